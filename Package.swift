@@ -1,0 +1,51 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Swift 6, every warning an error, every unsafe expression marked.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// The Testing macros expand to code that strict memory safety would flag, so tests leave that one out.
+let tests: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+  name: "parley",
+  targets: [
+    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+    .systemLibrary(name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+    .target(name: "JSON", exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Crypto", dependencies: ["COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Wire", dependencies: ["CZlib", "Crypto", "JSON"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Serving", dependencies: ["Networking", "Wire", "Web"], exclude: ["README.md"], swiftSettings: strict),
+
+    .executableTarget(
+      name: "parley", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],
+      exclude: ["README.md"], swiftSettings: strict),
+    .executableTarget(
+      name: "parley-bench", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],
+      exclude: ["README.md"], swiftSettings: strict),
+
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: tests),
+    .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
+    .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: tests),
+    .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
+    .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
+    .testTarget(name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web"], swiftSettings: tests),
+    .testTarget(name: "ArchitectureTests", swiftSettings: tests),
+  ]
+)

@@ -1,0 +1,145 @@
+/// Header fields in the order in which they came or were added. Names compare without regard to case, and a
+/// repeated name stays repeated: nothing silently wins.
+///
+/// The bytes are kept exactly as they stand on the wire (`name: value CRLF`, one after another), so a response's
+/// section is sent with one copy, and a request's section is read with one copy and no string per field.
+public struct Fields: Sendable {
+  @usableFromInline package var bytes: [UInt8]
+  @usableFromInline package var entries: [Entry]
+
+  /// Where one field stands in `bytes`.
+  @usableFromInline package struct Entry: Sendable {
+    @usableFromInline package var nameStart: Int32
+    @usableFromInline package var nameEnd: Int32
+    @usableFromInline package var valueStart: Int32
+    @usableFromInline package var valueEnd: Int32
+
+    @inlinable package init(nameStart: Int32, nameEnd: Int32, valueStart: Int32, valueEnd: Int32) {
+      self.nameStart = nameStart
+      self.nameEnd = nameEnd
+      self.valueStart = valueStart
+      self.valueEnd = valueEnd
+    }
+  }
+
+  @inlinable public init() {
+    bytes = []
+    entries = []
+  }
+
+  /// For a parser that has checked every byte. `entries` are places in `bytes`.
+  @inlinable package init(bytes: [UInt8], entries: [Entry]) {
+    self.bytes = bytes
+    self.entries = entries
+  }
+
+  public init(_ pairs: KeyValuePairs<String, String>) {
+    self.init()
+    for (name, value) in pairs { add(name, value) }
+  }
+
+  @inlinable public var count: Int { entries.count }
+  @inlinable public var isEmpty: Bool { entries.isEmpty }
+
+  /// The whole section as it stands on the wire, each field with its CRLF.
+  @inlinable public var wireBytes: [UInt8] { bytes }
+
+  public func name(at index: Int) -> String {
+    let entry = entries[index]
+    return String(decoding: bytes[Int(entry.nameStart)..<Int(entry.nameEnd)], as: UTF8.self)
+  }
+
+  public func value(at index: Int) -> String {
+    let entry = entries[index]
+    return String(decoding: bytes[Int(entry.valueStart)..<Int(entry.valueEnd)], as: UTF8.self)
+  }
+
+  /// The place of the first field with this name, given in lower case.
+  @inlinable public func index(of name: StaticString, after previous: Int = -1) -> Int? {
+    let length = name.utf8CodeUnitCount
+    var index = previous + 1
+    while index < entries.count {
+      let entry = entries[index]
+      if Int(entry.nameEnd - entry.nameStart) == length, matches(entry, name) { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  @usableFromInline func matches(_ entry: Entry, _ name: StaticString) -> Bool {
+    name.withUTF8Buffer { expected in
+      var place = Int(entry.nameStart)
+      for index in expected.indices {
+        guard unsafe ASCII.lowercase(bytes[place]) == expected[index] else { return false }
+        place += 1
+      }
+      return true
+    }
+  }
+
+  /// The value of the first field with this name.
+  public subscript(_ name: StaticString) -> String? {
+    index(of: name).map { value(at: $0) }
+  }
+
+  public func has(_ name: StaticString) -> Bool { index(of: name) != nil }
+
+  /// All values with this name, in order.
+  public func all(_ name: StaticString) -> [String] {
+    var values: [String] = []
+    var index = index(of: name)
+    while let place = index {
+      values.append(value(at: place))
+      index = self.index(of: name, after: place)
+    }
+    return values
+  }
+
+  /// The members of a comma-separated list (RFC 9110 §5.6.1), over all fields with this name; empty ones left out.
+  /// Commas inside quoted strings do not split.
+  public func list(_ name: StaticString) -> [String] {
+    all(name).flatMap { FieldList.members(of: $0) }
+  }
+
+  /// Whether a comma-separated list has this token, without regard to case.
+  public func hasToken(_ name: StaticString, _ token: String) -> Bool {
+    guard has(name) else { return false }
+    let token = token.lowercased()
+    return list(name).contains { $0.lowercased() == token }
+  }
+
+  /// Adds a field at the end. Bytes that could end the line (CR, LF, NUL) become spaces: a value made from what a
+  /// peer sent can never start a field of its own.
+  public mutating func add(_ name: String, _ value: String) {
+    let nameStart = bytes.count
+    for byte in name.utf8 { bytes.append(ASCII.isToken(byte) ? byte : UInt8(ascii: "_")) }
+    let nameEnd = bytes.count
+    bytes.append(UInt8(ascii: ":"))
+    bytes.append(UInt8(ascii: " "))
+    let valueStart = bytes.count
+    for byte in value.utf8 { bytes.append(byte == 13 || byte == 10 || byte == 0 ? UInt8(ascii: " ") : byte) }
+    let valueEnd = bytes.count
+    bytes.append(13)
+    bytes.append(10)
+    entries.append(
+      Entry(
+        nameStart: Int32(nameStart), nameEnd: Int32(nameEnd), valueStart: Int32(valueStart), valueEnd: Int32(valueEnd)))
+  }
+
+  /// Puts one field in the place of all that have this name.
+  public mutating func set(_ name: StaticString, _ value: String) {
+    remove(name)
+    add(name.description, value)
+  }
+
+  public mutating func remove(_ name: StaticString) {
+    guard has(name) else { return }
+    var kept = Fields()
+    for (index, entry) in entries.enumerated() where Int(entry.nameEnd - entry.nameStart) != name.utf8CodeUnitCount
+      || !matches(entry, name)
+    {
+      kept.add(self.name(at: index), value(at: index))
+    }
+    self = kept
+  }
+}
