@@ -20,6 +20,9 @@ public struct Fields: Sendable {
       self.valueStart = valueStart
       self.valueEnd = valueEnd
     }
+
+    @inlinable package var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+    @inlinable package var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
   }
 
   @inlinable public init() {
@@ -45,13 +48,11 @@ public struct Fields: Sendable {
   @inlinable public var wireBytes: [UInt8] { bytes }
 
   public func name(at index: Int) -> String {
-    let entry = entries[index]
-    return String(decoding: bytes[Int(entry.nameStart)..<Int(entry.nameEnd)], as: UTF8.self)
+    bytes.span.text(entries[index].name)
   }
 
   public func value(at index: Int) -> String {
-    let entry = entries[index]
-    return String(decoding: bytes[Int(entry.valueStart)..<Int(entry.valueEnd)], as: UTF8.self)
+    bytes.span.text(entries[index].value)
   }
 
   /// The place of the first field with this name, given in lower case.
@@ -67,14 +68,7 @@ public struct Fields: Sendable {
   }
 
   @usableFromInline func matches(_ entry: Entry, _ name: StaticString) -> Bool {
-    name.withUTF8Buffer { expected in
-      var place = Int(entry.nameStart)
-      for index in expected.indices {
-        guard unsafe ASCII.lowercase(bytes[place]) == expected[index] else { return false }
-        place += 1
-      }
-      return true
-    }
+    bytes.span.matches(name, in: entry.name)
   }
 
   /// The value of the first field with this name.

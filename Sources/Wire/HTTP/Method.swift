@@ -16,6 +16,21 @@ public enum Method: Sendable, Hashable {
     }
   }
 
+  /// Reads the known ones without making a string.
+  init(_ bytes: Span<UInt8>, in range: Range<Int>) {
+    func `is`(_ name: StaticString) -> Bool { bytes.equals(name, in: range) }
+    switch range.count {
+    case 3 where `is`("GET"): self = .get
+    case 3 where `is`("PUT"): self = .put
+    case 4 where `is`("POST"): self = .post
+    case 4 where `is`("HEAD"): self = .head
+    case 5 where `is`("PATCH"): self = .patch
+    case 6 where `is`("DELETE"): self = .delete
+    case 7 where `is`("OPTIONS"): self = .options
+    default: self = .other(bytes.text(range))
+    }
+  }
+
   public var name: String {
     switch self {
     case .get: "GET"

@@ -36,6 +36,8 @@ public enum Framing: Sendable, Hashable {
   case none
   case length(Int)
   case chunked
+  /// Only responses: the body ends where the connection does.
+  case untilClose
 }
 
 /// What a request asks for (RFC 9112 §3.2). CONNECT's authority form is refused by the parser: this is no proxy.
@@ -54,4 +56,59 @@ public struct Target: Sendable, Hashable {
   }
 
   public var isAsterisk: Bool { path == "*" }
+
+  /// Every byte in `range` is visible ASCII or a space.
+  init?(_ bytes: Span<UInt8>, in range: Range<Int>, isOptions: Bool) {
+    var pathStart = range.lowerBound
+    if bytes[pathStart] == UInt8(ascii: "*") {
+      guard range.count == 1, isOptions else { return nil }
+      self.init(path: "*")
+      return
+    }
+    if bytes[pathStart] != UInt8(ascii: "/") {
+      // RFC 9112 §3.2.2: the absolute form has to be understood by every server.
+      guard let authority = Target.authority(bytes, in: range) else { return nil }
+      self.init(path: "/", authority: bytes.text(authority))
+      pathStart = authority.upperBound
+      // §3.2.4: OPTIONS for a bare authority means the server as a whole.
+      if pathStart == range.upperBound {
+        if isOptions { path = "*" }
+        return
+      }
+    } else {
+      self.init(path: "/")
+    }
+    var pathEnd = range.upperBound
+    var index = pathStart
+    while index < range.upperBound {
+      switch bytes[index] {
+      case UInt8(ascii: "#"), 32: return nil
+      case UInt8(ascii: "?"):
+        if pathEnd == range.upperBound { pathEnd = index }
+      case UInt8(ascii: "%") where pathEnd == range.upperBound:
+        guard index &+ 2 < range.upperBound, ASCII.hexValue(bytes[index &+ 1]) != nil,
+          ASCII.hexValue(bytes[index &+ 2]) != nil
+        else { return nil }
+      default: break
+      }
+      index &+= 1
+    }
+    if pathEnd > pathStart { path = bytes.text(pathStart..<pathEnd) }
+    if pathEnd < range.upperBound { query = bytes.text(pathEnd &+ 1..<range.upperBound) }
+  }
+
+  /// The place of the authority of `http://authority/…`.
+  private static func authority(_ bytes: Span<UInt8>, in range: Range<Int>) -> Range<Int>? {
+    let start: Int
+    if range.count > 7, bytes.matches("http://", in: range.lowerBound..<range.lowerBound &+ 7) {
+      start = range.lowerBound &+ 7
+    } else if range.count > 8, bytes.matches("https://", in: range.lowerBound..<range.lowerBound &+ 8) {
+      start = range.lowerBound &+ 8
+    } else {
+      return nil
+    }
+    var end = start
+    while end < range.upperBound, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?") { end &+= 1 }
+    return Authority.isValid(bytes, in: start..<end) ? start..<end : nil
+  }
 }

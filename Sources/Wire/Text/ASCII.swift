@@ -23,4 +23,9 @@ public enum ASCII {
     if byte < 64 { return low >> UInt64(byte) & 1 == 1 }
     return byte < 128 && high >> UInt64(byte & 63) & 1 == 1
   }
+
+  /// RFC 9110 §5.5: what a field value may hold; white space, visible ASCII, and bytes above it.
+  @inlinable public static func isFieldContent(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != 0x7f || byte == 9
+  }
 }

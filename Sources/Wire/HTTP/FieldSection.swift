@@ -1,0 +1,139 @@
+/// Reads a field section (RFC 9112 §5) up to and with its empty line: of a request, a response, a trailer or a part.
+///
+/// It is given the message from its start each time and remembers how far it has looked, so a section that drips in is
+/// read in linear time. Every check depends on the place of a byte alone, never on where the input was cut: a
+/// byte that is wrong is refused when it is there.
+@usableFromInline
+package struct FieldSection: Sendable {
+  @usableFromInline enum Stage: Sendable {
+    case name, beforeValue, value, lineFeed, lastLineFeed
+  }
+
+  let limits: HeadLimits
+  /// Where the section starts, and how far it was read.
+  let start: Int
+  var position: Int
+  var stage = Stage.name
+  var lineStart: Int
+  var nameEnd = 0
+  var valueStart = 0
+  var valueEnd = 0
+  package private(set) var entries: [Fields.Entry] = []
+
+  package init(startingAt start: Int, limits: HeadLimits) {
+    self.limits = limits
+    self.start = start
+    position = start
+    lineStart = start
+  }
+
+  /// The place behind the section, or nil when more is needed.
+  package mutating func read(_ bytes: Span<UInt8>) throws(FieldError) -> Int? {
+    if entries.capacity == 0 { entries.reserveCapacity(12) }
+    var position = self.position
+    let sectionEnd = start &+ limits.fields
+    while true {
+      let bound = min(bytes.count, lineStart &+ limits.line, sectionEnd)
+      switch stage {
+      case .name:
+        while position < bound, ASCII.isToken(bytes[position]) { position &+= 1 }
+        guard position < bound else { return try pause(at: position) }
+        let byte = bytes[position]
+        if byte == UInt8(ascii: ":") {
+          guard position > lineStart else { throw .emptyName }
+          guard entries.count < limits.count else { throw .tooMany }
+          nameEnd = position
+          stage = .beforeValue
+        } else if byte == 13, position == lineStart {
+          stage = .lastLineFeed
+        } else {
+          throw refusal(ofNameByte: byte, at: position)
+        }
+        position &+= 1
+      case .beforeValue:
+        while position < bound, bytes[position] == 32 || bytes[position] == 9 { position &+= 1 }
+        guard position < bound else { return try pause(at: position) }
+        valueStart = position
+        stage = .value
+      case .value:
+        while position < bound, ASCII.isFieldContent(bytes[position]) { position &+= 1 }
+        guard position < bound else { return try pause(at: position) }
+        guard bytes[position] == 13 else { throw bytes[position] == 10 ? .bareLineFeed : .badValue }
+        valueEnd = position
+        while valueEnd > valueStart, bytes[valueEnd &- 1] == 32 || bytes[valueEnd &- 1] == 9 { valueEnd &-= 1 }
+        position &+= 1
+        stage = .lineFeed
+      case .lineFeed:
+        guard position < bound else { return try pause(at: position) }
+        guard bytes[position] == 10 else { throw .bareCarriageReturn }
+        entries.append(
+          Fields.Entry(
+            nameStart: Int32(truncatingIfNeeded: lineStart &- start),
+            nameEnd: Int32(truncatingIfNeeded: nameEnd &- start),
+            valueStart: Int32(truncatingIfNeeded: valueStart &- start),
+            valueEnd: Int32(truncatingIfNeeded: valueEnd &- start)))
+        position &+= 1
+        lineStart = position
+        stage = .name
+      case .lastLineFeed:
+        guard position < bound else { return try pause(at: position) }
+        guard bytes[position] == 10 else { throw .bareCarriageReturn }
+        self.position = position &+ 1
+        return self.position
+      }
+    }
+  }
+
+  /// The section that was read. `bytes` are those of the last `read`.
+  package consuming func fields(_ bytes: Span<UInt8>) -> Fields {
+    Fields(bytes: [UInt8](copying: bytes.extracting(start..<lineStart)), entries: entries)
+  }
+
+  /// Out of bytes: either the next would be one too many, or more have to come.
+  private mutating func pause(at position: Int) throws(FieldError) -> Int? {
+    self.position = position
+    if position >= start &+ limits.fields { throw .sectionTooLong }
+    if position >= lineStart &+ limits.line { throw .lineTooLong }
+    return nil
+  }
+
+  private func refusal(ofNameByte byte: UInt8, at position: Int) -> FieldError {
+    switch byte {
+    case 10: .bareLineFeed
+    case 13: .missingColon
+    // RFC 9112 §5.2: a server must refuse a folded line or unfold it; §5.1: space before the colon is refused.
+    case 9, 32: position == lineStart ? .folded : .spaceInName
+    default: .badName
+    }
+  }
+}
+
+/// Why a field section was refused.
+public enum FieldError: Error, Sendable, Hashable {
+  case bareLineFeed, bareCarriageReturn
+  case emptyName, badName, spaceInName, missingColon, badValue, folded
+  case lineTooLong, sectionTooLong, tooMany
+
+  public var isOverLimit: Bool {
+    switch self {
+    case .lineTooLong, .sectionTooLong, .tooMany: true
+    case .bareLineFeed, .bareCarriageReturn, .emptyName, .badName, .spaceInName, .missingColon, .badValue, .folded: false
+    }
+  }
+
+  public var explanation: String {
+    switch self {
+    case .bareLineFeed: "A line ends in LF without CR."
+    case .bareCarriageReturn: "A CR stands without LF."
+    case .emptyName: "A field has no name."
+    case .badName: "A field name holds a byte that names may not have."
+    case .spaceInName: "White space stands in or behind a field name."
+    case .missingColon: "A field line has no colon."
+    case .badValue: "A field value holds a control byte."
+    case .folded: "A field is folded over several lines."
+    case .lineTooLong: "A field is too long."
+    case .sectionTooLong: "The fields are too long together."
+    case .tooMany: "There are too many fields."
+    }
+  }
+}

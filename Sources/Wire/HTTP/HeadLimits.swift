@@ -1,0 +1,15 @@
+/// How much of a head is read before it is refused. Line ends count.
+public struct HeadLimits: Sendable, Hashable {
+  /// Bytes of the first line, and of each field line. RFC 9112 §3 asks for at least 8,000.
+  public var line: Int
+  /// Bytes of the field section.
+  public var fields: Int
+  /// Fields in the section.
+  public var count: Int
+
+  public init(line: Int = 8_192, fields: Int = 32_768, count: Int = 100) {
+    self.line = line
+    self.fields = fields
+    self.count = count
+  }
+}

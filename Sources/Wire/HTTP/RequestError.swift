@@ -1,0 +1,51 @@
+/// Why a request head was refused. The connection is closed after the answer: where the next request would start is
+/// not known.
+public enum RequestError: Error, Sendable, Hashable {
+  case badLine, lineTooLong, bareLineFeed, bareCarriageReturn
+  case methodNotImplemented
+  case badTarget
+  case badVersion, versionNotSupported
+  case field(FieldError)
+  case missingHost, repeatedHost, badHost
+  case repeatedContentLength, badContentLength, contentLengthBesideTransferEncoding
+  case transferEncodingInHTTP10, badTransferEncoding, unknownTransferCoding
+  case unknownExpectation
+
+  public var status: Status {
+    switch self {
+    case .lineTooLong: .uriTooLong
+    case .methodNotImplemented, .unknownTransferCoding: .notImplemented
+    case .versionNotSupported: .versionNotSupported
+    case .unknownExpectation: .expectationFailed
+    case .field(let error): error.isOverLimit ? .headerFieldsTooLarge : .badRequest
+    case .badLine, .bareLineFeed, .bareCarriageReturn, .badTarget, .badVersion, .missingHost, .repeatedHost, .badHost,
+      .repeatedContentLength, .badContentLength, .contentLengthBesideTransferEncoding, .transferEncodingInHTTP10,
+      .badTransferEncoding:
+      .badRequest
+    }
+  }
+
+  public var explanation: String {
+    switch self {
+    case .badLine: "The request line is not \"method target version\"."
+    case .lineTooLong: "The request line is too long."
+    case .bareLineFeed: "A line ends in LF without CR."
+    case .bareCarriageReturn: "A CR stands without LF."
+    case .methodNotImplemented: "This method is not known here."
+    case .badTarget: "The request target is not valid."
+    case .badVersion: "The HTTP version is not valid."
+    case .versionNotSupported: "Only HTTP/1.1 and HTTP/1.0 are spoken here."
+    case .field(let error): error.explanation
+    case .missingHost: "The Host field is missing."
+    case .repeatedHost: "There is more than one Host field."
+    case .badHost: "The Host field is not valid."
+    case .repeatedContentLength: "There is more than one Content-Length."
+    case .badContentLength: "Content-Length is not a number."
+    case .contentLengthBesideTransferEncoding: "Content-Length and Transfer-Encoding exclude each other."
+    case .transferEncodingInHTTP10: "HTTP/1.0 has no Transfer-Encoding."
+    case .badTransferEncoding: "Transfer-Encoding does not end in one \"chunked\"."
+    case .unknownTransferCoding: "Only the transfer coding \"chunked\" is known here."
+    case .unknownExpectation: "Only the expectation \"100-continue\" is known here."
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/// The few moves between spans, arrays and strings that the standard library has no fast safe form of. All the unsafe
+/// expressions of this folder's parsers stand here.
+extension [UInt8] {
+  @inlinable package init(copying span: Span<UInt8>) {
+    self = unsafe span.withUnsafeBufferPointer { unsafe [UInt8]($0) }
+  }
+
+  @inlinable package mutating func append(copying span: Span<UInt8>) {
+    unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+
+  @inlinable package mutating func append(_ text: StaticString) {
+    text.withUTF8Buffer { unsafe append(contentsOf: $0) }
+  }
+
+  @inlinable package mutating func append(_ text: String) {
+    append(contentsOf: text.utf8)
+  }
+
+  /// The digits of a number that is not negative.
+  @inlinable package mutating func append(decimal number: Int) {
+    var divisor = 1
+    while number / divisor >= 10 { divisor *= 10 }
+    while divisor > 0 {
+      append(0x30 &+ UInt8(truncatingIfNeeded: number / divisor % 10))
+      divisor /= 10
+    }
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// The bytes of a place as text. What is not UTF-8 is read as Latin-1, as RFC 9110 §5.5 knows it from older senders.
+  @inlinable package func text(_ range: Range<Int>) -> String {
+    let part = extracting(range)
+    if let valid = try? UTF8Span(validating: part) { return String(copying: valid) }
+    var scalars = String.UnicodeScalarView()
+    for index in part.indices { scalars.append(Unicode.Scalar(part[index])) }
+    return String(scalars)
+  }
+
+  /// Whether the bytes of a place are this name, given in lower case, whatever their own case is.
+  @inlinable package func matches(_ lowercase: StaticString, in range: Range<Int>) -> Bool {
+    guard range.count == lowercase.utf8CodeUnitCount else { return false }
+    return lowercase.withUTF8Buffer { expected in
+      for index in expected.indices {
+        guard unsafe ASCII.lowercase(self[range.lowerBound + index]) == expected[index] else { return false }
+      }
+      return true
+    }
+  }
+
+  /// Whether the bytes of a place are exactly these.
+  @inlinable package func equals(_ text: StaticString, in range: Range<Int>) -> Bool {
+    guard range.count == text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { expected in
+      for index in expected.indices {
+        guard unsafe self[range.lowerBound + index] == expected[index] else { return false }
+      }
+      return true
+    }
+  }
+
+  /// A number of one to nineteen digits, nothing before or behind them, that an `Int` can hold.
+  @inlinable package func decimal(in range: Range<Int>) -> Int? {
+    guard 1...19 ~= range.count else { return nil }
+    var number = 0
+    for index in range {
+      guard ASCII.isDigit(self[index]) else { return nil }
+      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isTooLargeStill) = product.addingReportingOverflow(Int(self[index] &- 0x30))
+      guard !isTooLarge, !isTooLargeStill else { return nil }
+      number = sum
+    }
+    return number
+  }
+
+  /// Calls `body` with the place of each member of a comma-separated list of tokens, white space around it taken off;
+  /// empty members too. For lists without quoted strings.
+  @inlinable package func forEachMember(in range: Range<Int>, _ body: (Range<Int>) -> Void) {
+    var start = range.lowerBound
+    while true {
+      var comma = start
+      while comma < range.upperBound, self[comma] != UInt8(ascii: ",") { comma &+= 1 }
+      body(trimmed(start..<comma))
+      guard comma < range.upperBound else { return }
+      start = comma &+ 1
+    }
+  }
+
+  @inlinable package func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var start = range.lowerBound
+    var end = range.upperBound
+    while start < end, self[start] == 32 || self[start] == 9 { start &+= 1 }
+    while end > start, self[end &- 1] == 32 || self[end &- 1] == 9 { end &-= 1 }
+    return start..<end
+  }
+}
