@@ -1,0 +1,219 @@
+/// Finds the payload of a body in the bytes that carry it (RFC 9112 §6, §7), without copying it.
+///
+/// ```
+/// reading: while true {
+///   switch try decoder.next(input) {
+///   case .payload(let range): use(input[range]); drop range.upperBound bytes of the input
+///   case .more: drop all of the input, read more
+///   case .end(let length): drop length bytes; what follows is the next message
+///   }
+/// }
+/// ```
+public struct BodyDecoder: Sendable {
+  public enum Step: Sendable, Hashable {
+    /// Payload stands here; all up to its end is consumed.
+    case payload(Range<Int>)
+    /// All of the input is consumed.
+    case more
+    /// The body is complete; so many bytes of the input were its last.
+    case end(Int)
+  }
+
+  private enum Stage: Sendable {
+    case data, untilClose, done
+    case size, sizeLineFeed, chunkEnd, chunkLineFeed, trailers
+    case beforeSemicolon, beforeName, name, afterName, beforeValue, value, quoted, escaped, afterValue
+  }
+
+  private var stage: Stage
+  private let isChunked: Bool
+  /// Payload bytes still to come, of the body or of this chunk.
+  private var remaining: Int
+  private var digits = 0
+  /// How much more payload is let through, and how many bytes of chunk extensions.
+  private var allowance: Int
+  private var extensionAllowance = 4_096
+  private var isOverLimit = false
+  private let trailerLimits: HeadLimits
+  private var trailerBytes: [UInt8] = []
+  private var trailerSection: FieldSection
+
+  /// What came behind the last chunk. Empty unless the body has ended.
+  public private(set) var trailers = Fields()
+
+  public init(
+    _ framing: Framing, limit: Int, trailerLimits: HeadLimits = HeadLimits(line: 2_048, fields: 8_192, count: 32)
+  ) {
+    remaining = 0
+    isChunked = framing == .chunked
+    allowance = limit
+    self.trailerLimits = trailerLimits
+    trailerSection = FieldSection(startingAt: 0, limits: trailerLimits)
+    switch framing {
+    case .none: stage = .done
+    case .length(let length):
+      stage = length == 0 ? .done : .data
+      remaining = length
+      isOverLimit = length > limit
+    case .chunked: stage = .size
+    case .untilClose: stage = .untilClose
+    }
+  }
+
+  public var isDone: Bool { stage == .done }
+
+  /// Whether a connection that ends here has brought the whole body.
+  public var mayEndHere: Bool { stage == .done || stage == .untilClose }
+
+  public mutating func next(_ bytes: Span<UInt8>) throws(BodyError) -> Step {
+    guard !isOverLimit else { throw .tooLarge }
+    var index = 0
+    while index < bytes.count || stage == .done {
+      switch stage {
+      case .done: return .end(index)
+      case .data:
+        let count = min(remaining, bytes.count &- index)
+        remaining &-= count
+        if remaining == 0 { stage = isChunked ? .chunkEnd : .done }
+        return .payload(index..<index &+ count)
+      case .untilClose:
+        try allow(bytes.count)
+        return .payload(0..<bytes.count)
+      case .trailers:
+        return try readTrailers(bytes, from: index)
+      case .size, .sizeLineFeed, .chunkEnd, .chunkLineFeed, .beforeSemicolon, .beforeName, .name, .afterName,
+        .beforeValue, .value, .quoted, .escaped, .afterValue:
+        try eat(bytes[index])
+        index &+= 1
+      }
+    }
+    return .more
+  }
+
+  private mutating func allow(_ count: Int) throws(BodyError) {
+    guard count <= allowance else { throw .tooLarge }
+    allowance &-= count
+  }
+
+  /// One byte between chunks. RFC 9112 §7.1.1 has the grammar of the extensions, which are checked and dropped.
+  private mutating func eat(_ byte: UInt8) throws(BodyError) {
+    switch stage {
+    case .size:
+      if let digit = ASCII.hexValue(byte) {
+        guard digits < 16, remaining <= Int.max >> 4 else { throw .badChunkSize }
+        remaining = remaining << 4 | Int(digit)
+        digits &+= 1
+        return
+      }
+      guard digits > 0 else { throw .badChunkSize }
+      switch byte {
+      case 13: stage = .sizeLineFeed
+      case UInt8(ascii: ";"): stage = .beforeName
+      case 32, 9: stage = .beforeSemicolon
+      default: throw .badChunkSize
+      }
+    case .sizeLineFeed:
+      guard byte == 10 else { throw .badLineEnd }
+      try startChunk()
+    case .chunkEnd:
+      guard byte == 13 else { throw .badLineEnd }
+      stage = .chunkLineFeed
+    case .chunkLineFeed:
+      guard byte == 10 else { throw .badLineEnd }
+      stage = .size
+      digits = 0
+    case .beforeSemicolon, .beforeName, .name, .afterName, .beforeValue, .value, .quoted, .escaped, .afterValue:
+      try eatExtension(byte)
+    case .data, .untilClose, .done, .trailers: break
+    }
+  }
+
+  private mutating func startChunk() throws(BodyError) {
+    if remaining == 0 {
+      stage = .trailers
+    } else {
+      try allow(remaining)
+      stage = .data
+    }
+  }
+
+  private mutating func eatExtension(_ byte: UInt8) throws(BodyError) {
+    guard extensionAllowance > 0 else { throw .chunkExtensionTooLong }
+    extensionAllowance &-= 1
+    let isSpace = byte == 32 || byte == 9
+    switch stage {
+    case .beforeSemicolon where isSpace: break
+    case .beforeSemicolon where byte == UInt8(ascii: ";"): stage = .beforeName
+    case .beforeName where isSpace: break
+    case .beforeName where ASCII.isToken(byte): stage = .name
+    case .name where ASCII.isToken(byte): break
+    case .name where isSpace: stage = .afterName
+    case .name where byte == UInt8(ascii: "="), .afterName where byte == UInt8(ascii: "="): stage = .beforeValue
+    case .name where byte == UInt8(ascii: ";"), .afterName where byte == UInt8(ascii: ";"): stage = .beforeName
+    case .afterName where isSpace: break
+    case .beforeValue where isSpace: break
+    case .beforeValue where byte == UInt8(ascii: "\""): stage = .quoted
+    case .beforeValue where ASCII.isToken(byte): stage = .value
+    case .value where ASCII.isToken(byte): break
+    case .value where isSpace: stage = .beforeSemicolon
+    case .value where byte == UInt8(ascii: ";"), .afterValue where byte == UInt8(ascii: ";"): stage = .beforeName
+    case .quoted where byte == UInt8(ascii: "\\"): stage = .escaped
+    case .quoted where byte == UInt8(ascii: "\""): stage = .afterValue
+    case .quoted where ASCII.isFieldContent(byte): break
+    case .escaped where ASCII.isFieldContent(byte): stage = .quoted
+    case .afterValue where isSpace: stage = .beforeSemicolon
+    case .name where byte == 13, .value where byte == 13, .afterValue where byte == 13: stage = .sizeLineFeed
+    default: throw .badChunkExtension
+    }
+  }
+
+  /// Trailers are rare and short, so they are gathered here instead of asking the caller to hold them.
+  private mutating func readTrailers(_ bytes: Span<UInt8>, from index: Int) throws(BodyError) -> Step {
+    let held = trailerBytes.count
+    let wanted = min(bytes.count, index &+ trailerLimits.fields &+ 1 &- held)
+    trailerBytes.append(copying: bytes.extracting(index..<wanted))
+    let section = trailerBytes
+    let end: Int?
+    do { end = try trailerSection.read(section.span) } catch { throw .trailer(error) }
+    guard let end else { return .more }
+    let fields = trailerSection.fields(section.span)
+    guard !BodyDecoder.forbiddenTrailers.contains(where: { fields.has($0) }) else { throw .forbiddenTrailer }
+    trailers = fields
+    trailerBytes = []
+    stage = .done
+    return .end(index &+ end &- held)
+  }
+
+  /// RFC 9110 §6.5.1: what frames, routes, authenticates or describes the body cannot come behind it.
+  private static let forbiddenTrailers: [StaticString] = [
+    "content-length", "transfer-encoding", "trailer", "host", "connection", "upgrade", "te", "expect", "content-type",
+    "content-encoding", "content-range", "authorization", "cookie", "set-cookie", "cache-control", "range",
+  ]
+}
+
+/// Why a body was refused. Where the next message would start is not known then.
+public enum BodyError: Error, Sendable, Hashable {
+  case tooLarge
+  case badChunkSize, badChunkExtension, chunkExtensionTooLong, badLineEnd
+  case trailer(FieldError), forbiddenTrailer
+
+  public var status: Status {
+    switch self {
+    case .tooLarge: .contentTooLarge
+    case .trailer(let error): error.isOverLimit ? .headerFieldsTooLarge : .badRequest
+    case .badChunkSize, .badChunkExtension, .chunkExtensionTooLong, .badLineEnd, .forbiddenTrailer: .badRequest
+    }
+  }
+
+  public var explanation: String {
+    switch self {
+    case .tooLarge: "The body is too large."
+    case .badChunkSize: "The size of a chunk is not a hexadecimal number."
+    case .badChunkExtension: "A chunk extension is malformed."
+    case .chunkExtensionTooLong: "The chunk extensions are too long."
+    case .badLineEnd: "A chunk or its size does not end in CRLF."
+    case .trailer(let error): error.explanation
+    case .forbiddenTrailer: "A trailer holds a field that must come before the body."
+    }
+  }
+}
