@@ -176,7 +176,7 @@ public struct BodyDecoder: Sendable {
     let end: Int?
     do { end = try trailerSection.read(section.span) } catch { throw .trailer(error) }
     guard let end else { return .more }
-    let fields = trailerSection.fields(section.span)
+    let fields = trailerSection.takeFields(section.span)
     guard !BodyDecoder.forbiddenTrailers.contains(where: { fields.has($0) }) else { throw .forbiddenTrailer }
     trailers = fields
     trailerBytes = []

@@ -3,24 +3,23 @@
 /// It is given the message from its start each time and remembers how far it has looked, so a section that drips in is
 /// read in linear time. Every check depends on the place of a byte alone, never on where the input was cut: a
 /// byte that is wrong is refused when it is there.
-@usableFromInline
-package struct FieldSection: Sendable {
-  @usableFromInline enum Stage: Sendable {
+struct FieldSection: Sendable {
+  private enum Stage: Sendable {
     case name, beforeValue, value, lineFeed, lastLineFeed
   }
 
-  let limits: HeadLimits
+  private let limits: HeadLimits
   /// Where the section starts, and how far it was read.
-  let start: Int
-  var position: Int
-  var stage = Stage.name
-  var lineStart: Int
-  var nameEnd = 0
-  var valueStart = 0
-  var valueEnd = 0
-  package private(set) var entries: [Fields.Entry] = []
+  private var start: Int
+  private var position: Int
+  private var stage = Stage.name
+  private var lineStart: Int
+  private var nameEnd = 0
+  private var valueStart = 0
+  private var valueEnd = 0
+  private var entries: [Fields.Entry] = []
 
-  package init(startingAt start: Int, limits: HeadLimits) {
+  init(startingAt start: Int, limits: HeadLimits) {
     self.limits = limits
     self.start = start
     position = start
@@ -28,7 +27,7 @@ package struct FieldSection: Sendable {
   }
 
   /// The place behind the section, or nil when more is needed.
-  package mutating func read(_ bytes: Span<UInt8>) throws(FieldError) -> Int? {
+  mutating func read(_ bytes: Span<UInt8>) throws(FieldError) -> Int? {
     if entries.capacity == 0 { entries.reserveCapacity(12) }
     var position = self.position
     let sectionEnd = start &+ limits.fields
@@ -56,7 +55,8 @@ package struct FieldSection: Sendable {
         valueStart = position
         stage = .value
       case .value:
-        while position < bound, ASCII.isFieldContent(bytes[position]) { position &+= 1 }
+        position = bytes.firstControl(from: position, to: bound)
+        while position < bound, bytes[position] == 9 { position = bytes.firstControl(from: position &+ 1, to: bound) }
         guard position < bound else { return try pause(at: position) }
         guard bytes[position] == 13 else { throw bytes[position] == 10 ? .bareLineFeed : .badValue }
         valueEnd = position
@@ -84,9 +84,19 @@ package struct FieldSection: Sendable {
     }
   }
 
-  /// The section that was read. `bytes` are those of the last `read`.
-  package consuming func fields(_ bytes: Span<UInt8>) -> Fields {
-    Fields(bytes: [UInt8](copying: bytes.extracting(start..<lineStart)), entries: entries)
+  /// The section that was read; after it this value can be started again. `bytes` are those of the last `read`.
+  mutating func takeFields(_ bytes: Span<UInt8>) -> Fields {
+    let fields = Fields(bytes: [UInt8](copying: bytes.extracting(start..<lineStart)), entries: entries)
+    entries = []
+    return fields
+  }
+
+  mutating func restart(at start: Int) {
+    self.start = start
+    position = start
+    lineStart = start
+    stage = .name
+    entries = []
   }
 
   /// Out of bytes: either the next would be one too many, or more have to come.

@@ -15,13 +15,14 @@ public struct RequestParser: Sendable {
   private var lineStart = 0
   private var position = 0
   private var line: RequestLine?
-  private var section: FieldSection?
+  private var section: FieldSection
 
   /// The longest method that is looked at: longer ones are not in the registry.
   static let longestMethod = 32
 
   public init(limits: HeadLimits = HeadLimits()) {
     self.limits = limits
+    section = FieldSection(startingAt: 0, limits: limits)
   }
 
   /// Reads a head from the start of `bytes`: the input that was not consumed, from the start of the message. Nil
@@ -31,15 +32,23 @@ public struct RequestParser: Sendable {
     if line == nil {
       guard let line = try readLine(bytes) else { return nil }
       self.line = line
-      section = FieldSection(startingAt: position, limits: limits)
+      section.restart(at: position)
     }
     let end: Int?
-    do { end = try section?.read(bytes) } catch { throw .field(error) }
-    guard let end, let line, let fields = section.take()?.fields(bytes) else { return nil }
+    do { end = try section.read(bytes) } catch { throw .field(error) }
+    guard let end, let line else { return nil }
     self.line = nil
     lineStart = 0
     position = 0
-    return (try head(line, fields), end)
+    let fields = section.takeFields(bytes)
+    var framing = FramingFields(version: line.version)
+    try framing.read(fields)
+    return (
+      RequestHead(
+        method: Method(bytes, in: line.method), target: line.target.value(bytes), version: line.version, fields: fields,
+        framing: try framing.framing(fields), keepsAlive: framing.keepsAlive,
+        expectsContinue: try framing.expectsContinue(fields), asksForUpgrade: framing.asksForUpgrade), end
+    )
   }
 
   private mutating func readLine(_ bytes: Span<UInt8>) throws(RequestError) -> RequestLine? {
@@ -66,42 +75,36 @@ public struct RequestParser: Sendable {
     if position >= lineStart &+ limits.line { throw .lineTooLong }
     return nil
   }
-
-  private func head(_ line: RequestLine, _ fields: Fields) throws(RequestError) -> RequestHead {
-    var framing = FramingFields()
-    try framing.read(fields)
-    return try framing.head(line, fields)
-  }
 }
 
-/// The first line of a request (RFC 9112 §3): three words, one space between them.
+/// The places of the first line's parts (RFC 9112 §3): three words, one space between them.
 struct RequestLine: Sendable {
-  let method: Method
-  let target: Target
+  let method: Range<Int>
+  let target: TargetPlaces
   let version: Version
 
   /// Every byte in `range` is visible ASCII or a space.
   init(_ bytes: Span<UInt8>, in range: Range<Int>) throws(RequestError) {
     var methodEnd = range.lowerBound
     while methodEnd < range.upperBound, ASCII.isToken(bytes[methodEnd]) { methodEnd &+= 1 }
+    method = range.lowerBound..<methodEnd
     // " HTTP/1.1" has nine bytes; the shortest target has one.
     let targetStart = methodEnd &+ 1
     let targetEnd = range.upperBound &- 9
-    guard methodEnd > range.lowerBound, methodEnd < range.upperBound, bytes[methodEnd] == 32 else { throw .badLine }
+    guard !method.isEmpty, methodEnd < range.upperBound, bytes[methodEnd] == 32 else { throw .badLine }
     guard targetEnd > targetStart, bytes[targetEnd] == 32 else { throw .badLine }
     version = try RequestLine.version(bytes, at: targetEnd &+ 1)
-    guard methodEnd &- range.lowerBound <= RequestParser.longestMethod else { throw .methodNotImplemented }
-    method = Method(bytes, in: range.lowerBound..<methodEnd)
     // RFC 9110 §9.3.6: only a proxy needs CONNECT, and its target has a form of its own.
-    if case .other("CONNECT") = method { throw .methodNotImplemented }
-    guard let target = Target(bytes, in: targetStart..<targetEnd, isOptions: method == .options) else { throw .badTarget }
+    guard method.count <= RequestParser.longestMethod, !bytes.equals("CONNECT", in: method) else {
+      throw .methodNotImplemented
+    }
+    guard let target = TargetPlaces(bytes, in: targetStart..<targetEnd, isOptions: bytes.equals("OPTIONS", in: method))
+    else { throw .badTarget }
     self.target = target
   }
 
   private static func version(_ bytes: Span<UInt8>, at start: Int) throws(RequestError) -> Version {
-    guard bytes[start] == UInt8(ascii: "H"), bytes[start &+ 1] == UInt8(ascii: "T"),
-      bytes[start &+ 2] == UInt8(ascii: "T"), bytes[start &+ 3] == UInt8(ascii: "P"),
-      bytes[start &+ 4] == UInt8(ascii: "/"), ASCII.isDigit(bytes[start &+ 5]),
+    guard bytes.equals("HTTP/", in: start..<start &+ 5), ASCII.isDigit(bytes[start &+ 5]),
       bytes[start &+ 6] == UInt8(ascii: "."), ASCII.isDigit(bytes[start &+ 7])
     else { throw .badVersion }
     guard bytes[start &+ 5] == UInt8(ascii: "1") else { throw .versionNotSupported }
@@ -111,83 +114,80 @@ struct RequestLine: Sendable {
 
 /// What the fields say about the message and its connection, gathered in one pass.
 struct FramingFields {
-  private var host: Int?
+  let version: Version
+  private var hasHost = false
   private var contentLength: Int?
-  private var transferEncoding: [Int] = []
-  private var connection: [Int] = []
-  private var expect: [Int] = []
+  private var transferEncodings = 0
+  private var isClosed = false
+  private var isKept = false
   private var hasUpgrade = false
+  private var connectionUpgrades = false
+  private var expectations = 0
+
+  init(version: Version) {
+    self.version = version
+  }
+
+  /// RFC 9112 §9.3.
+  var keepsAlive: Bool { !isClosed && (version == .http11 || isKept) }
+
+  /// RFC 9110 §7.8: Upgrade in an HTTP/1.0 request is ignored.
+  var asksForUpgrade: Bool { connectionUpgrades && hasUpgrade && version == .http11 }
 
   /// Most names are told apart by their length alone.
   mutating func read(_ fields: Fields) throws(RequestError) {
     let bytes = fields.bytes.span
-    for index in fields.entries.indices {
-      let name = fields.entries[index].name
+    for entry in fields.entries {
+      let name = entry.name
       switch name.count {
       case 4 where bytes.matches("host", in: name):
-        guard host == nil else { throw .repeatedHost }
-        host = index
-      case 6 where bytes.matches("expect", in: name): expect.append(index)
+        guard !hasHost else { throw .repeatedHost }
+        guard Authority.isValid(bytes, in: entry.value) else { throw .badHost }
+        hasHost = true
+      case 6 where bytes.matches("expect", in: name): expectations += 1
       case 7 where bytes.matches("upgrade", in: name): hasUpgrade = true
-      case 10 where bytes.matches("connection", in: name): connection.append(index)
+      case 10 where bytes.matches("connection", in: name): readConnection(bytes, in: entry.value)
       case 14 where bytes.matches("content-length", in: name):
         guard contentLength == nil else { throw .repeatedContentLength }
-        contentLength = index
-      case 17 where bytes.matches("transfer-encoding", in: name): transferEncoding.append(index)
+        guard let length = bytes.decimal(in: entry.value) else { throw .badContentLength }
+        contentLength = length
+      case 17 where bytes.matches("transfer-encoding", in: name): transferEncodings += 1
+      default: break
+      }
+    }
+    // RFC 9112 §3.2: also beside an absolute-form target, which then rules.
+    guard hasHost || version == .http10 else { throw .missingHost }
+  }
+
+  private mutating func readConnection(_ bytes: Span<UInt8>, in value: Range<Int>) {
+    bytes.forEachMember(in: value) { member in
+      switch member.count {
+      case 5 where bytes.matches("close", in: member): isClosed = true
+      case 7 where bytes.matches("upgrade", in: member): connectionUpgrades = true
+      case 10 where bytes.matches("keep-alive", in: member): isKept = true
       default: break
       }
     }
   }
 
-  func head(_ line: RequestLine, _ fields: Fields) throws(RequestError) -> RequestHead {
-    let bytes = fields.bytes.span
-    if let host {
-      guard Authority.isValid(bytes, in: fields.entries[host].value) else { throw .badHost }
-    } else if line.version == .http11 {
-      throw .missingHost
-    }
-    let framing = try framing(fields, version: line.version)
-
-    var isClosed = false
-    var isKept = false
-    var upgrades = false
-    for index in connection {
-      bytes.forEachMember(in: fields.entries[index].value) { member in
-        switch member.count {
-        case 5 where bytes.matches("close", in: member): isClosed = true
-        case 7 where bytes.matches("upgrade", in: member): upgrades = true
-        case 10 where bytes.matches("keep-alive", in: member): isKept = true
-        default: break
-        }
-      }
-    }
-    var expectsContinue = false
-    for index in expect where line.version == .http11 {
-      guard bytes.matches("100-continue", in: fields.entries[index].value) else { throw .unknownExpectation }
-      // RFC 9110 §10.1.1: without a body there is nothing to wait for.
-      expectsContinue = framing != .none && framing != .length(0)
-    }
-    return RequestHead(
-      method: line.method, target: line.target, version: line.version, fields: fields, framing: framing,
-      keepsAlive: !isClosed && (line.version == .http11 || isKept), expectsContinue: expectsContinue,
-      // RFC 9110 §7.8: Upgrade in an HTTP/1.0 request is ignored.
-      asksForUpgrade: upgrades && hasUpgrade && line.version == .http11)
-  }
-
-  private func framing(_ fields: Fields, version: Version) throws(RequestError) -> Framing {
-    let bytes = fields.bytes.span
-    guard transferEncoding.isEmpty else {
+  func framing(_ fields: Fields) throws(RequestError) -> Framing {
+    if transferEncodings > 0 {
       guard version == .http11 else { throw .transferEncodingInHTTP10 }
       guard contentLength == nil else { throw .contentLengthBesideTransferEncoding }
-      switch TransferCodings(fields, at: transferEncoding) {
+      switch TransferCodings(fields) {
       case .chunked: return .chunked
       case .moreThanChunked: throw .unknownTransferCoding
       case .wrong: throw .badTransferEncoding
       }
     }
-    guard let contentLength else { return .none }
-    guard let length = bytes.decimal(in: fields.entries[contentLength].value) else { throw .badContentLength }
-    return .length(length)
+    return contentLength.map { .length($0) } ?? .none
+  }
+
+  /// RFC 9110 §10.1.1: an HTTP/1.0 client cannot expect anything, and without a body there is nothing to wait for.
+  func expectsContinue(_ fields: Fields) throws(RequestError) -> Bool {
+    guard expectations > 0, version == .http11 else { return false }
+    guard fields.all("expect").allSatisfy({ $0.lowercased() == "100-continue" }) else { throw .unknownExpectation }
+    return transferEncodings > 0 || contentLength ?? 0 > 0
   }
 }
 
@@ -195,22 +195,24 @@ struct FramingFields {
 enum TransferCodings {
   case chunked, moreThanChunked, wrong
 
-  init(_ fields: Fields, at indices: [Int]) {
+  init(_ fields: Fields) {
     let bytes = fields.bytes.span
-    if indices.count == 1, bytes.matches("chunked", in: fields.entries[indices[0]].value) {
-      self = .chunked
-      return
-    }
+    var members = 0
     var chunked = 0
     var endsInChunked = false
-    var isBroken = false
-    for index in indices {
-      bytes.forEachMember(in: fields.entries[index].value) { member in
-        if member.isEmpty { isBroken = true }
+    var hasEmpty = false
+    for entry in fields.entries where bytes.matches("transfer-encoding", in: entry.name) {
+      bytes.forEachMember(in: entry.value) { member in
+        members += 1
         endsInChunked = bytes.matches("chunked", in: member)
         if endsInChunked { chunked += 1 }
+        if member.isEmpty { hasEmpty = true }
       }
     }
-    self = endsInChunked && chunked == 1 && !isBroken ? .moreThanChunked : .wrong
+    if !endsInChunked || chunked > 1 || hasEmpty {
+      self = .wrong
+    } else {
+      self = members == 1 ? .chunked : .moreThanChunked
+    }
   }
 }
