@@ -7,20 +7,18 @@ public enum RequestError: Error, Sendable, Hashable {
   case badVersion, versionNotSupported
   case field(FieldError)
   case missingHost, repeatedHost, badHost
-  case repeatedContentLength, badContentLength, contentLengthBesideTransferEncoding
-  case transferEncodingInHTTP10, badTransferEncoding, unknownTransferCoding
+  case framing(FramingError)
   case unknownExpectation
 
   public var status: Status {
     switch self {
     case .lineTooLong: .uriTooLong
-    case .methodNotImplemented, .unknownTransferCoding: .notImplemented
+    case .methodNotImplemented, .framing(.unknownTransferCoding): .notImplemented
     case .versionNotSupported: .versionNotSupported
     case .unknownExpectation: .expectationFailed
     case .field(let error): error.isOverLimit ? .headerFieldsTooLarge : .badRequest
     case .badLine, .bareLineFeed, .bareCarriageReturn, .badTarget, .badVersion, .missingHost, .repeatedHost, .badHost,
-      .repeatedContentLength, .badContentLength, .contentLengthBesideTransferEncoding, .transferEncodingInHTTP10,
-      .badTransferEncoding:
+      .framing:
       .badRequest
     }
   }
@@ -39,12 +37,7 @@ public enum RequestError: Error, Sendable, Hashable {
     case .missingHost: "The Host field is missing."
     case .repeatedHost: "There is more than one Host field."
     case .badHost: "The Host field is not valid."
-    case .repeatedContentLength: "There is more than one Content-Length."
-    case .badContentLength: "Content-Length is not a number."
-    case .contentLengthBesideTransferEncoding: "Content-Length and Transfer-Encoding exclude each other."
-    case .transferEncodingInHTTP10: "HTTP/1.0 has no Transfer-Encoding."
-    case .badTransferEncoding: "Transfer-Encoding does not end in one \"chunked\"."
-    case .unknownTransferCoding: "Only the transfer coding \"chunked\" is known here."
+    case .framing(let error): error.explanation
     case .unknownExpectation: "Only the expectation \"100-continue\" is known here."
     }
   }

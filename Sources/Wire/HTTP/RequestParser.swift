@@ -41,14 +41,35 @@ public struct RequestParser: Sendable {
     lineStart = 0
     position = 0
     let fields = section.takeFields(bytes)
-    var framing = FramingFields(version: line.version)
-    try framing.read(fields)
-    return (
-      RequestHead(
-        method: Method(bytes, in: line.method), target: line.target.value(bytes), version: line.version, fields: fields,
-        framing: try framing.framing(fields), keepsAlive: framing.keepsAlive,
-        expectsContinue: try framing.expectsContinue(fields), asksForUpgrade: framing.asksForUpgrade), end
-    )
+    let framingFields: FramingFields
+    let framing: Framing
+    do {
+      framingFields = try FramingFields(fields, version: line.version)
+      framing = try framingFields.framing(fields) ?? .none
+    } catch { throw .framing(error) }
+    try RequestParser.checkHost(framingFields)
+    let head = RequestHead(
+      method: Method(bytes, in: line.method), target: line.target.value(bytes), version: line.version, fields: fields,
+      framing: framing, keepsAlive: framingFields.keepsAlive,
+      expectsContinue: try RequestParser.expectsContinue(framingFields, fields, framing),
+      asksForUpgrade: framingFields.asksForUpgrade)
+    return (head, end)
+  }
+
+  /// RFC 9112 §3.2: one Host, also beside an absolute-form target, which then rules.
+  private static func checkHost(_ fields: FramingFields) throws(RequestError) {
+    guard fields.hosts <= 1 else { throw .repeatedHost }
+    guard !fields.hasBadHost else { throw .badHost }
+    guard fields.hosts == 1 || fields.version == .http10 else { throw .missingHost }
+  }
+
+  /// RFC 9110 §10.1.1: an HTTP/1.0 client cannot expect anything, and without a body there is nothing to wait for.
+  private static func expectsContinue(
+    _ framingFields: FramingFields, _ fields: Fields, _ framing: Framing
+  ) throws(RequestError) -> Bool {
+    guard framingFields.expectations > 0, framingFields.version == .http11 else { return false }
+    guard fields.all("expect").allSatisfy({ $0.lowercased() == "100-continue" }) else { throw .unknownExpectation }
+    return framing != .none && framing != .length(0)
   }
 
   private mutating func readLine(_ bytes: Span<UInt8>) throws(RequestError) -> RequestLine? {
@@ -109,110 +130,5 @@ struct RequestLine: Sendable {
     else { throw .badVersion }
     guard bytes[start &+ 5] == UInt8(ascii: "1") else { throw .versionNotSupported }
     return bytes[start &+ 7] == UInt8(ascii: "0") ? .http10 : .http11
-  }
-}
-
-/// What the fields say about the message and its connection, gathered in one pass.
-struct FramingFields {
-  let version: Version
-  private var hasHost = false
-  private var contentLength: Int?
-  private var transferEncodings = 0
-  private var isClosed = false
-  private var isKept = false
-  private var hasUpgrade = false
-  private var connectionUpgrades = false
-  private var expectations = 0
-
-  init(version: Version) {
-    self.version = version
-  }
-
-  /// RFC 9112 §9.3.
-  var keepsAlive: Bool { !isClosed && (version == .http11 || isKept) }
-
-  /// RFC 9110 §7.8: Upgrade in an HTTP/1.0 request is ignored.
-  var asksForUpgrade: Bool { connectionUpgrades && hasUpgrade && version == .http11 }
-
-  /// Most names are told apart by their length alone.
-  mutating func read(_ fields: Fields) throws(RequestError) {
-    let bytes = fields.bytes.span
-    for entry in fields.entries {
-      let name = entry.name
-      switch name.count {
-      case 4 where bytes.matches("host", in: name):
-        guard !hasHost else { throw .repeatedHost }
-        guard Authority.isValid(bytes, in: entry.value) else { throw .badHost }
-        hasHost = true
-      case 6 where bytes.matches("expect", in: name): expectations += 1
-      case 7 where bytes.matches("upgrade", in: name): hasUpgrade = true
-      case 10 where bytes.matches("connection", in: name): readConnection(bytes, in: entry.value)
-      case 14 where bytes.matches("content-length", in: name):
-        guard contentLength == nil else { throw .repeatedContentLength }
-        guard let length = bytes.decimal(in: entry.value) else { throw .badContentLength }
-        contentLength = length
-      case 17 where bytes.matches("transfer-encoding", in: name): transferEncodings += 1
-      default: break
-      }
-    }
-    // RFC 9112 §3.2: also beside an absolute-form target, which then rules.
-    guard hasHost || version == .http10 else { throw .missingHost }
-  }
-
-  private mutating func readConnection(_ bytes: Span<UInt8>, in value: Range<Int>) {
-    bytes.forEachMember(in: value) { member in
-      switch member.count {
-      case 5 where bytes.matches("close", in: member): isClosed = true
-      case 7 where bytes.matches("upgrade", in: member): connectionUpgrades = true
-      case 10 where bytes.matches("keep-alive", in: member): isKept = true
-      default: break
-      }
-    }
-  }
-
-  func framing(_ fields: Fields) throws(RequestError) -> Framing {
-    if transferEncodings > 0 {
-      guard version == .http11 else { throw .transferEncodingInHTTP10 }
-      guard contentLength == nil else { throw .contentLengthBesideTransferEncoding }
-      switch TransferCodings(fields) {
-      case .chunked: return .chunked
-      case .moreThanChunked: throw .unknownTransferCoding
-      case .wrong: throw .badTransferEncoding
-      }
-    }
-    return contentLength.map { .length($0) } ?? .none
-  }
-
-  /// RFC 9110 §10.1.1: an HTTP/1.0 client cannot expect anything, and without a body there is nothing to wait for.
-  func expectsContinue(_ fields: Fields) throws(RequestError) -> Bool {
-    guard expectations > 0, version == .http11 else { return false }
-    guard fields.all("expect").allSatisfy({ $0.lowercased() == "100-continue" }) else { throw .unknownExpectation }
-    return transferEncodings > 0 || contentLength ?? 0 > 0
-  }
-}
-
-/// What Transfer-Encoding says (RFC 9112 §6.1).
-enum TransferCodings {
-  case chunked, moreThanChunked, wrong
-
-  init(_ fields: Fields) {
-    let bytes = fields.bytes.span
-    var members = 0
-    var chunked = 0
-    var endsInChunked = false
-    var hasEmpty = false
-    for entry in fields.entries where bytes.matches("transfer-encoding", in: entry.name) {
-      bytes.forEachMember(in: entry.value) { member in
-        members += 1
-        endsInChunked = bytes.matches("chunked", in: member)
-        if endsInChunked { chunked += 1 }
-        if member.isEmpty { hasEmpty = true }
-      }
-    }
-    if !endsInChunked || chunked > 1 || hasEmpty {
-      self = .wrong
-    } else {
-      self = members == 1 ? .chunked : .moreThanChunked
-    }
   }
 }
