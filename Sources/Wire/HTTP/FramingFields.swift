@@ -26,7 +26,7 @@ struct FramingFields {
       case 10 where bytes.matches("connection", in: name): readConnection(bytes, in: entry.value)
       case 14 where bytes.matches("content-length", in: name):
         guard contentLength == nil else { throw .repeatedContentLength }
-        guard let length = bytes.decimal(in: entry.value) else { throw .badContentLength }
+        guard let length = FramingFields.length(bytes, in: entry.value) else { throw .badContentLength }
         contentLength = length
       case 17 where bytes.matches("transfer-encoding", in: name): transferEncodings += 1
       default: break
@@ -39,6 +39,12 @@ struct FramingFields {
 
   /// RFC 9110 §7.8: Upgrade in an HTTP/1.0 request is ignored.
   var asksForUpgrade: Bool { connectionUpgrades && hasUpgrade && version == .http11 }
+
+  /// Zeros in front are refused: there is software that reads `010` as eight.
+  private static func length(_ bytes: Span<UInt8>, in value: Range<Int>) -> Int? {
+    guard let length = bytes.decimal(in: value), value.count == 1 || bytes[value.lowerBound] != 0x30 else { return nil }
+    return length
+  }
 
   private mutating func readConnection(_ bytes: Span<UInt8>, in value: Range<Int>) {
     bytes.forEachMember(in: value) { member in

@@ -3,7 +3,7 @@
 ///
 /// Decisions where the RFC leaves room:
 /// - Only CRLF ends a line. One empty line before the request line is skipped (§2.2), not more.
-/// - Two Content-Length fields or a list ("5, 5") are refused even when they agree.
+/// - Two Content-Length fields or a list ("5, 5") are refused even when they agree; so are zeros in front (`010`).
 /// - Transfer-Encoding is `chunked` and nothing else: another coding before it is 501, anything that does not end in
 ///   one `chunked` is 400 (§6.3).
 /// - A minor version above 1 is read as 1.1 (§2.3); every other major version is 505.
