@@ -80,8 +80,7 @@ public struct RequestParser: Sendable {
       position = 2
     }
     let bound = min(bytes.count, lineStart &+ limits.line)
-    var position = self.position
-    while position < bound, bytes[position] &- 32 < 95 { position &+= 1 }
+    var position = bytes.firstControl(from: self.position, to: bound, asciiOnly: true)
     self.position = position
     if position < bound {
       let byte = bytes[position]

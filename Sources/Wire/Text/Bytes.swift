@@ -36,9 +36,9 @@ extension Span where Element == UInt8 {
     return unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
   }
 
-  /// The first place from `start` on, below `end`, with a byte that is no visible ASCII, space or obs-text: a control
-  /// byte, HTAB among them, or DEL. `end` if there is none.
-  @inlinable package func firstControl(from start: Int, to end: Int) -> Int {
+  /// The first place from `start` on, below `end`, with a control byte, HTAB among them, or DEL; with `asciiOnly` also
+  /// one above ASCII. `end` if there is none.
+  @inline(__always) @inlinable package func firstControl(from start: Int, to end: Int, asciiOnly: Bool = false) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops = ones &* 0x80
     var index = start
@@ -46,11 +46,12 @@ extension Span where Element == UInt8 {
       // A byte's top bit is set where the byte is below 0x20, or is 0x7f. Borrows can set wrong bits only above a right
       // one, and the lowest is taken.
       let deletes = word ^ (ones &* 0x7f)
-      let found = ((word &- (ones &* 0x20)) & ~word | (deletes &- ones) & ~deletes) & tops
-      if found != 0 { return index &+ found.trailingZeroBitCount / 8 }
+      var found = (word &- (ones &* 0x20)) & ~word | (deletes &- ones) & ~deletes
+      if asciiOnly { found |= word }
+      if found & tops != 0 { return index &+ (found & tops).trailingZeroBitCount / 8 }
       index &+= 8
     }
-    while index < end, self[index] >= 0x20, self[index] != 0x7f { index &+= 1 }
+    while index < end, self[index] >= 0x20, self[index] != 0x7f, !asciiOnly || self[index] < 0x80 { index &+= 1 }
     return index
   }
 
