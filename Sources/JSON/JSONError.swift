@@ -1,0 +1,68 @@
+/// Why a text was refused. What is thrown first is stated alone; only `JSONObject.finish()` names several fields.
+public enum JSONError: Error, Hashable, Sendable {
+  /// The bytes are not JSON. The offset counts bytes from the start of the text.
+  case malformed(JSONMalformation, offset: Int)
+  /// The bytes are JSON, but not the fields that were asked for. Never empty.
+  case refused([JSONFieldError])
+}
+
+/// What is wrong with the grammar. The raw values are stable.
+public enum JSONMalformation: String, Hashable, Sendable, CaseIterable {
+  case unexpectedEnd = "unexpected_end"
+  case unexpectedByte = "unexpected_byte"
+  case trailingBytes = "trailing_bytes"
+  case byteOrderMark = "byte_order_mark"
+  case invalidUTF8 = "invalid_utf8"
+  case controlCharacter = "control_character"
+  case invalidEscape = "invalid_escape"
+  case loneSurrogate = "lone_surrogate"
+  case invalidNumber = "invalid_number"
+  case repeatedKey = "repeated_key"
+  case tooDeep = "too_deep"
+  case tooLong = "too_long"
+}
+
+/// One field that is not as it should be.
+public struct JSONFieldError: Hashable, Sendable {
+  /// The way from the root, such as `attachments[2].name`; empty for the root itself.
+  public let field: String
+  public let reason: Reason
+
+  public init(field: String, reason: Reason) {
+    self.field = field
+    self.reason = reason
+  }
+
+  public enum Reason: Hashable, Sendable {
+    case missing
+    case unknownField
+    case wrongType(expected: JSONKind)
+    /// A number, but not one written as an integer.
+    case notInteger
+    case outOfRange
+    case notInRange(ClosedRange<Int>)
+    /// The type is right, but the caller's own rule says no.
+    case invalid
+  }
+
+  /// Stable, for programs.
+  public var code: String {
+    switch reason {
+    case .missing: "missing"
+    case .unknownField: "unknown_field"
+    case .wrongType: "wrong_type"
+    case .notInteger: "not_integer"
+    case .outOfRange, .notInRange: "out_of_range"
+    case .invalid: "invalid"
+    }
+  }
+
+  /// What a sentence about the code may need.
+  public var params: KeyValuePairs<String, String> {
+    switch reason {
+    case .missing, .unknownField, .notInteger, .outOfRange, .invalid: [:]
+    case .wrongType(let expected): ["expected": expected.rawValue]
+    case .notInRange(let range): ["min": String(range.lowerBound), "max": String(range.upperBound)]
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/// The escapes of RFC 8259 §7: `check` refuses the wrong ones while a text is read, so that what comes after
+/// cannot fail.
+enum JSONEscape {
+  /// Takes the place of a backslash. Returns the place after the escape, both halves of a surrogate pair included.
+  static func check(_ text: Span<UInt8>, at backslash: Int) throws(JSONError) -> Int {
+    guard backslash + 1 < text.count else { throw .malformed(.unexpectedEnd, offset: text.count) }
+    let letter = text[backslash + 1]
+    guard letter == UInt8(ascii: "u") else {
+      guard short(letter) != nil else { throw .malformed(.invalidEscape, offset: backslash) }
+      return backslash + 2
+    }
+    let unit = try checkedUnit(text, at: backslash)
+    guard unit & 0xf800 == 0xd800 else { return backslash + 6 }
+    guard unit < 0xdc00 else { throw .malformed(.loneSurrogate, offset: backslash) }
+    let second = backslash + 6
+    guard second < text.count else { throw .malformed(.unexpectedEnd, offset: second) }
+    guard text[second] == UInt8(ascii: "\\") else { throw .malformed(.loneSurrogate, offset: backslash) }
+    guard second + 1 < text.count else { throw .malformed(.unexpectedEnd, offset: text.count) }
+    guard text[second + 1] == UInt8(ascii: "u") else { throw .malformed(.loneSurrogate, offset: backslash) }
+    guard try checkedUnit(text, at: second) & 0xfc00 == 0xdc00 else {
+      throw .malformed(.loneSurrogate, offset: backslash)
+    }
+    return backslash + 12
+  }
+
+  private static func checkedUnit(_ text: Span<UInt8>, at backslash: Int) throws(JSONError) -> UInt32 {
+    var unit: UInt32 = 0
+    for place in backslash + 2..<backslash + 6 {
+      guard place < text.count else { throw .malformed(.unexpectedEnd, offset: place) }
+      guard let digit = hexValue(text[place]) else { throw .malformed(.invalidEscape, offset: backslash) }
+      unit = unit << 4 | UInt32(digit)
+    }
+    return unit
+  }
+
+  /// The scalar of a checked escape and the place after it.
+  private static func scalar(_ text: Span<UInt8>, at backslash: Int) -> (scalar: Unicode.Scalar, end: Int) {
+    let letter = text[backslash + 1]
+    guard letter == UInt8(ascii: "u") else {
+      return (Unicode.Scalar(short(letter) ?? letter), backslash + 2)
+    }
+    let first = unit(text, at: backslash)
+    guard first & 0xf800 == 0xd800 else { return (Unicode.Scalar(first) ?? "\u{fffd}", backslash + 6) }
+    let second = unit(text, at: backslash + 6)
+    return (Unicode.Scalar(0x10000 + (first & 0x3ff) << 10 | (second & 0x3ff)) ?? "\u{fffd}", backslash + 12)
+  }
+
+  private static func unit(_ text: Span<UInt8>, at backslash: Int) -> UInt32 {
+    var unit: UInt32 = 0
+    for place in backslash + 2..<backslash + 6 { unit = unit << 4 | UInt32(hexValue(text[place]) ?? 0) }
+    return unit
+  }
+
+  /// The UTF-8 that checked contents of a string stand for. No escape is shorter than what it stands for.
+  static func decoded(_ text: Span<UInt8>, _ contents: Range<Int>) -> [UInt8] {
+    [UInt8](capacity: contents.count) { output in
+      var place = contents.lowerBound
+      while place < contents.upperBound {
+        let byte = text[place]
+        if byte != UInt8(ascii: "\\") {
+          output.append(byte)
+          place += 1
+          continue
+        }
+        let escape = scalar(text, at: place)
+        for byte in UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter { output.append(byte) }
+        place = escape.end
+      }
+    }
+  }
+
+  /// Whether checked contents stand for this name. Decodes as it goes and stops at the first difference, so that many
+  /// escaped keys cost no more than many plain ones.
+  static func matches(_ text: Span<UInt8>, _ contents: Range<Int>, _ name: Span<UInt8>) -> Bool {
+    var place = contents.lowerBound
+    var matched = 0
+    while place < contents.upperBound {
+      guard text[place] == UInt8(ascii: "\\") else {
+        guard matched < name.count, name[matched] == text[place] else { return false }
+        matched += 1
+        place += 1
+        continue
+      }
+      let escape = scalar(text, at: place)
+      for byte in UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter {
+        guard matched < name.count, name[matched] == byte else { return false }
+        matched += 1
+      }
+      place = escape.end
+    }
+    return matched == name.count
+  }
+
+  private static func short(_ letter: UInt8) -> UInt8? {
+    switch letter {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0c
+    case UInt8(ascii: "n"): 0x0a
+    case UInt8(ascii: "r"): 0x0d
+    case UInt8(ascii: "t"): 0x09
+    default: nil
+    }
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    if byte &- 0x30 < 10 { return byte &- 0x30 }
+    let letter = byte | 0x20
+    return letter &- 0x61 < 6 ? letter &- 0x57 : nil
+  }
+}

@@ -1,0 +1,35 @@
+/// The kinds of RFC 8259 §3. The raw values are stable.
+public enum JSONKind: String, Hashable, Sendable {
+  case object, array, string, number, bool, null
+}
+
+/// One value, or one key, as a place in the text. A text's nodes stand in the order in which they begin: an
+/// object is followed by its first key, that key by its value, that value's own members, the next key.
+struct JSONNode {
+  let start: UInt32
+  /// One past the last byte, quotes and brackets included.
+  var end: UInt32
+  /// The node after this one and all that is in it. While a container is open: the container around it.
+  var next: UInt32
+  let token: Token
+
+  enum Token {
+    case object, array, string, escapedString, number, `true`, `false`, null
+  }
+
+  var kind: JSONKind {
+    switch token {
+    case .object: .object
+    case .array: .array
+    case .string, .escapedString: .string
+    case .number: .number
+    case .true, .false: .bool
+    case .null: .null
+    }
+  }
+
+  var range: Range<Int> { Int(start)..<Int(end) }
+
+  /// Without the quotes of a string.
+  var contents: Range<Int> { Int(start) + 1..<Int(end) - 1 }
+}

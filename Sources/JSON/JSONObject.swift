@@ -1,0 +1,127 @@
+/// The members of an object, asked for by name. It remembers which ones were, so that `finish()` can refuse the rest.
+///
+///     var object = try JSONValue(parsing: body).object()
+///     let title = try object.string("title")
+///     let owner: User.ID = try object.read("owner")
+///     let tags: [String] = try object.optional("tags") ?? []
+///     let bio: Change<String> = try object.change("bio")
+///     try object.finish()
+public struct JSONObject: Sendable {
+  private let value: JSONValue
+  /// The keys that were asked for and are there.
+  private var readKeys: [Int]
+  private var hasReadAll = false
+
+  init(_ value: JSONValue) {
+    self.value = value
+    readKeys = []
+    readKeys.reserveCapacity(16)
+  }
+
+  /// Whatever the member is, `null` too.
+  public mutating func value(_ name: String) throws(JSONError) -> JSONValue {
+    guard let member = find(name) else {
+      throw .refused([JSONFieldError(field: value.path(adding: name), reason: .missing)])
+    }
+    return member
+  }
+
+  public mutating func string(_ name: String) throws(JSONError) -> String { try value(name).string() }
+
+  public mutating func bool(_ name: String) throws(JSONError) -> Bool { try value(name).bool() }
+
+  public mutating func int(_ name: String) throws(JSONError) -> Int { try value(name).int() }
+
+  public mutating func int(_ name: String, in range: ClosedRange<Int>) throws(JSONError) -> Int {
+    try value(name).int(in: range)
+  }
+
+  public mutating func double(_ name: String) throws(JSONError) -> Double { try value(name).double() }
+
+  public mutating func object(_ name: String) throws(JSONError) -> JSONObject { try value(name).object() }
+
+  public mutating func raw(_ name: String) throws(JSONError) -> JSONRaw { try value(name).raw }
+
+  /// Absent is an error of its own; `null` is a value of the wrong type.
+  @inlinable public mutating func read<Value: JSONReadable>(_ name: String) throws(JSONError) -> Value {
+    try Value(json: try value(name))
+  }
+
+  /// Nil where the member is absent or `null`.
+  @inlinable public mutating func optional<Value: JSONReadable>(_ name: String) throws(JSONError) -> Value? {
+    try optional(name, Value.init(json:))
+  }
+
+  /// For a PATCH, where absent and `null` are not the same.
+  @inlinable public mutating func change<Value: JSONReadable>(_ name: String) throws(JSONError) -> Change<Value> {
+    try change(name, Value.init(json:))
+  }
+
+  /// For what no type says: `try object.optional("limit") { limit throws(JSONError) in try limit.int(in: 1...200) }`
+  @inlinable public mutating func optional<Value>(
+    _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
+  ) throws(JSONError) -> Value? {
+    guard let member = find(name), !member.isNull else { return nil }
+    return try read(member)
+  }
+
+  @inlinable public mutating func change<Value>(
+    _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
+  ) throws(JSONError) -> Change<Value> {
+    guard let member = find(name) else { return .unchanged }
+    return member.isNull ? .cleared : .set(try read(member))
+  }
+
+  /// Refuses the members that nobody asked for. Those who must ignore them (clients, about what a newer server
+  /// says) do not call it.
+  public func finish() throws(JSONError) {
+    if hasReadAll { return }
+    var unknown: [JSONFieldError] = []
+    var key = value.index + 1
+    while key < Int(value.node.next), unknown.count < JSONLimits.unknownFields {
+      if !readKeys.contains(key) {
+        unknown.append(JSONFieldError(field: value.path(adding: value.name(at: key)), reason: .unknownField))
+      }
+      key = Int(value.nodes[key + 1].next)
+    }
+    guard unknown.isEmpty else { throw .refused(unknown) }
+  }
+
+  /// All members in the order in which they came, for objects whose names are not known beforehand.
+  public mutating func members() -> [(name: String, value: JSONValue)] {
+    var members: [(name: String, value: JSONValue)] = []
+    var key = value.index + 1
+    hasReadAll = true
+    while key < Int(value.node.next) {
+      members.append((value.name(at: key), value.at(key + 1)))
+      key = Int(value.nodes[key + 1].next)
+    }
+    return members
+  }
+
+  @usableFromInline mutating func find(_ name: String) -> JSONValue? {
+    guard let key = key(named: name) else { return nil }
+    readKeys.append(key)
+    return value.at(key + 1)
+  }
+
+  private func key(named name: String) -> Int? {
+    let name = name.utf8.span
+    let text = value.text.span
+    let end = Int(value.node.next)
+    var key = value.index + 1
+    while key < end {
+      if matches(value.nodes[key], name, in: text) { return key }
+      key = Int(value.nodes[key + 1].next)
+    }
+    return nil
+  }
+
+  private func matches(_ key: JSONNode, _ name: Span<UInt8>, in text: Span<UInt8>) -> Bool {
+    let contents = key.contents
+    if key.token == .escapedString { return JSONEscape.matches(text, contents, name) }
+    guard contents.count == name.count else { return false }
+    for index in name.indices where text[contents.lowerBound + index] != name[index] { return false }
+    return true
+  }
+}

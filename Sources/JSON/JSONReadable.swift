@@ -1,0 +1,31 @@
+/// What can be read from a JSON value. Types of the domain conform with one initializer, so that a request says
+/// `let owner: User.ID = try object.read("owner")`.
+public protocol JSONReadable {
+  init(json value: JSONValue) throws(JSONError)
+}
+
+extension String: JSONReadable {
+  @inlinable public init(json value: JSONValue) throws(JSONError) { self = try value.string() }
+}
+
+extension Bool: JSONReadable {
+  @inlinable public init(json value: JSONValue) throws(JSONError) { self = try value.bool() }
+}
+
+extension Int: JSONReadable {
+  @inlinable public init(json value: JSONValue) throws(JSONError) { self = try value.int() }
+}
+
+extension Double: JSONReadable {
+  @inlinable public init(json value: JSONValue) throws(JSONError) { self = try value.double() }
+}
+
+extension JSONRaw: JSONReadable {
+  @inlinable public init(json value: JSONValue) { self = value.raw }
+}
+
+extension Array: JSONReadable where Element: JSONReadable {
+  @inlinable public init(json value: JSONValue) throws(JSONError) {
+    self = try value.array { element throws(JSONError) in try Element(json: element) }
+  }
+}

@@ -1,0 +1,178 @@
+/// A value that was read: a place in a text, which it keeps alive. Whoever wants to hold on to a part takes a
+/// `String`, an `Int` or a `JSONRaw` out of it, which are copies.
+public struct JSONValue: Sendable {
+  let document: JSONDocument
+  let index: Int
+
+  /// Reads a whole text. The text is not copied.
+  public init(parsing text: [UInt8], depth: Int = JSONLimits.depth) throws(JSONError) {
+    self.init(try JSONDocument(text, depth: depth), index: 0)
+  }
+
+  /// Reads a whole text out of a larger buffer. The text is copied.
+  public init(parsing text: Span<UInt8>, depth: Int = JSONLimits.depth) throws(JSONError) {
+    let copy = [UInt8](capacity: text.count) { output in
+      for place in text.indices { output.append(text[place]) }
+    }
+    try self.init(parsing: copy, depth: depth)
+  }
+
+  init(_ document: JSONDocument, index: Int) {
+    self.document = document
+    self.index = index
+  }
+
+  var text: [UInt8] { document.text }
+  var nodes: [JSONNode] { document.nodes }
+  var node: JSONNode { nodes[index] }
+
+  public var kind: JSONKind { node.kind }
+
+  public var isNull: Bool { node.token == .null }
+
+  /// The bytes that came, space inside arrays and objects included.
+  public var raw: JSONRaw { JSONRaw(trusted: [UInt8](text[node.range])) }
+
+  public func string() throws(JSONError) -> String {
+    let node = node
+    switch node.token {
+    case .string: return String(decoding: text[node.contents], as: UTF8.self)
+    case .escapedString: return String(decoding: JSONEscape.decoded(text.span, node.contents), as: UTF8.self)
+    case .object, .array, .number, .true, .false, .null: throw error(.wrongType(expected: .string))
+    }
+  }
+
+  public func bool() throws(JSONError) -> Bool {
+    switch node.token {
+    case .true: return true
+    case .false: return false
+    case .object, .array, .string, .escapedString, .number, .null: throw error(.wrongType(expected: .bool))
+    }
+  }
+
+  /// An exact integer, written as one: `1.0` and `1e2` are refused, for they are not how anybody writes a count, and
+  /// one value then has one spelling (but for `-0`, which is 0).
+  public func int() throws(JSONError) -> Int {
+    let node = node
+    guard node.token == .number else { throw error(.wrongType(expected: .number)) }
+    let bytes = text.span
+    let isNegative = bytes[node.range.lowerBound] == UInt8(ascii: "-")
+    var value = 0
+    var hasOverflown = false
+    for place in node.range.lowerBound + (isNegative ? 1 : 0)..<node.range.upperBound {
+      let digit = bytes[place] &- 0x30
+      guard digit < 10 else { throw error(.notInteger) }
+      // Counted downwards: Int.min has no positive twin.
+      let tens = value.multipliedReportingOverflow(by: 10)
+      let sum = tens.partialValue.subtractingReportingOverflow(Int(digit))
+      hasOverflown = hasOverflown || tens.overflow || sum.overflow
+      value = sum.partialValue
+    }
+    guard !hasOverflown, isNegative || value != Int.min else { throw error(.outOfRange) }
+    return isNegative ? value : -value
+  }
+
+  public func int(in range: ClosedRange<Int>) throws(JSONError) -> Int {
+    let value = try int()
+    guard range.contains(value) else { throw error(.notInRange(range)) }
+    return value
+  }
+
+  /// The nearest `Double`. What is nearer to infinity is refused; what is nearer to zero is zero.
+  public func double() throws(JSONError) -> Double {
+    let node = node
+    guard node.token == .number else { throw error(.wrongType(expected: .number)) }
+    guard node.range.count <= JSONLimits.doubleBytes,
+      let value = Double(String(decoding: text[node.range], as: UTF8.self)), value.isFinite
+    else { throw error(.outOfRange) }
+    return value
+  }
+
+  public func object() throws(JSONError) -> JSONObject {
+    guard node.token == .object else { throw error(.wrongType(expected: .object)) }
+    return JSONObject(self)
+  }
+
+  public func array() throws(JSONError) -> [JSONValue] {
+    try array { $0 }
+  }
+
+  @inlinable public func array<Element>(
+    _ element: (JSONValue) throws(JSONError) -> Element
+  ) throws(JSONError) -> [Element] {
+    var elements: [Element] = []
+    var item = try firstElement()
+    while let value = item {
+      elements.append(try element(value))
+      item = elementAfter(value)
+    }
+    return elements
+  }
+
+  @usableFromInline func firstElement() throws(JSONError) -> JSONValue? {
+    guard node.token == .array else { throw error(.wrongType(expected: .array)) }
+    return index + 1 < Int(node.next) ? at(index + 1) : nil
+  }
+
+  /// The element after one of this array's.
+  @usableFromInline func elementAfter(_ element: JSONValue) -> JSONValue? {
+    let next = Int(element.node.next)
+    return next < Int(node.next) ? at(next) : nil
+  }
+
+  func at(_ index: Int) -> JSONValue { JSONValue(document, index: index) }
+}
+
+extension JSONValue {
+  /// For rules of the caller's own: `throw value.error(.invalid)` names the field.
+  public func error(_ reason: JSONFieldError.Reason) -> JSONError {
+    .refused([JSONFieldError(field: path(), reason: reason)])
+  }
+
+  /// The way from the root to this value. Found by walking the text again, for only errors ask.
+  func path(adding name: String? = nil) -> String {
+    var path = ""
+    var container = 0
+    while container < index {
+      let inside = nodes[container].token == .array ? item(in: container) : member(in: container)
+      switch inside.step {
+      case .item(let number): path += "[\(number)]"
+      case .member(let name): path += path.isEmpty ? name : ".\(name)"
+      }
+      container = inside.node
+    }
+    if let name { path += path.isEmpty ? name : ".\(name)" }
+    return path.utf8.count <= JSONLimits.pathBytes
+      ? path : String(decoding: path.utf8.prefix(JSONLimits.pathBytes), as: UTF8.self) + "…"
+  }
+
+  private enum Step {
+    case item(Int)
+    case member(String)
+  }
+
+  /// The element of an array that is, or contains, this value.
+  private func item(in array: Int) -> (step: Step, node: Int) {
+    var item = array + 1
+    var number = 0
+    while Int(nodes[item].next) <= index {
+      item = Int(nodes[item].next)
+      number += 1
+    }
+    return (.item(number), item)
+  }
+
+  /// The member of an object that is, or contains, this value.
+  private func member(in object: Int) -> (step: Step, node: Int) {
+    var key = object + 1
+    while Int(nodes[key + 1].next) <= index { key = Int(nodes[key + 1].next) }
+    return (.member(name(at: key)), key + 1)
+  }
+
+  func name(at key: Int) -> String {
+    let node = nodes[key]
+    return node.token == .escapedString
+      ? String(decoding: JSONEscape.decoded(text.span, node.contents), as: UTF8.self)
+      : String(decoding: text[node.contents], as: UTF8.self)
+  }
+}
