@@ -109,3 +109,58 @@ enum JSONEscape {
     return letter &- 0x61 < 6 ? letter &- 0x57 : nil
   }
 }
+
+/// What the writer needs: only quotes, backslashes and control characters are escaped.
+extension JSONEscape {
+  /// Looks at every byte and never branches, so that the compiler makes it look at many at a time.
+  static func isNeeded(_ text: Span<UInt8>) -> Bool {
+    var found: UInt8 = 0
+    for place in text.indices {
+      let byte = text[place]
+      found |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
+    }
+    return found != 0
+  }
+
+  /// At least as many bytes as escaping adds.
+  static func room(for text: Span<UInt8>) -> Int {
+    var room = 0
+    for place in text.indices {
+      let byte = text[place]
+      room += (byte < 0x20 ? 5 : 0) + (byte == UInt8(ascii: "\"") ? 1 : 0) + (byte == UInt8(ascii: "\\") ? 1 : 0)
+    }
+    return room
+  }
+
+  @inline(__always)
+  static func append(_ byte: UInt8, to output: inout OutputSpan<UInt8>) {
+    guard isNeeded(byte) else { return output.append(byte) }
+    output.append(UInt8(ascii: "\\"))
+    if let letter = letter(for: byte) { return output.append(letter) }
+    output.append(UInt8(ascii: "u"))
+    output.append(UInt8(ascii: "0"))
+    output.append(UInt8(ascii: "0"))
+    output.append(hexDigit(byte >> 4))
+    output.append(hexDigit(byte & 15))
+  }
+
+  private static func isNeeded(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private static func letter(for byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
+    case 0x08: UInt8(ascii: "b")
+    case 0x09: UInt8(ascii: "t")
+    case 0x0a: UInt8(ascii: "n")
+    case 0x0c: UInt8(ascii: "f")
+    case 0x0d: UInt8(ascii: "r")
+    default: nil
+    }
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+}

@@ -1,0 +1,156 @@
+/// Appends JSON to bytes, without a tree between. The writer sets commas, colons and brackets; what stands between
+/// the braces of a call is what stands between the brackets of the text.
+///
+///     var json = JSONWriter()
+///     json.object { json in
+///       json.field("id", message.id)
+///       json.field("reply_to", message.replyTo)       // nil is written as null
+///       json.array("tags") { json in
+///         for tag in message.tags { json.value(tag) }
+///       }
+///     }
+///     send(json.bytes)
+///
+/// In an object write only fields, elsewhere only values. The text is UTF-8; nothing outside ASCII is escaped.
+public struct JSONWriter: Sendable {
+  /// What was written, after what stood there before.
+  public private(set) var bytes: [UInt8]
+  /// Whether a value stands before the next one in the same container.
+  @usableFromInline var needsComma = false
+
+  /// Appends to bytes that are there already.
+  public init(appendingTo bytes: consuming [UInt8] = []) { self.bytes = bytes }
+
+  /// Makes room beforehand.
+  public init(reserving count: Int) {
+    bytes = []
+    bytes.reserveCapacity(count)
+  }
+
+  @inlinable public mutating func value(_ value: some JSONWritable) { value.write(to: &self) }
+
+  @inlinable public mutating func null() { token("null") }
+
+  @inlinable public mutating func object<Failure>(
+    _ members: (inout JSONWriter) throws(Failure) -> Void
+  ) throws(Failure) {
+    begin(UInt8(ascii: "{"))
+    try members(&self)
+    end(UInt8(ascii: "}"))
+  }
+
+  @inlinable public mutating func array<Failure>(
+    _ elements: (inout JSONWriter) throws(Failure) -> Void
+  ) throws(Failure) {
+    begin(UInt8(ascii: "["))
+    try elements(&self)
+    end(UInt8(ascii: "]"))
+  }
+}
+
+extension JSONWriter {
+  @inlinable public mutating func field(_ name: String, _ value: some JSONWritable) {
+    key(name)
+    value.write(to: &self)
+  }
+
+  @inlinable public mutating func null(_ name: String) {
+    key(name)
+    null()
+  }
+
+  @inlinable public mutating func object<Failure>(
+    _ name: String, _ members: (inout JSONWriter) throws(Failure) -> Void
+  ) throws(Failure) {
+    key(name)
+    try object(members)
+  }
+
+  @inlinable public mutating func array<Failure>(
+    _ name: String, _ elements: (inout JSONWriter) throws(Failure) -> Void
+  ) throws(Failure) {
+    key(name)
+    try array(elements)
+  }
+}
+
+extension JSONWriter {
+  @usableFromInline mutating func begin(_ bracket: UInt8) {
+    comma()
+    bytes.append(bracket)
+    needsComma = false
+  }
+
+  @usableFromInline mutating func end(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+
+  @usableFromInline mutating func key(_ name: String) {
+    quoted(name, after: needsComma, isKey: true)
+    needsComma = false
+  }
+
+  @usableFromInline mutating func string(_ text: String) {
+    quoted(text, after: needsComma, isKey: false)
+    needsComma = true
+  }
+
+  /// A value of ASCII that needs no quotes.
+  @usableFromInline mutating func token(_ text: String) {
+    comma()
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  @usableFromInline mutating func raw(_ value: ArraySlice<UInt8>) {
+    comma()
+    bytes.append(contentsOf: value)
+  }
+
+  @usableFromInline mutating func integer(_ magnitude: UInt64, isNegative: Bool) {
+    comma()
+    if isNegative { bytes.append(UInt8(ascii: "-")) }
+    var power: UInt64 = 1
+    var rest = magnitude / 10
+    while rest > 0 {
+      power *= 10
+      rest /= 10
+    }
+    rest = magnitude
+    while power > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / power))
+      rest %= power
+      power /= 10
+    }
+  }
+
+  private mutating func comma() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+
+  /// Comma, quotes, text and colon go out in one piece, because most of the time goes into growing the array.
+  @inline(__always)
+  private mutating func quoted(_ text: String, after comma: Bool, isKey: Bool) {
+    let text = text.utf8.span
+    if JSONEscape.isNeeded(text) { return escaped(text, after: comma, isKey: isKey) }
+    bytes.append(addingCapacity: text.count + 4) { output in
+      if comma { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      for place in text.indices { output.append(text[place]) }
+      output.append(UInt8(ascii: "\""))
+      if isKey { output.append(UInt8(ascii: ":")) }
+    }
+  }
+
+  @inline(never)
+  private mutating func escaped(_ text: Span<UInt8>, after comma: Bool, isKey: Bool) {
+    bytes.append(addingCapacity: text.count + JSONEscape.room(for: text) + 4) { output in
+      if comma { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      for place in text.indices { JSONEscape.append(text[place], to: &output) }
+      output.append(UInt8(ascii: "\""))
+      if isKey { output.append(UInt8(ascii: ":")) }
+    }
+  }
+}
