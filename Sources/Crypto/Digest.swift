@@ -1,0 +1,39 @@
+/// A digest of bytes that come in pieces. For bytes that are there, `Digest.sha256(of:)`.
+///
+///     var digest = try Digest(.sha256)
+///     while let piece = try next() { try digest.update(piece) }
+///     let name = Hex.text(try digest.finish())
+public struct Digest: ~Copyable {
+  public enum Algorithm: Hashable, Sendable {
+    /// Only for the handshake of RFC 6455 §4.2.2: it proves nothing any more.
+    case sha1
+    case sha256
+
+    public var byteCount: Int {
+      switch self {
+      case .sha1: 20
+      case .sha256: 32
+      }
+    }
+  }
+
+  private var context: DigestContext
+
+  public init(_ algorithm: Algorithm) throws(CryptoError) { context = try DigestContext(algorithm) }
+
+  public mutating func update(_ bytes: Span<UInt8>) throws(CryptoError) { try context.update(bytes) }
+
+  public mutating func update(_ bytes: [UInt8]) throws(CryptoError) { try context.update(bytes.span) }
+
+  public consuming func finish() throws(CryptoError) -> [UInt8] { try context.finish() }
+}
+
+extension Digest {
+  public static func sha1(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] { try OpenSSL.digest(.sha1, bytes) }
+
+  public static func sha1(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] { try sha1(of: bytes.span) }
+
+  public static func sha256(of bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] { try OpenSSL.digest(.sha256, bytes) }
+
+  public static func sha256(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] { try sha256(of: bytes.span) }
+}
