@@ -1,0 +1,106 @@
+/// The frame of RFC 6455 §5.2.
+public enum WebSocketFrame {
+  public enum Opcode: UInt8, Sendable {
+    case continuation = 0
+    case text = 1
+    case binary = 2
+    case close = 8
+    case ping = 9
+    case pong = 10
+
+    var isControl: Bool { rawValue >= 8 }
+  }
+
+  /// RFC 6455 §5.5.
+  static let longestControl = 125
+  static let longestHeader = 14
+
+  struct Header: Equatable {
+    var opcode: Opcode
+    var isFinal = true
+    /// RSV1, which permessage-deflate gives a meaning (RFC 7692 §6).
+    var isCompressed = false
+    var mask: Mask?
+    var length: Int
+
+    /// How many bytes it takes on the wire; the length has only one legal form.
+    var size: Int {
+      let lengthSize = length <= 125 ? 0 : length <= 0xffff ? 2 : 8
+      return 2 + lengthSize + (mask == nil ? 0 : 4)
+    }
+  }
+}
+
+extension WebSocketFrame.Header {
+  /// The header at the start of the bytes; nil when more bytes are needed. What is wrong in the first two bytes is
+  /// found without waiting for the rest.
+  static func parse(_ bytes: Span<UInt8>) throws(WebSocketFault) -> Self? {
+    guard bytes.count >= 2 else { return nil }
+    let first = bytes[0]
+    let second = bytes[1]
+    guard first & 0x30 == 0 else { throw .reservedBits }
+    guard let opcode = WebSocketFrame.Opcode(rawValue: first & 0x0f) else { throw .reservedOpcode }
+    let isFinal = first & 0x80 != 0
+    let isCompressed = first & 0x40 != 0
+    let shortLength = Int(second & 0x7f)
+    if opcode.isControl {
+      guard isFinal else { throw .fragmentedControl }
+      guard shortLength <= WebSocketFrame.longestControl else { throw .longControl }
+    }
+
+    let lengthSize = shortLength == 127 ? 8 : shortLength == 126 ? 2 : 0
+    guard bytes.count >= 2 + lengthSize else { return nil }
+    let length: Int
+    if lengthSize == 0 {
+      length = shortLength
+    } else {
+      var wide: UInt64 = 0
+      for place in 2..<2 + lengthSize { wide = wide << 8 | UInt64(bytes[place]) }
+      // RFC 6455 §5.2: the most significant bit is 0, and the form is the shortest that holds the length.
+      guard let value = Int(exactly: wide) else { throw .lengthTooGreat }
+      guard value > (lengthSize == 2 ? 125 : 0xffff) else { throw .wastefulLength }
+      length = value
+    }
+
+    guard second & 0x80 != 0 else {
+      return Self(opcode: opcode, isFinal: isFinal, isCompressed: isCompressed, mask: nil, length: length)
+    }
+    let key = 2 + lengthSize
+    guard bytes.count >= key + 4 else { return nil }
+    let mask = Mask(bytes[key], bytes[key + 1], bytes[key + 2], bytes[key + 3])
+    return Self(opcode: opcode, isFinal: isFinal, isCompressed: isCompressed, mask: mask, length: length)
+  }
+
+  func write(to bytes: inout [UInt8]) {
+    bytes.append(opcode.rawValue | (isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0))
+    let maskBit: UInt8 = mask == nil ? 0 : 0x80
+    if length <= 125 {
+      bytes.append(UInt8(length) | maskBit)
+    } else if length <= 0xffff {
+      bytes.append(126 | maskBit)
+      bytes.append(UInt8(length >> 8))
+      bytes.append(UInt8(length & 0xff))
+    } else {
+      bytes.append(127 | maskBit)
+      for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
+    }
+    if let mask {
+      for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: mask.key >> shift)) }
+    }
+  }
+}
+
+extension WebSocketFrame {
+  /// A whole frame. A server gives no mask, a client a new random one each time (RFC 6455 §5.3).
+  static func encode(
+    _ opcode: Opcode, _ payload: Span<UInt8>, isFinal: Bool = true, isCompressed: Bool = false, mask: Mask? = nil
+  ) -> [UInt8] {
+    let header = Header(
+      opcode: opcode, isFinal: isFinal, isCompressed: isCompressed, mask: mask, length: payload.count)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(header.size + payload.count)
+    header.write(to: &bytes)
+    bytes.append(payload, masked: mask)
+    return bytes
+  }
+}
