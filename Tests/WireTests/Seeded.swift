@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// SplitMix64: the same seed gives the same numbers on every machine, so that what a fuzz test found it finds again.
 struct Seeded: RandomNumberGenerator {
   private var state: UInt64
@@ -11,4 +13,9 @@ struct Seeded: RandomNumberGenerator {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
     return mixed ^ (mixed >> 31)
   }
+}
+
+/// How often each fuzz test tries: `PARLEY_FUZZ_ROUNDS=1000000 swift test -c release` for a long run.
+enum Fuzz {
+  static let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 2000
 }

@@ -1,0 +1,48 @@
+/// Deflates the messages of permessage-deflate (RFC 7692 §7.2.1).
+public final class Deflater {
+  /// The end of a sync flush, which a sender leaves out: LEN and NLEN of an empty stored block.
+  static let tail: [UInt8] = [0x00, 0x00, 0xff, 0xff]
+
+  private let stream: ZlibStream
+  /// About what it holds, in bytes.
+  public let footprint: Int
+
+  /// `memoryLevel` is zlib's, 1 to 9. A reset clears the hash table, 2^(memoryLevel + 8) bytes, so a low one makes short
+  /// messages cheap.
+  public init(level: Int = 6, windowBits: Int = 15, memoryLevel: Int = 8) throws(CompressionFault) {
+    stream = try ZlibStream(deflating: .raw, level: level, windowBits: windowBits, memoryLevel: memoryLevel)
+    footprint = 6000 + 4 << windowBits + 512 << memoryLevel
+  }
+
+  /// A message's payload; what came before it stays in the window until `reset`.
+  public func deflate(message: Span<UInt8>) -> [UInt8] {
+    var output: [UInt8] = []
+    stream.deflate(message, .sync, into: &output)
+    // RFC 7692 §7.2.3.6: an empty message is one zero byte.
+    guard output.count > Self.tail.count else { return [0x00] }
+    output.removeLast(Self.tail.count)
+    return output
+  }
+
+  public func reset() { stream.reset() }
+}
+
+extension ZlibStream {
+  /// Eats all of the input.
+  func deflate(_ input: Span<UInt8>, _ flush: Flush, into output: inout [UInt8]) {
+    var place = 0
+    while true {
+      let rest = input.extracting(place...)
+      let room = max(256, min(rest.count / 2, 1 << 20))
+      let before = output.count
+      let (eaten, outcome) = turn(rest, flush, into: &output, room: room)
+      place += eaten
+      switch outcome {
+      // zlib.h, deflate: a flush is done when room was left over.
+      case .more: if output.count - before < room { return }
+      case .ended: return
+      case .malformed, .outOfMemory: preconditionFailure("zlib's own state is broken")
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// gzip (RFC 1952), the content coding of responses (RFC 9110 §8.4.1.3).
+public enum Gzip {
+  public static func compress(_ bytes: [UInt8], level: Int = 6) throws(CompressionFault) -> [UInt8] {
+    let encoder = try Encoder(level: level)
+    var output: [UInt8] = []
+    encoder.stream.deflate(bytes.span, .finish, into: &output)
+    return output
+  }
+
+  /// For a body that is written in parts. Every call gives what is ready to be sent, which may be nothing.
+  public final class Encoder {
+    fileprivate let stream: ZlibStream
+
+    public init(level: Int = 6) throws(CompressionFault) {
+      stream = try ZlibStream(deflating: .gzip, level: level, windowBits: 15, memoryLevel: 8)
+    }
+
+    public func append(_ bytes: [UInt8]) -> [UInt8] { take(bytes, .none) }
+
+    /// Everything so far, so that the peer can read it now; each flush costs a few bytes.
+    public func flush() -> [UInt8] { take([], .sync) }
+
+    /// The rest. The encoder is then of no more use.
+    public func finish() -> [UInt8] { take([], .finish) }
+
+    private func take(_ bytes: [UInt8], _ flush: ZlibStream.Flush) -> [UInt8] {
+      var output: [UInt8] = []
+      stream.deflate(bytes.span, flush, into: &output)
+      return output
+    }
+  }
+}
