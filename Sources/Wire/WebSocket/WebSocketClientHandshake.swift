@@ -1,0 +1,55 @@
+/// The opening handshake (RFC 6455 §4.1): the client's side.
+public struct WebSocketClientHandshake: Sendable {
+  private let key: String
+  private let subprotocols: [String]
+  private let policy: PerMessageDeflate.Policy?
+
+  /// What was wrong with the server's answer.
+  public enum Failure: Error, Sendable, Hashable {
+    /// It is an ordinary response, to be read as such.
+    case notUpgraded(Status)
+    case upgradeField, connectionField, acceptField, subprotocol, extensions
+  }
+
+  /// - Parameter nonce: 16 random bytes, new for each connection.
+  public init(nonce: [UInt8], subprotocols: [String] = [], deflate policy: PerMessageDeflate.Policy? = nil) {
+    precondition(nonce.count == 16, "RFC 6455 §4.1: the nonce has 16 bytes")
+    key = Base64.encode(nonce)
+    self.subprotocols = subprotocols
+    self.policy = policy
+  }
+
+  /// The request's fields, apart from Host and what the caller adds.
+  public var fields: Fields {
+    var fields = Fields([
+      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": key,
+      "Sec-WebSocket-Version": WebSocketHandshake.version,
+    ])
+    if !subprotocols.isEmpty { fields.add("Sec-WebSocket-Protocol", subprotocols.joined(separator: ", ")) }
+    if let policy { fields.add("Sec-WebSocket-Extensions", PerMessageDeflate.offer(policy)) }
+    return fields
+  }
+
+  /// Reads the server's answer; it may take nothing that was not offered.
+  public func read(_ status: Status, _ fields: Fields) throws(Failure) -> WebSocketHandshake.Agreement {
+    guard status == .switchingProtocols else { throw .notUpgraded(status) }
+    guard fields.all("upgrade").map({ $0.lowercased() }) == ["websocket"] else { throw .upgradeField }
+    guard fields.hasToken("connection", "upgrade") else { throw .connectionField }
+    guard fields.all("sec-websocket-accept") == [WebSocketHandshake.acceptance(of: key)] else { throw .acceptField }
+
+    var agreement = WebSocketHandshake.Agreement()
+    let chosen = fields.all("sec-websocket-protocol")
+    if let subprotocol = chosen.first {
+      guard chosen.count == 1, subprotocols.contains(subprotocol) else { throw .subprotocol }
+      agreement.subprotocol = subprotocol
+    }
+    guard let extensions = ExtensionElement.list(fields.all("sec-websocket-extensions")) else { throw .extensions }
+    if let answer = extensions.first {
+      guard extensions.count == 1, let policy, let agreed = PerMessageDeflate.read(answer, to: policy) else {
+        throw .extensions
+      }
+      agreement.deflate = agreed
+    }
+    return agreement
+  }
+}
