@@ -104,3 +104,8 @@ extension WebSocketFrame {
     return bytes
   }
 }
+
+extension WebSocketFrame {
+  /// Shorter messages are sent as they are: deflating them would save a few bytes and cost microseconds.
+  static let smallestDeflated = 128
+}

@@ -1,0 +1,29 @@
+/// A server's message to many: framed once and compressed at most once, then handed to each session's
+/// `frame(of:)`. The bytes are shared, not copied, and may cross from worker to worker.
+public struct SharedFrame: Sendable {
+  public let plain: [UInt8]
+  /// Without context takeover, in the largest window. Nil when compressing was not wanted or not worth it.
+  public let deflated: [UInt8]?
+
+  static let windowBits = 15
+
+  /// - Parameter text: UTF-8.
+  public init(text: [UInt8], deflatedBy streams: DeflateStreams? = nil) {
+    self.init(.text, text, streams)
+  }
+
+  public init(binary: [UInt8], deflatedBy streams: DeflateStreams? = nil) {
+    self.init(.binary, binary, streams)
+  }
+
+  private init(_ opcode: WebSocketFrame.Opcode, _ message: [UInt8], _ streams: DeflateStreams?) {
+    plain = WebSocketFrame.encode(opcode, message.span)
+    if let streams, message.count >= WebSocketFrame.smallestDeflated,
+      let payload = streams.deflateAlone(message.span, windowBits: Self.windowBits)
+    {
+      deflated = WebSocketFrame.encode(opcode, payload.span, isCompressed: true)
+    } else {
+      deflated = nil
+    }
+  }
+}

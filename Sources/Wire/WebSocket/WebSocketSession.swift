@@ -1,0 +1,446 @@
+// One end of a WebSocket (RFC 6455) after its handshake, without I/O: bytes in, actions out.
+//
+// `receive` takes bytes as they come, cut anywhere, and appends what follows from them to the caller's list, in order.
+// It walks the frames: a header is read where it lies (only one that the input cuts in two is kept, fourteen bytes in
+// place), a payload is unmasked and, for a compressed message, inflated while it arrives, and text is validated while it
+// arrives. So every byte is looked at once, a wrong one ends the session at once, and what is held is at most the
+// message so far: `messageLimit` bytes.
+//
+// Closing (RFC 6455 §7): whoever starts sends Close and waits for the peer's; from then on data is passed over, pings
+// are still answered. A fault sends Close with its code and waits for nothing. Either way `.closed` is the last action,
+// once; the owner then flushes what it was told to send and closes the transport (a client leaves the server a moment to
+// do so first, §7.1.1). Time is the owner's affair: how long to wait for a Close, or for a pong.
+//
+// Between messages a session owns no buffer. With permessage-deflate and no context takeover the zlib streams belong
+// to `DeflateStreams` and are lent; with context takeover a session has its own from the first message on.
+
+public struct WebSocketSession {
+  public enum Role {
+    case server
+    /// RFC 6455 §5.3: a client masks each frame with a key that nobody can predict.
+    case client(nextMask: () -> UInt32)
+  }
+
+  public enum Action: Equatable, Sendable {
+    /// A whole message; its bytes are UTF-8.
+    case text([UInt8])
+    case binary([UInt8])
+    /// The peer's ping; the answer follows as `.send`.
+    case ping([UInt8])
+    case pong([UInt8])
+    /// Bytes for the transport.
+    case send([UInt8])
+    /// The end: nothing follows, and all further input is ignored.
+    case closed(Closing)
+  }
+
+  public struct Closing: Equatable, Sendable {
+    public enum Cause: Equatable, Sendable {
+      /// The peer closed first.
+      case peer
+      /// This side closed first and the peer answered.
+      case us
+      /// The peer broke the protocol or a limit; code and reason are what it was told.
+      case fault(WebSocketFault)
+      /// The transport ended before the peer's Close came.
+      case lost
+    }
+
+    public var cause: Cause
+    public var code: CloseCode
+    public var reason: String
+  }
+
+  private enum Phase {
+    case open
+    /// Our Close is sent, the peer's is awaited.
+    case closing
+    case closed
+  }
+
+  private let role: Role
+  private let messageLimit: Int
+  private let deflate: PerMessageDeflate?
+  private let streams: DeflateStreams
+
+  private var phase = Phase.open
+  /// A header of which only the first bytes came.
+  private var partialHeader = InlineArray<14, UInt8>(repeating: 0)
+  private var partialHeaderCount = 0
+  private var frame: FrameInProgress?
+  private var control: [UInt8] = []
+  private var message = MessageInProgress()
+  private var inflater: Inflater?
+  private var deflater: Deflater?
+
+  private struct FrameInProgress {
+    var opcode: WebSocketFrame.Opcode
+    var isFinal: Bool
+    var mask: Mask?
+    var remaining: Int
+  }
+
+  private struct MessageInProgress {
+    enum Kind { case none, text, binary }
+
+    var kind = Kind.none
+    var isCompressed = false
+    var utf8 = UTF8Validator()
+    var bytes: [UInt8] = []
+  }
+
+  /// - Parameters:
+  ///   - messageLimit: the longest message that is accepted, in bytes, after inflating.
+  ///   - deflate: what the handshake agreed.
+  public init(role: Role, messageLimit: Int, deflate: PerMessageDeflate? = nil, streams: DeflateStreams) {
+    self.role = role
+    self.messageLimit = messageLimit
+    self.deflate = deflate
+    self.streams = streams
+  }
+
+  /// Whether messages can be sent.
+  public var isOpen: Bool { phase == .open }
+  public var isClosed: Bool { phase == .closed }
+
+  /// About how many bytes it holds on the heap.
+  public var footprint: Int {
+    control.capacity + message.bytes.capacity + (inflater?.footprint ?? 0) + (deflater?.footprint ?? 0)
+  }
+}
+
+// MARK: Receiving
+
+extension WebSocketSession {
+  /// Takes the next bytes from the transport.
+  public mutating func receive(_ bytes: Span<UInt8>, into actions: inout [Action]) {
+    do throws(WebSocketFault) {
+      var place = 0
+      while phase != .closed, try startFrame(bytes, at: &place) {
+        guard try readPayload(bytes, at: &place, into: &actions) else { return }
+      }
+    } catch {
+      fail(error, into: &actions)
+    }
+  }
+
+  /// The transport ended.
+  public mutating func transportEnded(into actions: inout [Action]) {
+    guard phase != .closed else { return }
+    end(Closing(cause: .lost, code: .lost, reason: ""), into: &actions)
+  }
+
+  /// Whether there is a frame whose payload can be read.
+  private mutating func startFrame(_ bytes: Span<UInt8>, at place: inout Int) throws(WebSocketFault) -> Bool {
+    if frame != nil { return true }
+    if partialHeaderCount == 0 {
+      if let header = try WebSocketFrame.Header.parse(bytes.extracting(place...)) {
+        place += header.size
+        try start(header)
+        return true
+      }
+    }
+    while place < bytes.count {
+      partialHeader[partialHeaderCount] = bytes[place]
+      partialHeaderCount += 1
+      place += 1
+      if let header = try WebSocketFrame.Header.parse(partialHeader.span.extracting(..<partialHeaderCount)) {
+        partialHeaderCount = 0
+        try start(header)
+        return true
+      }
+    }
+    return false
+  }
+
+  private mutating func start(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
+    // RFC 6455 §5.1.
+    switch role {
+    case .server: guard header.mask != nil else { throw .unmasked }
+    case .client: guard header.mask == nil else { throw .masked }
+    }
+    switch header.opcode {
+    case .text, .binary:
+      // RFC 6455 §5.2: a reserved bit needs an extension that gives it a meaning.
+      guard deflate != nil || !header.isCompressed else { throw .reservedBits }
+      if phase == .open { try startMessage(header) }
+    case .continuation:
+      // RFC 7692 §6.1: the bit stands on a message's first frame only.
+      guard !header.isCompressed else { throw .reservedBits }
+      if phase == .open { try continueMessage(header) }
+    case .close, .ping, .pong:
+      guard !header.isCompressed else { throw .reservedBits }
+    }
+    frame = FrameInProgress(
+      opcode: header.opcode, isFinal: header.isFinal, mask: header.mask, remaining: header.length)
+  }
+
+  private mutating func startMessage(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
+    guard message.kind == .none else { throw .messageUnfinished }
+    message.kind = header.opcode == .text ? .text : .binary
+    message.isCompressed = header.isCompressed
+    if header.isCompressed, inflater == nil {
+      do throws(CompressionFault) {
+        inflater = keepsInflater ? try Inflater(windowBits: inflaterWindowBits) : try streams.borrowInflater()
+      } catch {
+        throw fault(error)
+      }
+    }
+    try checkLength(header)
+  }
+
+  private mutating func continueMessage(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
+    guard message.kind != .none else { throw .nothingToContinue }
+    try checkLength(header)
+  }
+
+  /// A length that cannot be met is refused before its bytes come. Of a compressed message only inflating tells.
+  private func checkLength(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
+    guard !message.isCompressed else { return }
+    guard header.length <= messageLimit - message.bytes.count else { throw .tooLong }
+  }
+
+  /// Whether the frame is whole; if not, the bytes are used up.
+  private mutating func readPayload(
+    _ bytes: Span<UInt8>, at place: inout Int, into actions: inout [Action]
+  ) throws(WebSocketFault) -> Bool {
+    guard var current = frame else { return true }
+    let count = min(current.remaining, bytes.count - place)
+    let part = bytes.extracting(place..<place + count)
+    place += count
+    current.remaining -= count
+    if current.opcode.isControl {
+      control.append(part, masked: current.mask)
+    } else if phase == .open {
+      try take(part, masked: current.mask)
+    }
+    guard current.remaining == 0 else {
+      current.mask?.advance(by: count)
+      frame = current
+      return false
+    }
+    frame = nil
+    try finish(current, into: &actions)
+    return true
+  }
+
+  private mutating func take(_ part: Span<UInt8>, masked mask: Mask?) throws(WebSocketFault) {
+    guard message.isCompressed else {
+      let start = message.bytes.count
+      message.bytes.makeRoom(for: part.count, limit: messageLimit)
+      message.bytes.append(part, masked: mask)
+      return try validate(from: start)
+    }
+    guard mask != nil else { return try inflate(part) }
+    var place = 0
+    var current = mask
+    while place < part.count {
+      let piece = part.extracting(place..<min(place + Self.unmaskedPiece, part.count))
+      var plain: [UInt8] = []
+      plain.append(piece, masked: current)
+      try inflate(plain.span)
+      current?.advance(by: piece.count)
+      place += piece.count
+    }
+  }
+
+  /// So much of a compressed payload is unmasked at a time, on its way to the inflater.
+  private static var unmaskedPiece: Int { 16384 }
+
+  private mutating func inflate(_ part: Span<UInt8>) throws(WebSocketFault) {
+    guard let inflater else { return }
+    let start = message.bytes.count
+    do throws(CompressionFault) {
+      try inflater.inflate(part, into: &message.bytes, limit: messageLimit)
+    } catch {
+      throw fault(error)
+    }
+    try validate(from: start)
+  }
+
+  private mutating func validate(from start: Int) throws(WebSocketFault) {
+    guard message.kind == .text else { return }
+    var utf8 = message.utf8
+    guard utf8.accept(message.bytes.span.extracting(start...)) else { throw .text }
+    message.utf8 = utf8
+  }
+
+  private func fault(_ fault: CompressionFault) -> WebSocketFault {
+    switch fault {
+    case .malformed: .deflate
+    case .tooLong: .tooLong
+    case .outOfMemory: .outOfMemory
+    }
+  }
+
+  private mutating func finish(_ frame: FrameInProgress, into actions: inout [Action]) throws(WebSocketFault) {
+    switch frame.opcode {
+    case .continuation, .text, .binary:
+      if frame.isFinal, phase == .open { try finishMessage(into: &actions) }
+    case .ping:
+      let payload = takeControl()
+      actions.append(.ping(payload))
+      actions.append(.send(encode(.pong, payload.span)))
+    case .pong: actions.append(.pong(takeControl()))
+    case .close: try finishClose(takeControl(), into: &actions)
+    }
+  }
+
+  private mutating func takeControl() -> [UInt8] {
+    let payload = control
+    control = []
+    return payload
+  }
+
+  private mutating func finishMessage(into actions: inout [Action]) throws(WebSocketFault) {
+    if message.isCompressed, let inflater {
+      let start = message.bytes.count
+      do throws(CompressionFault) {
+        try inflater.finishMessage(into: &message.bytes, limit: messageLimit)
+      } catch {
+        throw fault(error)
+      }
+      try validate(from: start)
+      releaseInflater()
+    }
+    guard message.utf8.isComplete else { throw .text }
+    let isText = message.kind == .text
+    let bytes = message.bytes
+    message = MessageInProgress()
+    actions.append(isText ? .text(bytes) : .binary(bytes))
+  }
+
+  /// RFC 6455 §5.5.1.
+  private mutating func finishClose(_ payload: [UInt8], into actions: inout [Action]) throws(WebSocketFault) {
+    var code = CloseCode.unnamed
+    var reason = ""
+    if !payload.isEmpty {
+      guard payload.count >= 2 else { throw .closeTooShort }
+      guard let named = CloseCode(UInt16(payload[0]) << 8 | UInt16(payload[1])) else { throw .closeCode }
+      guard let text = String(validating: payload[2...], as: UTF8.self) else { throw .closeReason }
+      code = named
+      reason = text
+    }
+    let cause: Closing.Cause = phase == .open ? .peer : .us
+    if phase == .open { actions.append(.send(encodeClose(code, ""))) }
+    end(Closing(cause: cause, code: code, reason: reason), into: &actions)
+  }
+
+  private mutating func fail(_ fault: WebSocketFault, into actions: inout [Action]) {
+    if phase == .open { actions.append(.send(encodeClose(fault.code, fault.reason))) }
+    end(Closing(cause: .fault(fault), code: fault.code, reason: fault.reason), into: &actions)
+  }
+
+  private mutating func end(_ closing: Closing, into actions: inout [Action]) {
+    phase = .closed
+    frame = nil
+    control = []
+    message = MessageInProgress()
+    releaseInflater()
+    deflater = nil
+    actions.append(.closed(closing))
+  }
+}
+
+// MARK: Sending
+
+extension WebSocketSession {
+  /// A message's frame, to be sent in the order of the calls; nil once a Close is sent or came.
+  ///
+  /// - Parameter text: UTF-8.
+  public mutating func send(text: [UInt8]) -> [UInt8]? { frame(.text, text) }
+
+  public mutating func send(text: String) -> [UInt8]? { frame(.text, Array(text.utf8)) }
+
+  public mutating func send(binary: [UInt8]) -> [UInt8]? { frame(.binary, binary) }
+
+  /// A message to many, in the form that this session can read. A client has no use for it: it masks every frame anew.
+  public func frame(of shared: SharedFrame) -> [UInt8]? {
+    guard phase == .open, case .server = role else { return nil }
+    guard let deflate, let deflated = shared.deflated else { return shared.plain }
+    // With context takeover the peer's window must hold what this session's deflater saw, and nothing else.
+    let canRead = !deflate.serverKeepsContext && deflate.serverWindowBits >= SharedFrame.windowBits
+    return canRead ? deflated : shared.plain
+  }
+
+  /// A ping, to be answered with the same bytes (of which 125 at most are sent); nil once a Close is sent or came.
+  public mutating func sendPing(_ payload: [UInt8] = []) -> [UInt8]? {
+    guard phase == .open else { return nil }
+    return encode(.ping, payload.span.extracting(..<min(payload.count, WebSocketFrame.longestControl)))
+  }
+
+  /// Starts to close: the frame to send, or nil when a Close was sent already. `.closed` follows when the peer answers.
+  ///
+  /// - Parameter reason: shortened to what a control frame holds.
+  public mutating func close(_ code: CloseCode, reason: String = "") -> [UInt8]? {
+    guard phase == .open else { return nil }
+    phase = .closing
+    message = MessageInProgress()
+    releaseInflater()
+    deflater = nil
+    return encodeClose(code, reason)
+  }
+
+  private mutating func frame(_ opcode: WebSocketFrame.Opcode, _ message: [UInt8]) -> [UInt8]? {
+    guard phase == .open else { return nil }
+    if let deflate, message.count >= WebSocketFrame.smallestDeflated {
+      if let payload = payload(message, deflate) { return encode(opcode, payload.span, isCompressed: true) }
+    }
+    return encode(opcode, message.span)
+  }
+
+  private mutating func payload(_ message: [UInt8], _ deflate: PerMessageDeflate) -> [UInt8]? {
+    let (keepsContext, windowBits) =
+      switch role {
+      case .server: (deflate.serverKeepsContext, deflate.serverWindowBits)
+      case .client: (deflate.clientKeepsContext, deflate.clientWindowBits)
+      }
+    guard keepsContext else { return streams.deflateAlone(message.span, windowBits: windowBits) }
+    if deflater == nil { deflater = streams.makeDeflater(windowBits: windowBits) }
+    // What the deflater saw must be sent, or the peer's window would lack it: even when it did not get shorter.
+    return deflater?.deflate(message: message.span)
+  }
+
+  private func encodeClose(_ code: CloseCode, _ reason: String) -> [UInt8] {
+    guard code.mayTravel else { return encode(.close, [UInt8]().span) }
+    var payload = [UInt8(code.number >> 8), UInt8(code.number & 0xff)]
+    for character in reason {
+      guard payload.count + character.utf8.count <= WebSocketFrame.longestControl else { break }
+      payload.append(contentsOf: character.utf8)
+    }
+    return encode(.close, payload.span)
+  }
+
+  private func encode(_ opcode: WebSocketFrame.Opcode, _ payload: Span<UInt8>, isCompressed: Bool = false) -> [UInt8] {
+    switch role {
+    case .server: WebSocketFrame.encode(opcode, payload, isCompressed: isCompressed)
+    case .client(let nextMask):
+      WebSocketFrame.encode(opcode, payload, isCompressed: isCompressed, mask: Mask(nextMask()))
+    }
+  }
+}
+
+// MARK: Inflaters
+
+extension WebSocketSession {
+  /// Whether the peer's messages may refer to earlier ones, so that the inflater outlives the message.
+  private var keepsInflater: Bool {
+    switch role {
+    case .server: deflate?.clientKeepsContext ?? false
+    case .client: deflate?.serverKeepsContext ?? false
+    }
+  }
+
+  private var inflaterWindowBits: Int {
+    switch role {
+    case .server: deflate?.clientWindowBits ?? 15
+    case .client: deflate?.serverWindowBits ?? 15
+    }
+  }
+
+  private mutating func releaseInflater() {
+    guard let inflater, !keepsInflater || phase != .open else { return }
+    self.inflater = nil
+    if !keepsInflater { streams.giveBack(inflater) }
+  }
+}
