@@ -1,0 +1,68 @@
+import Testing
+
+@testable import Wire
+
+/// Damaged and invented traffic: nothing traps, nothing is held beyond the limit, and pieces say what the whole says.
+struct WebSocketFuzzTests {
+  static let limit = 300
+  private let streams = DeflateStreams()
+
+  private func server() -> WebSocketSession {
+    let deflate = PerMessageDeflate(
+      serverKeepsContext: false, clientKeepsContext: false, serverWindowBits: 15, clientWindowBits: 15)
+    return WebSocketSession(role: .server, messageLimit: Self.limit, deflate: deflate, streams: streams)
+  }
+
+  /// Some frames that are mostly right.
+  private func traffic(_ random: inout Seeded) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for _ in 0..<Int.random(in: 1...5, using: &random) {
+      let payload = (0..<Int.random(in: 0...130, using: &random)).map { _ in UInt8.random(in: 0...0x9f, using: &random)
+      }
+      let opcode: UInt8 = [0, 0, 1, 1, 1, 2, 2, 8, 9, 10].randomElement(using: &random) ?? 1
+      let isCompressed = opcode == 2 && Bool.random(using: &random)
+      bytes += Peer.frame(
+        opcode, payload, fin: Int.random(in: 0...3, using: &random) > 0, reserved: isCompressed ? 4 : 0)
+    }
+    return bytes
+  }
+
+  @Test func `damaged traffic is understood or refused, however it is cut`() {
+    var random = Seeded(seed: 6455)
+    for _ in 0..<Fuzz.rounds {
+      var bytes = traffic(&random)
+      for _ in 0..<Int.random(in: 0...3, using: &random) {
+        bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
+      }
+      let whole = Peer.actions(server(), [bytes])
+
+      var session = server()
+      var said: [Peer.Action] = []
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = Array(rest.prefix(Int.random(in: 1...40, using: &random)))
+        rest = rest.dropFirst(piece.count)
+        session.receive(piece.span, into: &said)
+        // The message, a control frame, and an inflater while it is lent.
+        #expect(session.footprint <= Self.limit + 64 + 256 + 40_000)
+      }
+      #expect(said == whole)
+      #expect(said.count { if case .closed = $0 { true } else { false } } <= 1)
+    }
+  }
+
+  @Test func `invented bytes are a header, half a header or a fault`() {
+    var random = Seeded(seed: 1)
+    for _ in 0..<Fuzz.rounds {
+      let bytes = (0..<Int.random(in: 0...16, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      do throws(WebSocketFault) {
+        guard let header = try WebSocketFrame.Header.parse(bytes.span) else { continue }
+        var written: [UInt8] = []
+        header.write(to: &written)
+        #expect(Array(bytes[..<header.size]) == written)
+      } catch {
+        #expect(error.code == .protocolError)
+      }
+    }
+  }
+}
