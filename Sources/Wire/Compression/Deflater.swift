@@ -11,7 +11,7 @@ public final class Deflater {
   /// messages cheap.
   public init(level: Int = 6, windowBits: Int = 15, memoryLevel: Int = 8) throws(CompressionFault) {
     stream = try ZlibStream(deflating: .raw, level: level, windowBits: windowBits, memoryLevel: memoryLevel)
-    footprint = 6000 + 4 << windowBits + 512 << memoryLevel
+    footprint = 6000 + (4 << windowBits) + (512 << memoryLevel)
   }
 
   /// A message's payload; what came before it stays in the window until `reset`.
@@ -39,7 +39,7 @@ extension ZlibStream {
       place += eaten
       switch outcome {
       // zlib.h, deflate: a flush is done when room was left over.
-      case .more: if output.count - before < room { return }
+      case .more: if output.count - before < room, place == input.count { return }
       case .ended: return
       case .malformed, .outOfMemory: preconditionFailure("zlib's own state is broken")
       }

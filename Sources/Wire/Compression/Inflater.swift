@@ -8,7 +8,7 @@ public final class Inflater {
 
   public init(windowBits: Int = 15) throws(CompressionFault) {
     stream = try ZlibStream(inflating: .raw, windowBits: windowBits)
-    footprint = 7200 + 1 << windowBits
+    footprint = 7200 + (1 << windowBits)
   }
 
   /// Appends what the input inflates to. `output` may grow to `limit`: one byte more and it is `tooLong`.
@@ -53,11 +53,10 @@ public final class Inflater {
       place += eaten
       switch outcome {
       case .more:
-        let isFull = output.count - before == room
-        if !isFull {
-          // Room was left, so all that was given is used up.
-          guard place == input.count else { throw .malformed }
-          return place
+        // With room left over, zlib ate all that it was given.
+        if output.count - before < room {
+          if place == input.count { return place }
+          guard eaten > 0 else { throw .malformed }
         }
       case .ended:
         guard output.count <= limit else { throw .tooLong }

@@ -80,6 +80,8 @@ internal import CZlib
   func turn(_ input: Span<UInt8>, _ flush: Flush, into output: inout [UInt8], room: Int) -> (eaten: Int, Outcome) {
     let room = UInt32(clamping: room)
     let given = UInt32(clamping: input.count)
+    // zlib counts in 32 bits; what does not fit comes with the next turn, and so does the flush.
+    let flush = input.count == Int(given) ? flush : .none
     var code = Z_OK
     unsafe input.withUnsafeBufferPointer { source in
       unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)

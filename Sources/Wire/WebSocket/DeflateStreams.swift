@@ -10,7 +10,8 @@ public final class DeflateStreams {
   /// zlib's measure of the hash table, which each message clears: this small one makes short messages cheap.
   static let memoryLevel = 5
 
-  public init(level: Int = 6) { self.level = level }
+  /// zlib's level 3 comes within a tenth of what 6 saves on long messages, in a third of its time.
+  public init(level: Int = 3) { self.level = level }
 
   func borrowInflater() throws(CompressionFault) -> Inflater {
     if let inflater = idleInflaters.popLast() { return inflater }

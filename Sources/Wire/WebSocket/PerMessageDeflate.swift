@@ -12,7 +12,7 @@ public struct PerMessageDeflate: Sendable, Hashable {
   /// What this side is willing to do.
   public struct Policy: Sendable, Hashable {
     /// Off: between messages no connection holds a zlib stream. On, where the peer agrees: shorter messages, and some
-    /// 300 KB a connection.
+    /// 200 KB a connection.
     public var keepsContext: Bool
     /// The window of each side, 9 to 15 bits.
     public var windowBits: Int

@@ -59,7 +59,6 @@ public struct WebSocketSession {
   }
 
   private let role: Role
-  private let messageLimit: Int
   private let deflate: PerMessageDeflate?
   private let streams: DeflateStreams
 
@@ -69,8 +68,8 @@ public struct WebSocketSession {
   private var partialHeaderCount = 0
   private var frame: FrameInProgress?
   private var control: [UInt8] = []
-  private var message = MessageInProgress()
-  private var inflater: Inflater?
+  private var message: IncomingMessage
+  /// With context takeover, from the first compressed message on.
   private var deflater: Deflater?
 
   private struct FrameInProgress {
@@ -80,23 +79,24 @@ public struct WebSocketSession {
     var remaining: Int
   }
 
-  private struct MessageInProgress {
-    enum Kind { case none, text, binary }
-
-    var kind = Kind.none
-    var isCompressed = false
-    var utf8 = UTF8Validator()
-    var bytes: [UInt8] = []
-  }
-
   /// - Parameters:
   ///   - messageLimit: the longest message that is accepted, in bytes, after inflating.
   ///   - deflate: what the handshake agreed.
   public init(role: Role, messageLimit: Int, deflate: PerMessageDeflate? = nil, streams: DeflateStreams) {
     self.role = role
-    self.messageLimit = messageLimit
     self.deflate = deflate
     self.streams = streams
+    message = IncomingMessage(
+      limit: messageLimit, ownWindowBits: Self.ownWindowBits(role, deflate), streams: streams)
+  }
+
+  /// The window of the inflater, where the peer's messages may refer to earlier ones.
+  private static func ownWindowBits(_ role: Role, _ deflate: PerMessageDeflate?) -> Int? {
+    guard let deflate else { return nil }
+    return switch role {
+    case .server: deflate.clientKeepsContext ? deflate.clientWindowBits : nil
+    case .client: deflate.serverKeepsContext ? deflate.serverWindowBits : nil
+    }
   }
 
   /// Whether messages can be sent.
@@ -105,7 +105,7 @@ public struct WebSocketSession {
 
   /// About how many bytes it holds on the heap.
   public var footprint: Int {
-    control.capacity + message.bytes.capacity + (inflater?.footprint ?? 0) + (deflater?.footprint ?? 0)
+    control.capacity + message.footprint + (deflater?.footprint ?? 0)
   }
 }
 
@@ -163,41 +163,16 @@ extension WebSocketSession {
     case .text, .binary:
       // RFC 6455 §5.2: a reserved bit needs an extension that gives it a meaning.
       guard deflate != nil || !header.isCompressed else { throw .reservedBits }
-      if phase == .open { try startMessage(header) }
+      if phase == .open { try message.start(header) }
     case .continuation:
       // RFC 7692 §6.1: the bit stands on a message's first frame only.
       guard !header.isCompressed else { throw .reservedBits }
-      if phase == .open { try continueMessage(header) }
+      if phase == .open { try message.resume(header) }
     case .close, .ping, .pong:
       guard !header.isCompressed else { throw .reservedBits }
     }
     frame = FrameInProgress(
       opcode: header.opcode, isFinal: header.isFinal, mask: header.mask, remaining: header.length)
-  }
-
-  private mutating func startMessage(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
-    guard message.kind == .none else { throw .messageUnfinished }
-    message.kind = header.opcode == .text ? .text : .binary
-    message.isCompressed = header.isCompressed
-    if header.isCompressed, inflater == nil {
-      do throws(CompressionFault) {
-        inflater = keepsInflater ? try Inflater(windowBits: inflaterWindowBits) : try streams.borrowInflater()
-      } catch {
-        throw fault(error)
-      }
-    }
-    try checkLength(header)
-  }
-
-  private mutating func continueMessage(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
-    guard message.kind != .none else { throw .nothingToContinue }
-    try checkLength(header)
-  }
-
-  /// A length that cannot be met is refused before its bytes come. Of a compressed message only inflating tells.
-  private func checkLength(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
-    guard !message.isCompressed else { return }
-    guard header.length <= messageLimit - message.bytes.count else { throw .tooLong }
   }
 
   /// Whether the frame is whole; if not, the bytes are used up.
@@ -212,7 +187,7 @@ extension WebSocketSession {
     if current.opcode.isControl {
       control.append(part, masked: current.mask)
     } else if phase == .open {
-      try take(part, masked: current.mask)
+      try message.append(part, masked: current.mask)
     }
     guard current.remaining == 0 else {
       current.mask?.advance(by: count)
@@ -224,59 +199,10 @@ extension WebSocketSession {
     return true
   }
 
-  private mutating func take(_ part: Span<UInt8>, masked mask: Mask?) throws(WebSocketFault) {
-    guard message.isCompressed else {
-      let start = message.bytes.count
-      message.bytes.makeRoom(for: part.count, limit: messageLimit)
-      message.bytes.append(part, masked: mask)
-      return try validate(from: start)
-    }
-    guard mask != nil else { return try inflate(part) }
-    var place = 0
-    var current = mask
-    while place < part.count {
-      let piece = part.extracting(place..<min(place + Self.unmaskedPiece, part.count))
-      var plain: [UInt8] = []
-      plain.append(piece, masked: current)
-      try inflate(plain.span)
-      current?.advance(by: piece.count)
-      place += piece.count
-    }
-  }
-
-  /// So much of a compressed payload is unmasked at a time, on its way to the inflater.
-  private static var unmaskedPiece: Int { 16384 }
-
-  private mutating func inflate(_ part: Span<UInt8>) throws(WebSocketFault) {
-    guard let inflater else { return }
-    let start = message.bytes.count
-    do throws(CompressionFault) {
-      try inflater.inflate(part, into: &message.bytes, limit: messageLimit)
-    } catch {
-      throw fault(error)
-    }
-    try validate(from: start)
-  }
-
-  private mutating func validate(from start: Int) throws(WebSocketFault) {
-    guard message.kind == .text else { return }
-    var utf8 = message.utf8
-    guard utf8.accept(message.bytes.span.extracting(start...)) else { throw .text }
-    message.utf8 = utf8
-  }
-
-  private func fault(_ fault: CompressionFault) -> WebSocketFault {
-    switch fault {
-    case .malformed: .deflate
-    case .tooLong: .tooLong
-    case .outOfMemory: .outOfMemory
-    }
-  }
-
   private mutating func finish(_ frame: FrameInProgress, into actions: inout [Action]) throws(WebSocketFault) {
     switch frame.opcode {
     case .continuation, .text, .binary:
-      if frame.isFinal, phase == .open { try finishMessage(into: &actions) }
+      if frame.isFinal, phase == .open { actions.append(try message.finish()) }
     case .ping:
       let payload = takeControl()
       actions.append(.ping(payload))
@@ -290,24 +216,6 @@ extension WebSocketSession {
     let payload = control
     control = []
     return payload
-  }
-
-  private mutating func finishMessage(into actions: inout [Action]) throws(WebSocketFault) {
-    if message.isCompressed, let inflater {
-      let start = message.bytes.count
-      do throws(CompressionFault) {
-        try inflater.finishMessage(into: &message.bytes, limit: messageLimit)
-      } catch {
-        throw fault(error)
-      }
-      try validate(from: start)
-      releaseInflater()
-    }
-    guard message.utf8.isComplete else { throw .text }
-    let isText = message.kind == .text
-    let bytes = message.bytes
-    message = MessageInProgress()
-    actions.append(isText ? .text(bytes) : .binary(bytes))
   }
 
   /// RFC 6455 §5.5.1.
@@ -335,8 +243,7 @@ extension WebSocketSession {
     phase = .closed
     frame = nil
     control = []
-    message = MessageInProgress()
-    releaseInflater()
+    message.discard()
     deflater = nil
     actions.append(.closed(closing))
   }
@@ -375,8 +282,7 @@ extension WebSocketSession {
   public mutating func close(_ code: CloseCode, reason: String = "") -> [UInt8]? {
     guard phase == .open else { return nil }
     phase = .closing
-    message = MessageInProgress()
-    releaseInflater()
+    message.discard()
     deflater = nil
     return encodeClose(code, reason)
   }
@@ -417,30 +323,5 @@ extension WebSocketSession {
     case .client(let nextMask):
       WebSocketFrame.encode(opcode, payload, isCompressed: isCompressed, mask: Mask(nextMask()))
     }
-  }
-}
-
-// MARK: Inflaters
-
-extension WebSocketSession {
-  /// Whether the peer's messages may refer to earlier ones, so that the inflater outlives the message.
-  private var keepsInflater: Bool {
-    switch role {
-    case .server: deflate?.clientKeepsContext ?? false
-    case .client: deflate?.serverKeepsContext ?? false
-    }
-  }
-
-  private var inflaterWindowBits: Int {
-    switch role {
-    case .server: deflate?.clientWindowBits ?? 15
-    case .client: deflate?.serverWindowBits ?? 15
-    }
-  }
-
-  private mutating func releaseInflater() {
-    guard let inflater, !keepsInflater || phase != .open else { return }
-    self.inflater = nil
-    if !keepsInflater { streams.giveBack(inflater) }
   }
 }
