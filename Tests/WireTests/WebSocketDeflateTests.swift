@@ -62,6 +62,7 @@ struct WebSocketDeflateTests {
     ("nothing at all", Peer.frame(1, [], reserved: 4), .deflate),
     ("half a message", Peer.frame(1, Array(hello[..<3]), reserved: 4), .deflate),
     ("a stored byte that is not text", Peer.frame(1, [0, 1, 0, 0xfe, 0xff, 0xff, 0], reserved: 4), .text),
+    ("a wrong character before wrong DEFLATE", Peer.frame(1, [0, 1, 0, 0xfe, 0xff, 0xff, 6], reserved: 4), .text),
     ("half a character", Peer.frame(1, [0, 1, 0, 0xfe, 0xff, 0xce, 0], reserved: 4), .text),
   ]
 

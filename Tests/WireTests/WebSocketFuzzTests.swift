@@ -6,6 +6,9 @@ import Testing
 struct WebSocketFuzzTests {
   static let limit = 300
   private let streams = DeflateStreams()
+  private let deflater: Deflater
+
+  init() throws { deflater = try Deflater() }
 
   private func server() -> WebSocketSession {
     let deflate = PerMessageDeflate(
@@ -17,12 +20,18 @@ struct WebSocketFuzzTests {
   private func traffic(_ random: inout Seeded) -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 1...5, using: &random) {
-      let payload = (0..<Int.random(in: 0...130, using: &random)).map { _ in UInt8.random(in: 0...0x9f, using: &random)
-      }
       let opcode: UInt8 = [0, 0, 1, 1, 1, 2, 2, 8, 9, 10].randomElement(using: &random) ?? 1
-      let isCompressed = opcode == 2 && Bool.random(using: &random)
-      bytes += Peer.frame(
-        opcode, payload, fin: Int.random(in: 0...3, using: &random) > 0, reserved: isCompressed ? 4 : 0)
+      let highest: UInt8 = Bool.random(using: &random) ? 0x7f : 0x9f
+      var payload = (0..<Int.random(in: 0...130, using: &random)).map { _ in
+        UInt8.random(in: 0...highest, using: &random)
+      }
+      let isCompressed = (1...2).contains(opcode) && Bool.random(using: &random)
+      if isCompressed, Int.random(in: 0...3, using: &random) > 0 {
+        payload = deflater.deflate(message: payload.span)
+        deflater.reset()
+      }
+      let isFinal = Int.random(in: 0...3, using: &random) > 0
+      bytes += Peer.frame(opcode, payload, fin: isFinal, reserved: isCompressed ? 4 : 0)
     }
     return bytes
   }

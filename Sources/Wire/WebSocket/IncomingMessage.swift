@@ -67,15 +67,7 @@ struct IncomingMessage {
 
   /// The last frame is whole.
   mutating func finish() throws(WebSocketFault) -> WebSocketSession.Action {
-    if isCompressed, let inflater {
-      let start = bytes.count
-      do throws(CompressionFault) {
-        try inflater.finishMessage(into: &bytes, limit: limit)
-      } catch {
-        throw Self.fault(error)
-      }
-      try validate(from: start)
-    }
+    if isCompressed { try inflate(nil) }
     guard utf8.isComplete else { throw .text }
     let message = bytes
     let isText = kind == .text
@@ -110,12 +102,19 @@ struct IncomingMessage {
     }
   }
 
-  private mutating func inflate(_ part: Span<UInt8>) throws(WebSocketFault) {
+  /// The tail of a message is inflated when there is no part.
+  private mutating func inflate(_ part: Span<UInt8>?) throws(WebSocketFault) {
     guard let inflater else { return }
     let start = bytes.count
     do throws(CompressionFault) {
-      try inflater.inflate(part, into: &bytes, limit: limit)
+      if let part {
+        try inflater.inflate(part, into: &bytes, limit: limit)
+      } else {
+        try inflater.finishMessage(into: &bytes, limit: limit)
+      }
     } catch {
+      // What came out before may hold an earlier fault.
+      try validate(from: start)
       throw Self.fault(error)
     }
     try validate(from: start)
