@@ -104,7 +104,31 @@ struct WebSocketDeflateTests {
     #expect(Peer.actions(server(), [Peer.frame(1, payload, reserved: 4)]) == [.text(utf8("Hello"))])
   }
 
-  // MARK: Sending
+  @Test func `sessions that share streams do not disturb each other`() throws {
+    let streams = DeflateStreams()
+    var said: [Peer.Action] = []
+    var sessions = (0..<10).map { _ in
+      WebSocketSession(
+        role: .server, messageLimit: Self.limit, deflate: PerMessageDeflate(keepsContext: false), streams: streams)
+    }
+    let payload = try deflated(Self.long)
+    let first = Peer.frame(1, Array(payload[..<9]), fin: false, reserved: 4)
+    let last = Peer.frame(0, Array(payload[9...]))
+    for _ in 0..<3 {
+      for index in sessions.indices { sessions[index].receive(first.span, into: &said) }
+      for index in sessions.indices { sessions[index].receive(last.span, into: &said) }
+    }
+    #expect(said == Array(repeating: .text(Self.long), count: 30))
+
+    // An inflater that met a fault, or half a message, serves the next session.
+    for bytes in [Peer.frame(1, [0xff], reserved: 4), first + Peer.frame(8)] {
+      sessions[0].receive(bytes.span, into: &said)
+      sessions.removeFirst()
+      said = []
+      for index in sessions.indices { sessions[index].receive((first + last).span, into: &said) }
+      #expect(said == Array(repeating: .text(Self.long), count: sessions.count))
+    }
+  }
 
   @Test func `a long message is sent compressed, a short one as it is`() throws {
     var session = server()
@@ -145,8 +169,6 @@ struct WebSocketDeflateTests {
       #expect(session.frame(of: shared) == shared.plain)
     }
   }
-
-  // MARK: Two sessions
 
   static let agreements: [PerMessageDeflate?] =
     [nil]

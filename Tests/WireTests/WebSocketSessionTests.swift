@@ -126,8 +126,6 @@ struct WebSocketSessionTests {
     #expect(Peer.actions(server(), [bytes]) == [])
   }
 
-  // MARK: Closing
-
   @Test(
     arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999]
       as [UInt16])
@@ -229,8 +227,6 @@ struct WebSocketSessionTests {
     #expect(session.close(.lost) == [0x88, 0])
   }
 
-  // MARK: Sending
-
   @Test func `a server does not mask and a client does`() {
     var server = server()
     var client = client()
@@ -261,8 +257,6 @@ struct WebSocketSessionTests {
     Peer.expect(
       client, Peer.frame(9, [1], key: nil), say: [.ping([1]), .send(Peer.frame(10, [1], key: [1, 2, 3, 4]))])
   }
-
-  // MARK: Memory
 
   @Test func `between messages a session holds nothing`() {
     var session = server()

@@ -7,8 +7,8 @@ public final class Deflater {
   /// About what it holds, in bytes.
   public let footprint: Int
 
-  /// `memoryLevel` is zlib's, 1 to 9. A reset clears the hash table, 2^(memoryLevel + 8) bytes, so a low one makes short
-  /// messages cheap.
+  /// `memoryLevel` is zlib's, 1 to 9. A reset clears the hash table, 2^(memoryLevel + 8) bytes, so a low one makes
+  /// short messages cheap.
   public init(level: Int = 6, windowBits: Int = 15, memoryLevel: Int = 8) throws(CompressionFault) {
     stream = try ZlibStream(deflating: .raw, level: level, windowBits: windowBits, memoryLevel: memoryLevel)
     footprint = 6000 + (4 << windowBits) + (512 << memoryLevel)

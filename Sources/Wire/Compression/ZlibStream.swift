@@ -35,7 +35,8 @@ internal import CZlib
     isInflating = false
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
-    // zlib refuses a raw window of 8 bits. One of 9 does instead: deflate looks back at most 2⁹ − 262 bytes, less than 2⁸.
+    // zlib refuses a raw window of 8 bits. One of 9 does instead: deflate looks back at most 2⁹ − 262 bytes, which is
+    // less than 2⁸.
     let bits = Self.signed(max(windowBits, 9), wrapper)
     guard unsafe parley_deflateInit2(stream, Int32(level), bits, Int32(memoryLevel)) == Z_OK else { throw .outOfMemory }
   }

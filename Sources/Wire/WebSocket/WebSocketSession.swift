@@ -2,14 +2,14 @@
 //
 // `receive` takes bytes as they come, cut anywhere, and appends what follows from them to the caller's list, in order.
 // It walks the frames: a header is read where it lies (only one that the input cuts in two is kept, fourteen bytes in
-// place), a payload is unmasked and, for a compressed message, inflated while it arrives, and text is validated while it
-// arrives. So every byte is looked at once, a wrong one ends the session at once, and what is held is at most the
-// message so far: `messageLimit` bytes.
+// place); a payload is unmasked, inflated where it is compressed, and validated where it is text, all while it arrives.
+// So every byte is looked at once, a wrong one ends the session at once, and what is held is at most the message so
+// far: `messageLimit` bytes.
 //
 // Closing (RFC 6455 §7): whoever starts sends Close and waits for the peer's; from then on data is passed over, pings
 // are still answered. A fault sends Close with its code and waits for nothing. Either way `.closed` is the last action,
-// once; the owner then flushes what it was told to send and closes the transport (a client leaves the server a moment to
-// do so first, §7.1.1). Time is the owner's affair: how long to wait for a Close, or for a pong.
+// once; the owner then flushes what it was told to send and closes the transport (a client leaves the server a moment
+// to do so first, §7.1.1). Time is the owner's affair: how long to wait for a Close, or for a pong.
 //
 // Between messages a session owns no buffer. With permessage-deflate and no context takeover the zlib streams belong
 // to `DeflateStreams` and are lent; with context takeover a session has its own from the first message on.
@@ -108,8 +108,6 @@ public struct WebSocketSession {
     control.capacity + message.footprint + (deflater?.footprint ?? 0)
   }
 }
-
-// MARK: Receiving
 
 extension WebSocketSession {
   /// Takes the next bytes from the transport.
@@ -248,8 +246,6 @@ extension WebSocketSession {
     actions.append(.closed(closing))
   }
 }
-
-// MARK: Sending
 
 extension WebSocketSession {
   /// A message's frame, to be sent in the order of the calls; nil once a Close is sent or came.
