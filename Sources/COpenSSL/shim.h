@@ -12,3 +12,73 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/pem.h>
+
+static inline long parley_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
+  return SSL_set_tlsext_host_name(ssl, name);
+}
+static inline void parley_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+  SSL_CTX_set_min_proto_version(context, version);
+}
+// Idle connections give their buffers back; a write may be taken in part and repeated from elsewhere; a peer may not
+// renegotiate; the server's order of suites counts; a client that vanishes without a goodbye is an ordinary end.
+static inline void parley_SSL_CTX_configure(SSL_CTX *context) {
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
+                                   | SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+static inline long parley_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
+  return SSL_CTX_add1_chain_cert(context, certificate);
+}
+static inline long parley_SSL_CTX_set_ticket_keys(SSL_CTX *context, void *keys, int length) {
+  return SSL_CTX_set_tlsext_ticket_keys(context, keys, length);
+}
+static inline long parley_BIO_get_mem_data(BIO *bio, char **start) { return BIO_get_mem_data(bio, start); }
+static inline void parley_BIO_drop(BIO *bio, size_t count) {
+  char scrap[4096];
+  while (count > 0) {
+    int taken = BIO_read(bio, scrap, count < sizeof scrap ? (int)count : (int)sizeof scrap);
+    if (taken <= 0) return;
+    count -= (size_t)taken;
+  }
+}
+// An empty passphrase: the default callback would ask on the terminal.
+static inline EVP_PKEY *parley_PEM_read_key(BIO *bio) { return PEM_read_bio_PrivateKey(bio, NULL, NULL, (void *)""); }
+
+static inline EVP_PKEY *parley_new_p256_key(void) { return EVP_EC_gen("P-256"); }
+
+static inline int parley_add_extension(X509 *certificate, X509V3_CTX *context, int kind, const char *value) {
+  X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, context, kind, value);
+  if (!extension) return 0;
+  int added = X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+  return added;
+}
+
+static inline X509 *parley_self_signed(EVP_PKEY *key, const char *name, const char *alternatives, long now, long days) {
+  X509 *certificate = X509_new();
+  if (!certificate) return NULL;
+  X509_NAME *subject = X509_get_subject_name(certificate);
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
+  unsigned char serial[16];
+  BIGNUM *number = NULL;
+  int made = X509_set_version(certificate, 2) && RAND_bytes(serial, sizeof serial) == 1
+    && (serial[0] &= 0x7f, number = BN_bin2bn(serial, sizeof serial, NULL)) != NULL
+    && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != NULL
+    && ASN1_TIME_set(X509_getm_notBefore(certificate), now - 3600) != NULL
+    && ASN1_TIME_adj(X509_getm_notAfter(certificate), now, (int)days, 0) != NULL
+    && X509_set_pubkey(certificate, key)
+    && X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0)
+    && X509_set_issuer_name(certificate, subject)
+    && parley_add_extension(certificate, &context, NID_basic_constraints, "critical,CA:FALSE")
+    && parley_add_extension(certificate, &context, NID_key_usage, "critical,digitalSignature")
+    && parley_add_extension(certificate, &context, NID_ext_key_usage, "serverAuth")
+    && parley_add_extension(certificate, &context, NID_subject_alt_name, alternatives)
+    && X509_sign(certificate, key, EVP_sha256()) > 0;
+  BN_free(number);
+  if (made) return certificate;
+  X509_free(certificate);
+  return NULL;
+}

@@ -1,0 +1,84 @@
+// Two Dispatch sources per descriptor, for systems without epoll. A source repeats itself for as long as its
+// descriptor is ready, so it is suspended when it fires and resumed when a call would have blocked.
+
+import Dispatch
+
+final class SourcePoller: Poller {
+  private final class Watch {
+    let read: any DispatchSourceRead
+    let write: any DispatchSourceWrite
+    var isReadSuspended = false
+    var isWriteSuspended = false
+
+    init(read: any DispatchSourceRead, write: any DispatchSourceWrite) {
+      self.read = read
+      self.write = write
+    }
+  }
+
+  private weak var loop: EventLoop?
+  private var watches: [Int32: Watch] = [:]
+
+  func start(on loop: isolated EventLoop) {
+    self.loop = loop
+  }
+
+  func stop() {
+    for descriptor in Array(watches.keys) { remove(descriptor) }
+  }
+
+  func add(_ descriptor: Int32, generation: UInt32) throws(SystemError) {
+    guard let loop else { throw SystemError("add before start", code: 0) }
+    let read = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: loop.queue)
+    let write = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: loop.queue)
+    read.setEventHandler { [weak loop] in
+      loop?.assumeIsolated { $0.reactor.fired(.readable, descriptor, generation: generation, on: $0) }
+    }
+    write.setEventHandler { [weak loop] in
+      loop?.assumeIsolated { $0.reactor.fired(.writable, descriptor, generation: generation, on: $0) }
+    }
+    watches[descriptor] = Watch(read: read, write: write)
+    read.activate()
+    write.activate()
+  }
+
+  func remove(_ descriptor: Int32) {
+    guard let watch = watches.removeValue(forKey: descriptor) else { return }
+    // A source may not be freed while suspended.
+    if watch.isReadSuspended { watch.read.resume() }
+    if watch.isWriteSuspended { watch.write.resume() }
+    watch.read.cancel()
+    watch.write.cancel()
+  }
+
+  private func suspend(_ readiness: Readiness, of descriptor: Int32) {
+    guard let watch = watches[descriptor] else { return }
+    if readiness.contains(.readable), !watch.isReadSuspended {
+      watch.isReadSuspended = true
+      watch.read.suspend()
+    }
+    if readiness.contains(.writable), !watch.isWriteSuspended {
+      watch.isWriteSuspended = true
+      watch.write.suspend()
+    }
+  }
+
+  func await(_ readiness: Readiness, of descriptor: Int32) {
+    guard let watch = watches[descriptor] else { return }
+    if readiness.contains(.readable), watch.isReadSuspended {
+      watch.isReadSuspended = false
+      watch.read.resume()
+    }
+    if readiness.contains(.writable), watch.isWriteSuspended {
+      watch.isWriteSuspended = false
+      watch.write.resume()
+    }
+  }
+
+  func fired(_ readiness: Readiness, _ descriptor: Int32, generation: UInt32, on loop: isolated EventLoop) {
+    loop.reactor.beginTurn()
+    suspend(readiness, of: descriptor)
+    loop.reactor.deliver(readiness, to: descriptor, generation: generation, on: loop)
+    loop.endTurn()
+  }
+}

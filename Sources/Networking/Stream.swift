@@ -1,0 +1,503 @@
+// One connection: a socket, TLS where it is wanted, and the bytes that wait to be sent. It reads when it may and hands
+// over what it read, in memory that the loop lends; it writes once per turn. Its handler says what the bytes mean.
+
+import CLinux
+import Glibc
+
+/// What is told of a stream, always on its loop.
+public protocol StreamHandler: AnyObject {
+  /// Bytes can flow: the connection stands and, under TLS, the handshake is done.
+  func opened(on loop: isolated EventLoop)
+  /// The peer sent these. They are lent for the call; nothing is handed over while reading is paused.
+  func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop)
+  /// The peer will send nothing more.
+  func ended(on loop: isolated EventLoop)
+  /// After the queue had reached `highWater`, it has emptied to half of that.
+  func drained(on loop: isolated EventLoop)
+  /// The turn that was asked for by `askTurn` has come.
+  func resumed(on loop: isolated EventLoop)
+  /// The deadline that was set has passed.
+  func expired(on loop: isolated EventLoop)
+  /// The stream is gone, and says nothing after this. `nil`: closed from this side or cleanly by the peer.
+  func closed(_ error: StreamError?, on loop: isolated EventLoop)
+}
+
+public enum StreamError: Error, Sendable, CustomStringConvertible {
+  case system(SystemError)
+  case tls(String)
+
+  public var description: String {
+    switch self {
+    case .system(let error): error.description
+    case .tls(let reason): "TLS: \(reason)"
+    }
+  }
+}
+
+public final class Stream: DescriptorHandler {
+  private enum Phase {
+    case connecting, handshaking, open
+    /// What waits is sent, then our side is closed.
+    case finishing
+    /// Our side is closed; what the peer still sends is read and dropped, so that our last words are not cut off.
+    case lingering
+    /// Closed at the end of this turn, whatever waits.
+    case aborting
+    case closed
+  }
+
+  public let peer: SocketAddress
+  public private(set) var protocolName: String?
+
+  private let descriptor: Descriptor
+  private let reactor: Reactor
+  private var tls: TLSSession?
+  private var phase: Phase
+  private var output = OutputQueue()
+  private var handler: (any StreamHandler)?
+  private var isReadable = true
+  private var isWritable = true
+  private var isPaused = false
+  private var peerEnded = false
+  private var isTurnEndAsked = false
+  private var isRepeatAsked = false
+  private var isResumeAsked = false
+  private var isAboveHighWater = false
+  private var lastTotal = 0
+  private var number: Int32 { descriptor.number }
+
+  /// The queue length from which a writer should wait for `drained`.
+  public static let highWater = 262_144
+  /// How long the peer may take to close its side after ours.
+  private static let lingerTime: Int64 = 2_000_000_000
+  /// How often one stream reads in a turn before the others have theirs.
+  private static let readsPerTurn = 4
+  /// How much ciphertext is made ahead of the socket.
+  private static let ciphertextAhead = 65_536
+
+  /// Takes over a connected socket, or one that is connecting.
+  init(
+    _ descriptor: Descriptor, peer: SocketAddress, tls: TLSSession?, isConnecting: Bool,
+    handler: any StreamHandler, on loop: isolated EventLoop
+  ) throws(SystemError) {
+    self.descriptor = descriptor
+    reactor = loop.reactor
+    self.peer = peer
+    self.tls = tls
+    self.handler = handler
+    phase = isConnecting ? .connecting : .handshaking
+    isWritable = !isConnecting
+    try reactor.add(descriptor.number, self)
+    loop.load.add(1, ordering: .relaxed)
+  }
+
+  /// Serves a connection that a listener accepted.
+  public static func accept(
+    _ descriptor: Descriptor, peer: SocketAddress, tls: TLSContext?, handler: any StreamHandler,
+    on loop: isolated EventLoop
+  ) throws(StreamError) -> Stream {
+    let session = try tls.map { context throws(StreamError) in try context.session() }
+    do {
+      let stream = try Stream(
+        descriptor, peer: peer, tls: session, isConnecting: false, handler: handler, on: loop)
+      // The caller first keeps the stream; then it opens.
+      stream.askTurnEnd()
+      return stream
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Connects; `opened` or `closed` follows.
+  public static func connect(
+    to address: SocketAddress, tls: TLSContext? = nil, serverName: String? = nil, handler: any StreamHandler,
+    on loop: isolated EventLoop
+  ) throws(StreamError) -> Stream {
+    let session = try tls.map { context throws(StreamError) in try context.session(serverName: serverName) }
+    do throws(SystemError) {
+      let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+      let descriptor = try Descriptor(checking: socket(address.family, kind, 0), "socket")
+      if address.port != nil { setNoDelay(descriptor.number) }
+      let result = unsafe address.withSystem { unsafe Glibc.connect(descriptor.number, $0, $1) }
+      if result != 0, errno != EINPROGRESS { throw SystemError("connect") }
+      return try Stream(
+        descriptor, peer: address, tls: session, isConnecting: result != 0, handler: handler, on: loop
+      ).afterTurn(on: loop, if: result == 0)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  private func afterTurn(on loop: isolated EventLoop, if isConnected: Bool) -> Stream {
+    if isConnected { askTurnEnd() }
+    return self
+  }
+
+  public var isOpen: Bool { phase == .open }
+  public var isSecure: Bool { tls != nil }
+
+  /// Bytes in memory that wait to be sent.
+  public var queued: Int { output.count + (tls?.pending ?? 0) }
+
+  // MARK: Writing
+
+  public func write(_ bytes: [UInt8]) {
+    guard phase == .open || phase == .handshaking || phase == .connecting else { return }
+    output.append(bytes)
+    noteQueue()
+    askTurnEnd()
+  }
+
+  public func write(_ slice: FileSlice) {
+    guard phase == .open else { return }
+    output.append(slice)
+    // A file waits on the socket, not in memory; whoever sends one waits for `drained` as for a full queue.
+    isAboveHighWater = true
+    askTurnEnd()
+  }
+
+  /// Whether a writer should wait for `drained`.
+  public var isFull: Bool { isAboveHighWater }
+
+  /// Asks for `drained` although the queue is short of `highWater`.
+  public func notifyWhenDrained() {
+    isAboveHighWater = true
+    askTurnEnd()
+  }
+
+  /// Whether anything was sent since this was last asked.
+  public func hasProgressed() -> Bool {
+    defer { lastTotal = output.total }
+    return output.total != lastTotal
+  }
+
+  /// Another handler goes on with the connection.
+  public func hand(to handler: any StreamHandler) {
+    self.handler = handler
+  }
+
+  private func noteQueue() {
+    if output.count >= Self.highWater { isAboveHighWater = true }
+  }
+
+  /// Sends what waits, closes our side, and lets the peer close its own.
+  public func finish() {
+    guard phase == .open else {
+      if phase == .handshaking || phase == .connecting { abort() }
+      return
+    }
+    phase = .finishing
+    askTurnEnd()
+  }
+
+  /// Closes at the end of the turn; what waits is dropped.
+  public func abort() {
+    guard phase != .closed else { return }
+    phase = .aborting
+    askTurnEnd()
+  }
+
+  // MARK: Reading
+
+  public func pauseReading() {
+    isPaused = true
+  }
+
+  public func resumeReading() {
+    guard isPaused else { return }
+    isPaused = false
+    if isReadable, phase == .open { readSoon() }
+  }
+
+  /// `expired` is called when this much time has passed; a later call moves it.
+  public func setDeadline(after seconds: Int) {
+    guard phase != .closed, phase != .lingering, phase != .aborting else { return }
+    reactor.setDeadline(reactor.now + Int64(seconds) * 1_000_000_000, of: number)
+  }
+
+  // MARK: What the loop tells
+
+  func ready(_ readiness: Readiness, on loop: isolated EventLoop) {
+    guard phase != .closed, phase != .aborting else { return }
+    if readiness.contains(.ended) { peerEnded = true }
+    if readiness.contains(.writable) {
+      isWritable = true
+      if phase == .connecting { finishConnecting(loop) }
+      if !output.isEmpty || tls != nil { askTurnEnd() }
+    }
+    if readiness.contains(.readable) {
+      isReadable = true
+      if phase == .handshaking { advanceHandshake(loop) }
+      if phase != .handshaking, phase != .connecting { read(loop) }
+    }
+  }
+
+  func repeated(on loop: isolated EventLoop) {
+    isRepeatAsked = false
+    if isResumeAsked {
+      isResumeAsked = false
+      handler?.resumed(on: loop)
+    }
+    if isReadable, phase == .open || phase == .finishing || phase == .lingering { read(loop) }
+  }
+
+  func expired(on loop: isolated EventLoop) {
+    if phase == .lingering {
+      close(nil, loop)
+    } else {
+      handler?.expired(on: loop)
+    }
+  }
+
+  func turnEnded(on loop: isolated EventLoop) {
+    isTurnEndAsked = false
+    if phase == .aborting { return close(nil, loop) }
+    if phase == .handshaking { advanceHandshake(loop) }
+    flush(loop)
+  }
+
+  private func readSoon() {
+    guard !isRepeatAsked else { return }
+    isRepeatAsked = true
+    reactor.again(self)
+  }
+
+  /// Asks for `resumed`, after the other connections have had a turn.
+  public func askTurn() {
+    isResumeAsked = true
+    readSoon()
+  }
+
+  private func askTurnEnd() {
+    guard !isTurnEndAsked else { return }
+    isTurnEndAsked = true
+    reactor.atTurnEnd(self)
+  }
+
+  // MARK: Opening
+
+  private func finishConnecting(_ loop: isolated EventLoop) {
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length)
+    guard code == 0 else { return close(.system(SystemError("connect", code: code)), loop) }
+    phase = .handshaking
+    advanceHandshake(loop)
+  }
+
+  private func advanceHandshake(_ loop: isolated EventLoop) {
+    guard phase == .handshaking else { return }
+    guard let tls else { return open(loop) }
+    do {
+      while true {
+        let isDone = try tls.handshake()
+        guard sendCiphertext(loop) else { return }
+        if isDone { break }
+        guard isReadable else { return }
+        let count = readSocket(loop)
+        if count == 0 {
+          if phase != .closed, !isReadable { return }
+          return close(.tls("the peer left during the handshake"), loop)
+        }
+        guard count > 0 else { return }
+        unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
+      }
+      protocolName = tls.negotiatedProtocol
+      open(loop)
+      deliverPlain(loop)
+    } catch {
+      _ = sendCiphertext(loop)  // the alert that says why
+      close(.tls(error.reason), loop)
+    }
+  }
+
+  private func open(_ loop: isolated EventLoop) {
+    phase = .open
+    handler?.opened(on: loop)
+    if isReadable, !isPaused { readSoon() }
+  }
+
+  // MARK: Moving bytes
+
+  private func read(_ loop: isolated EventLoop) {
+    for _ in 0..<Self.readsPerTurn {
+      guard isReadable, !isPaused || phase != .open, phase != .closed, phase != .aborting else { return }
+      let count = readSocket(loop)
+      if count < 0 { return }
+      if count == 0 {
+        if isReadable { peerFinished(loop) }
+        return
+      }
+      if phase == .lingering || phase == .finishing { continue }
+      if let tls {
+        unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
+        deliverPlain(loop)
+      } else {
+        handler?.received(unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
+      }
+    }
+    if isReadable, !isPaused { readSoon() }
+  }
+
+  /// Reads into the loop's buffer. Negative: the stream was closed. Zero with `isReadable`: the peer's end; without:
+  /// nothing there now.
+  private func readSocket(_ loop: isolated EventLoop) -> Int {
+    while true {
+      let size = unsafe reactor.input.bytes.count
+      let count = unsafe Glibc.read(number, reactor.input.bytes.baseAddress, size)
+      if count > 0 {
+        // A short read of a stream socket has emptied it: the next arrival is a new edge.
+        if count < size, !peerEnded {
+          isReadable = false
+          reactor.await(.readable, of: number)
+        }
+        return count
+      }
+      if count == 0 {
+        isReadable = true
+        return 0
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        isReadable = false
+        reactor.await(.readable, of: number)
+        return 0
+      default:
+        close(.system(SystemError("read")), loop)
+        return -1
+      }
+    }
+  }
+
+  private func deliverPlain(_ loop: isolated EventLoop) {
+    guard let tls else { return }
+    do {
+      while !isPaused, phase == .open {
+        let count = try unsafe tls.read(into: reactor.plaintext.bytes)
+        if count == 0 { break }
+        handler?.received(
+          unsafe Span(_unsafeElements: reactor.plaintext.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
+      }
+      if tls.peerClosed, phase == .open { peerFinished(loop) }
+      if tls.pending > 0 { askTurnEnd() }
+    } catch {
+      _ = sendCiphertext(loop)
+      close(.tls(error.reason), loop)
+    }
+  }
+
+  private func peerFinished(_ loop: isolated EventLoop) {
+    isReadable = false
+    switch phase {
+    case .open:
+      handler?.ended(on: loop)
+    case .lingering, .connecting, .handshaking:
+      close(nil, loop)
+    case .finishing:
+      peerEnded = true
+      askTurnEnd()
+    case .closed, .aborting:
+      break
+    }
+  }
+
+  private func flush(_ loop: isolated EventLoop) {
+    guard phase == .open || phase == .finishing else { return }
+    if tls != nil {
+      guard encryptAndSend(loop) else { return }
+    } else if isWritable, !output.isEmpty {
+      switch output.write(to: number) {
+      case .sentAll: break
+      case .blocked:
+        isWritable = false
+        reactor.await(.writable, of: number)
+      case .failed(let error):
+        return close(.system(error), loop)
+      }
+    }
+    if isAboveHighWater, output.count <= Self.highWater / 2, !output.hasFile {
+      isAboveHighWater = false
+      handler?.drained(on: loop)
+    }
+    if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }
+  }
+
+  /// False when the stream was closed.
+  private func encryptAndSend(_ loop: isolated EventLoop) -> Bool {
+    guard let tls else { return true }
+    do {
+      while true {
+        guard sendCiphertext(loop) else { return false }
+        guard isWritable, tls.pending < Self.ciphertextAhead, !output.isEmpty else { return true }
+        var failure: TLSFailure?
+        let took = unsafe output.take { plain in
+          do throws(TLSFailure) {
+            return try unsafe tls.write(plain)
+          } catch {
+            failure = error
+            return 0
+          }
+        }
+        if let failure { throw failure }
+        guard let took else {
+          close(.system(SystemError("reading a file", code: EIO)), loop)
+          return false
+        }
+        if !took { return true }
+      }
+    } catch {
+      close(.tls((error as? TLSFailure)?.reason ?? "failed"), loop)
+      return false
+    }
+  }
+
+  /// Sends the ciphertext that waits. False when the stream was closed.
+  private func sendCiphertext(_ loop: isolated EventLoop) -> Bool {
+    guard let tls else { return true }
+    while isWritable, tls.pending > 0 {
+      let written = unsafe tls.withCiphertext { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+      if written > 0 {
+        tls.dropCiphertext(written)
+      } else if errno == EAGAIN {
+        isWritable = false
+        reactor.await(.writable, of: number)
+      } else if errno != EINTR {
+        close(.system(SystemError("write")), loop)
+        return false
+      }
+    }
+    return true
+  }
+
+  private func linger(_ loop: isolated EventLoop) {
+    if let tls {
+      tls.close()
+      guard sendCiphertext(loop) else { return }
+    }
+    if peerEnded { return close(nil, loop) }
+    phase = .lingering
+    shutdown(number, Int32(SHUT_WR))
+    reactor.setDeadline(reactor.now + Self.lingerTime, of: number)
+    isPaused = false
+    if isReadable { readSoon() }
+  }
+
+  private func close(_ error: StreamError?, _ loop: isolated EventLoop) {
+    guard phase != .closed else { return }
+    phase = .closed
+    output.removeAll()
+    reactor.remove(number)
+    shutdown(number, Int32(SHUT_RDWR))
+    loop.load.subtract(1, ordering: .relaxed)
+    tls = nil
+    let handler = self.handler
+    self.handler = nil
+    handler?.closed(error, on: loop)
+  }
+}
+
+func setNoDelay(_ descriptor: Int32) {
+  var on: Int32 = 1
+  unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+}

@@ -1,0 +1,144 @@
+// OpenSSL over memory BIOs: the stream puts ciphertext in and takes ciphertext out, and no call here touches a socket.
+// OpenSSL's error queue belongs to a thread, and a loop has none of its own: it is cleared before each call and read in
+// the same synchronous function.
+
+import COpenSSL
+
+struct TLSFailure: Error {
+  let reason: String
+}
+
+@safe final class TLSSession {
+  private let ssl: OpaquePointer
+  /// Ciphertext from the peer, and ciphertext for it. Owned by `ssl`.
+  private let incoming: OpaquePointer
+  private let outgoing: OpaquePointer
+  private(set) var peerClosed = false
+  private var isFailed = false
+  /// The context's verdict on the peer's certificate, asked once the handshake is done.
+  private let pinned: [UInt8]?
+
+  init?(context: OpaquePointer, isServer: Bool, serverName: String?, pinned: [UInt8]?) {
+    guard let ssl = unsafe SSL_new(context) else { return nil }
+    guard let incoming = unsafe BIO_new(BIO_s_mem()) else {
+      unsafe SSL_free(ssl)
+      return nil
+    }
+    guard let outgoing = unsafe BIO_new(BIO_s_mem()) else {
+      unsafe BIO_free(incoming)
+      unsafe SSL_free(ssl)
+      return nil
+    }
+    unsafe SSL_set_bio(ssl, incoming, outgoing)
+    unsafe self.ssl = ssl
+    unsafe self.incoming = incoming
+    unsafe self.outgoing = outgoing
+    self.pinned = pinned
+    if isServer {
+      unsafe SSL_set_accept_state(ssl)
+    } else {
+      unsafe SSL_set_connect_state(ssl)
+      if let serverName {
+        _ = unsafe parley_SSL_set_tlsext_host_name(ssl, serverName)
+        _ = unsafe SSL_set1_host(ssl, serverName)
+      }
+    }
+  }
+
+  deinit { unsafe SSL_free(ssl) }
+
+  /// Ciphertext from the socket.
+  func feed(_ bytes: UnsafeRawBufferPointer) {
+    // A memory BIO takes all it is given; what a peer sends in one read is at most the loop's buffer.
+    _ = unsafe BIO_write(incoming, bytes.baseAddress, Int32(bytes.count))
+  }
+
+  /// One step of the handshake. True when it is done.
+  func handshake() throws(TLSFailure) -> Bool {
+    ERR_clear_error()
+    let result = unsafe SSL_do_handshake(ssl)
+    if result == 1 {
+      try checkPin()
+      return true
+    }
+    let error = unsafe SSL_get_error(ssl, result)
+    if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return false }
+    throw failure(error)
+  }
+
+  private func checkPin() throws(TLSFailure) {
+    guard let pinned else { return }
+    guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { throw TLSFailure(reason: "no certificate") }
+    guard unsafe Certificate(owning: certificate).fingerprint == pinned else {
+      throw TLSFailure(reason: "the certificate is not the pinned one")
+    }
+  }
+
+  /// The protocol that ALPN settled on.
+  var negotiatedProtocol: String? {
+    var name: UnsafePointer<UInt8>?
+    var length: UInt32 = 0
+    unsafe SSL_get0_alpn_selected(ssl, &name, &length)
+    guard let start = unsafe name, length > 0 else { return nil }
+    return unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(length)), as: UTF8.self)
+  }
+
+  /// Plain bytes from the peer; 0 when there are none yet.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSFailure) -> Int {
+    if peerClosed { return 0 }
+    ERR_clear_error()
+    let count = unsafe SSL_read(ssl, buffer.baseAddress, Int32(buffer.count))
+    if count > 0 { return Int(count) }
+    let error = unsafe SSL_get_error(ssl, count)
+    switch error {
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+      return 0
+    case SSL_ERROR_ZERO_RETURN:
+      peerClosed = true
+      return 0
+    default:
+      throw failure(error)
+    }
+  }
+
+  /// Encrypts; how many bytes were taken.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(TLSFailure) -> Int {
+    guard bytes.count > 0 else { return 0 }
+    ERR_clear_error()
+    let count = unsafe SSL_write(ssl, bytes.baseAddress, Int32(min(bytes.count, 16_384)))
+    if count > 0 { return Int(count) }
+    let error = unsafe SSL_get_error(ssl, count)
+    if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return 0 }
+    throw failure(error)
+  }
+
+  /// Says goodbye, so that the peer knows that nothing was cut off.
+  func close() {
+    guard !isFailed else { return }
+    ERR_clear_error()
+    _ = unsafe SSL_shutdown(ssl)
+  }
+
+  // MARK: Ciphertext for the socket
+
+  var pending: Int { unsafe BIO_ctrl_pending(outgoing) }
+
+  func withCiphertext(_ body: (UnsafeRawBufferPointer) -> Int) -> Int {
+    var start: UnsafeMutablePointer<CChar>?
+    let count = unsafe parley_BIO_get_mem_data(outgoing, &start)
+    return unsafe body(UnsafeRawBufferPointer(start: start, count: max(0, count)))
+  }
+
+  /// Removes what the socket took.
+  func dropCiphertext(_ count: Int) {
+    unsafe parley_BIO_drop(outgoing, count)
+  }
+
+  private func failure(_ error: Int32) -> TLSFailure {
+    isFailed = true
+    let code = ERR_get_error()
+    guard code != 0 else { return TLSFailure(reason: "connection error \(error)") }
+    guard let text = unsafe ERR_reason_error_string(code) else { return TLSFailure(reason: "error \(code)") }
+    return unsafe TLSFailure(reason: String(cString: text))
+  }
+}
