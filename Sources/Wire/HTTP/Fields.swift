@@ -36,11 +36,6 @@ public struct Fields: Sendable {
     self.entries = entries
   }
 
-  public init(_ pairs: KeyValuePairs<String, String>) {
-    self.init()
-    for (name, value) in pairs { add(name, value) }
-  }
-
   @inlinable public var count: Int { entries.count }
   @inlinable public var isEmpty: Bool { entries.isEmpty }
 
@@ -126,6 +121,34 @@ public struct Fields: Sendable {
     add(name.description, value)
   }
 
+  /// Adds those of `defaults` whose names are not here yet.
+  public mutating func addMissing(from defaults: Fields) {
+    let own = entries.count
+    for entry in defaults.entries {
+      var isMissing = true
+      for index in 0..<own where isMissing { isMissing = !isSameName(entries[index], defaults, entry) }
+      guard isMissing else { continue }
+      let shift = Int32(bytes.count) - entry.nameStart
+      bytes.append(contentsOf: defaults.bytes[Int(entry.nameStart)..<Int(entry.valueEnd)])
+      bytes.append(13)
+      bytes.append(10)
+      entries.append(
+        Entry(
+          nameStart: entry.nameStart + shift, nameEnd: entry.nameEnd + shift, valueStart: entry.valueStart + shift,
+          valueEnd: entry.valueEnd + shift))
+    }
+  }
+
+  private func isSameName(_ entry: Entry, _ other: Fields, _ otherEntry: Entry) -> Bool {
+    let length = Int(entry.nameEnd - entry.nameStart)
+    guard length == Int(otherEntry.nameEnd - otherEntry.nameStart) else { return false }
+    for offset in 0..<length {
+      let byte = ASCII.lowercase(bytes[Int(entry.nameStart) + offset])
+      guard byte == ASCII.lowercase(other.bytes[Int(otherEntry.nameStart) + offset]) else { return false }
+    }
+    return true
+  }
+
   public mutating func remove(_ name: StaticString) {
     guard has(name) else { return }
     var kept = Fields()
@@ -135,5 +158,17 @@ public struct Fields: Sendable {
       kept.add(self.name(at: index), value(at: index))
     }
     self = kept
+  }
+}
+
+extension Fields: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral pairs: (String, String)...) {
+    self.init()
+    for (name, value) in pairs { add(name, value) }
+  }
+
+  public init(_ pairs: KeyValuePairs<String, String>) {
+    self.init()
+    for (name, value) in pairs { add(name, value) }
   }
 }

@@ -1,19 +1,19 @@
 /// The few moves between spans, arrays and strings that the standard library has no fast safe form of. All the unsafe
 /// expressions of this folder's parsers stand here.
 extension [UInt8] {
-  @inlinable package init(copying span: Span<UInt8>) {
+  @inlinable public init(copying span: Span<UInt8>) {
     self = unsafe span.withUnsafeBufferPointer { unsafe [UInt8]($0) }
   }
 
-  @inlinable package mutating func append(copying span: Span<UInt8>) {
+  @inlinable public mutating func append(copying span: Span<UInt8>) {
     unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 
-  @inlinable package mutating func append(_ text: StaticString) {
+  @inlinable public mutating func append(_ text: StaticString) {
     text.withUTF8Buffer { unsafe append(contentsOf: $0) }
   }
 
-  @inlinable package mutating func append(_ text: String) {
+  @inlinable public mutating func append(_ text: String) {
     append(contentsOf: text.utf8)
   }
 

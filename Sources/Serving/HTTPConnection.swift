@@ -1,0 +1,657 @@
+// One connection while it speaks HTTP. Bytes come in; a head is read as soon as it is there; the handler starts at
+// once and runs on this loop; its answer is written in order. One request is under way at a time: what a client sends
+// ahead waits, in bounded memory, and mostly in the kernel.
+//
+//     head ──▶ body ──▶ handling ──▶ head …          (answered: what the handler left of the body is dropped)
+//       └────────────────▶ handling ──▶ closing      (refused, asked to close, or draining)
+//
+// Framing is decided here and nowhere else: Content-Length, chunked, or the end of the connection for HTTP/1.0.
+
+import Networking
+import Wire
+import Web
+
+final class HTTPConnection: StreamHandler {
+  private enum Phase {
+    /// Waiting for a head, or in the middle of one.
+    case head
+    /// The handler runs, and the body is still coming in.
+    case body
+    /// The handler runs; the body is complete.
+    case handling
+    /// Answered, but the client is still sending the body of it.
+    case discarding
+    /// Nothing more is read.
+    case closing
+    case closed
+  }
+
+  /// What is known of the request under way.
+  private struct Exchange {
+    let head: RequestHead
+    let id: RequestID
+    let began: Int64
+    var decoder: BodyDecoder
+    var body: RequestBody
+    var plan: Site.Plan
+    var isStarted = false
+    var isAnswered = false
+    var keepsAlive: Bool
+    /// A streamed answer's framing.
+    var isChunked = false
+    var promised: Int?
+    var sent = 0
+    var status: Status = 0
+  }
+
+  private let shard: Shard
+  let isEncrypted: Bool
+  private let peerAddress: IPAddress?
+  private var stream: Networking.Stream?
+  private var phase = Phase.head
+  private var parser: RequestParser
+  private var exchange: Exchange?
+  private var task: Task<Void, Never>?
+  private var writer: BodyWriter?
+  /// What this connection has become.
+  private var successor: WebSocketConnection?
+
+  /// What was read and not yet consumed, from `start`.
+  private var pending: [UInt8] = []
+  private var start = 0
+  private var isConsuming = false
+  private var isHeadTimed = false
+  private var hasPeerEnded = false
+  private var isPaused = false
+  private var discarded = 0
+  private var requests = 0
+
+  /// How much of a body waits for its handler before the socket is left alone.
+  private static let bodyWindow = 131_072
+  /// How many bytes that came ahead are held while a request is under way.
+  private static let aheadWindow = 65_536
+  /// How much of an unwanted body is read, so that the connection can go on.
+  private static let mostDiscarded = 262_144
+
+  init(shard: Shard, peer: IPAddress?, isEncrypted: Bool) {
+    self.shard = shard
+    self.isEncrypted = isEncrypted
+    peerAddress = peer
+    parser = RequestParser(limits: shard.site.limits.head)
+  }
+
+  private var limits: Limits { shard.site.limits }
+  var isIdle: Bool { phase == .head && exchange == nil }
+
+  func attach(_ stream: Networking.Stream, on loop: isolated EventLoop) {
+    self.stream = stream
+    let time = isEncrypted ? limits.handshakeTime : limits.headTime
+    stream.setDeadline(after: time)
+  }
+
+  // MARK: What the stream tells
+
+  func opened(on loop: isolated EventLoop) {
+    setDeadline(limits.headTime)
+  }
+
+  func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
+    if pending.isEmpty, !isConsuming {
+      let used = consume(bytes, loop)
+      if used < bytes.count, phase != .closed || successor != nil {
+        pending.append(copying: bytes.extracting(used...))
+      }
+    } else {
+      pending.append(copying: bytes)
+      consumePending(loop)
+    }
+    passOn(loop)
+    settle(loop)
+  }
+
+  func ended(on loop: isolated EventLoop) {
+    hasPeerEnded = true
+    switch phase {
+    case .head where exchange == nil:
+      close()
+    case .body:
+      // RFC 9112 §8: the body is incomplete, and so is the request.
+      exchange?.body.fail(.disconnected)
+      exchange?.keepsAlive = false
+    case .discarding:
+      close()
+    case .head, .handling, .closing:
+      exchange?.keepsAlive = false
+    case .closed:
+      break
+    }
+  }
+
+  func drained(on loop: isolated EventLoop) {
+    writer?.wake()
+    consumePending(loop)
+    settle(loop)
+  }
+
+  func expired(on loop: isolated EventLoop) {
+    guard let stream else { return }
+    if stream.queued > 0 || stream.isFull {
+      // The client takes what we send, if slowly; or it does not.
+      if stream.hasProgressed() { return setDeadline(limits.byteTime) }
+      return stream.abort()
+    }
+    switch phase {
+    case .head:
+      if isHeadTimed, stream.isOpen { return refuse(.requestTimeout, "The request took too long.", loop) }
+      close()
+    case .body:
+      exchange?.body.fail(Problem(.requestTimeout, code: "timeout", title: "The body took too long."))
+      exchange?.keepsAlive = false
+    case .handling:
+      break
+    case .discarding, .closing:
+      stream.abort()
+    case .closed:
+      break
+    }
+  }
+
+  func closed(_ error: StreamError?, on loop: isolated EventLoop) {
+    phase = .closed
+    stream = nil
+    pending = []
+    exchange?.body.fail(.disconnected)
+    if let exchange, exchange.isStarted { log(exchange, isCut: true, loop) }
+    exchange = nil
+    task?.cancel()
+    task = nil
+    writer?.wake()
+    writer = nil
+    shard.remove(self)
+  }
+
+  // MARK: Reading
+
+  private func consumePending(_ loop: isolated EventLoop) {
+    guard !isConsuming, start < pending.count else { return }
+    // The buffer is held here while it is read; a handler that ends meanwhile does not come back into this function.
+    let buffer = pending
+    let used = consume(buffer.span.extracting(start...), loop)
+    guard phase != .closed || successor != nil else { return }
+    start += used
+    if start == pending.count {
+      pending = []
+      start = 0
+    } else if start > Self.aheadWindow {
+      pending.removeFirst(start)
+      start = 0
+    }
+  }
+
+  /// Reads what it can; how many bytes that took.
+  private func consume(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) -> Int {
+    isConsuming = true
+    defer { isConsuming = false }
+    var used = 0
+    var answered = 0
+    while used < bytes.count {
+      let rest = bytes.extracting(used...)
+      switch phase {
+      case .head:
+        guard exchange == nil, let stream, !stream.isFull, stream.queued < limits.output else { return used }
+        guard answered < limits.pipelined else {
+          stream.askTurn()
+          return used
+        }
+        do {
+          guard let (head, length) = try parser.parse(rest) else {
+            if !isHeadTimed {
+              isHeadTimed = true
+              setDeadline(limits.headTime)
+            }
+            return used
+          }
+          used += length
+          answered += 1
+          begin(head, loop)
+        } catch {
+          refuse(error.status, error.explanation, loop)
+          return bytes.count
+        }
+      case .body, .discarding:
+        guard readBody(rest, &used, loop) else { return bytes.count }
+      case .handling:
+        return used
+      case .closing:
+        return bytes.count
+      case .closed:
+        return successor == nil ? bytes.count : used
+      }
+    }
+    if phase == .body { startHandler(loop) }
+    return used
+  }
+
+  /// False when the body can't be read on.
+  private func readBody(_ rest: Span<UInt8>, _ used: inout Int, _ loop: isolated EventLoop) -> Bool {
+    guard var exchange else { return false }
+    do {
+      let step = try exchange.decoder.next(rest)
+      self.exchange?.decoder = exchange.decoder
+      switch step {
+      case .payload(let range):
+        used += range.upperBound
+        if phase == .discarding {
+          discarded += range.count
+          if discarded > Self.mostDiscarded {
+            finishAndClose()
+            return false
+          }
+        } else {
+          exchange.body.push([UInt8](copying: rest.extracting(range)))
+        }
+        if exchange.decoder.isDone { bodyEnded(loop) }
+      case .more:
+        used += rest.count
+      case .end(let length):
+        used += length
+        bodyEnded(loop)
+      }
+      return true
+    } catch {
+      if phase == .discarding {
+        finishAndClose()
+      } else {
+        var problem = Problem(error.status, code: error == .tooLarge ? "too_large" : "invalid", title: error.explanation)
+        problem.closesConnection = true
+        self.exchange?.keepsAlive = false
+        self.exchange?.body.fail(problem)
+        phase = .handling
+        startHandler(loop)
+      }
+      return false
+    }
+  }
+
+  private func bodyEnded(_ loop: isolated EventLoop) {
+    if phase == .discarding {
+      next(loop)
+    } else {
+      phase = .handling
+      exchange?.body.finish()
+      startHandler(loop)
+    }
+  }
+
+  /// After a stretch of reading: reads on, or leaves the rest in the kernel until there is room.
+  private func settle(_ loop: isolated EventLoop) {
+    guard let stream, phase != .closed else { return }
+    let isFull: Bool
+    switch phase {
+    case .head: isFull = start < pending.count && (stream.isFull || stream.queued >= limits.output)
+    case .body: isFull = (exchange?.body.waiting ?? 0) > Self.bodyWindow
+    case .handling: isFull = pending.count - start > Self.aheadWindow
+    case .discarding, .closing, .closed: isFull = false
+    }
+    if isFull, !isPaused {
+      isPaused = true
+      stream.pauseReading()
+    } else if !isFull, isPaused {
+      isPaused = false
+      stream.resumeReading()
+    }
+    if phase == .body { setDeadline(limits.byteTime) }
+  }
+
+  /// Goes on with what a client sent ahead.
+  func resumed(on loop: isolated EventLoop) {
+    consumePending(loop)
+    passOn(loop)
+    settle(loop)
+  }
+
+  // MARK: Handling
+
+  private func begin(_ head: RequestHead, _ loop: isolated EventLoop) {
+    isHeadTimed = false
+    requests += 1
+    let plan = shard.site.plan(head)
+    var exchange = Exchange(
+      head: head, id: shard.nextID(), began: loop.now, decoder: BodyDecoder(head.framing, limit: plan.bodyLimit),
+      body: shard.emptyBody, plan: plan, keepsAlive: head.keepsAlive && !shard.isDraining)
+    if exchange.decoder.isDone {
+      phase = .handling
+      self.exchange = exchange
+      startHandler(loop)
+      return
+    }
+    phase = .body
+    var announced: Int?
+    if case .length(let length) = head.framing { announced = length }
+    let wanted: (() -> Void)? = head.expectsContinue ? { [weak self] in self?.sendContinue() } : nil
+    exchange.body = RequestBody(announced: announced, limit: plan.bodyLimit, wanted: wanted) { [weak self] in
+      self?.bodyTaken()
+    }
+    self.exchange = exchange
+    setDeadline(limits.byteTime)
+    // A client that waits for 100 sends nothing until the handler asks.
+    if head.expectsContinue { startHandler(loop) }
+  }
+
+  /// The handler took what waited; there is room again. Called on the loop, from the handler's task.
+  private func bodyTaken() {
+    // Reading on at once would come back into the handler that is just taking bytes.
+    stream?.askTurn()
+  }
+
+  private func sendContinue() {
+    guard let exchange, !exchange.isAnswered, exchange.head.version == .http11 else { return }
+    stream?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+  }
+
+  private func startHandler(_ loop: isolated EventLoop) {
+    guard let exchange, !exchange.isStarted else { return }
+    self.exchange?.isStarted = true
+    let site = shard.site
+    let id = exchange.id
+    let request = Request(head: exchange.head, body: exchange.body)
+    let context = Context(
+      id: id, now: shard.clock.milliseconds(loop.now), loop: loop, peer: peerAddress, isEncrypted: isEncrypted,
+      head: exchange.head, addresses: site.addresses, locals: shard.locals)
+    let plan = exchange.plan
+    let task = Task.immediate {
+      _ = loop
+      let response = await site.respond(request, context, plan)
+      self.answer(response, to: id, on: loop)
+    }
+    // A handler that did not wait has ended by now, and may have begun the next exchange.
+    if self.exchange?.id == id, !(self.exchange?.isAnswered ?? true) { self.task = task }
+  }
+
+  // MARK: Answering
+
+  private func answer(_ response: Response, to id: RequestID, on loop: isolated EventLoop) {
+    guard let stream, exchange?.id == id, let exchange, phase != .closed else { return }
+    self.exchange?.isAnswered = true
+    self.exchange?.status = response.status
+
+    if case .webSocket(let upgrade) = response.body {
+      return self.upgrade(upgrade, response, exchange, stream, loop)
+    }
+    if response.fields.hasToken("connection", "close") { self.exchange?.keepsAlive = false }
+    if phase == .body, !canDiscard(exchange) { self.exchange?.keepsAlive = false }
+
+    let isHead = exchange.head.method == .head
+    let hasBody = response.status.allowsBody && !isHead
+    var output: [UInt8] = []
+    output.reserveCapacity(512)
+    response.status.appendLine(to: &output)
+    shard.clock.appendDate(loop.now, to: &output)
+    output.append(contentsOf: response.fields.wireBytes)
+    appendFraming(response, exchange, to: &output)
+    output.append(contentsOf: Self.requestIDName)
+    exchange.id.append(to: &output)
+    output.append(contentsOf: Self.headEnd)
+
+    guard hasBody else {
+      stream.write(output)
+      return completed(loop)
+    }
+    switch response.body {
+    case .none, .webSocket:
+      stream.write(output)
+      completed(loop)
+    case .bytes(let bytes):
+      self.exchange?.sent = bytes.count
+      if bytes.count <= Self.joined {
+        output.append(contentsOf: bytes)
+        stream.write(output)
+      } else {
+        stream.write(output)
+        stream.write(bytes)
+      }
+      completed(loop)
+    case .segments(let segments):
+      stream.write(output)
+      for segment in segments {
+        self.exchange?.sent += segment.count
+        switch segment {
+        case .bytes(let bytes): stream.write(bytes)
+        case .file(let file, let range):
+          stream.write(
+            FileSlice(descriptor: file.descriptor, keeping: file, offset: range.lowerBound, count: range.count))
+        }
+      }
+      completed(loop)
+    case .stream(_, let write):
+      stream.write(output)
+      startWriting(write, loop)
+    }
+  }
+
+  private static let joined = 16_384
+  private static let headEnd: [UInt8] = Array("\r\n\r\n".utf8)
+  private static let requestIDName: [UInt8] = Array("X-Request-ID: ".utf8)
+
+  /// RFC 9112 §6 and §9: how the end of the answer is known, and whether the connection goes on after it.
+  private func appendFraming(_ response: Response, _ exchange: Exchange, to output: inout [UInt8]) {
+    if let length = response.length {
+      self.exchange?.promised = length
+      // RFC 9110 §8.6: not with 1xx and 204; with 304 it would be the length of what was not sent.
+      if response.status.allowsBody { output.append("Content-Length: \(length)\r\n") }
+    } else if exchange.head.version == .http11 {
+      self.exchange?.isChunked = true
+      output.append("Transfer-Encoding: chunked\r\n")
+    } else {
+      self.exchange?.keepsAlive = false
+    }
+    if self.exchange?.keepsAlive != true {
+      if !response.fields.has("connection") { output.append("Connection: close\r\n") }
+    } else if exchange.head.version == .http10 {
+      output.append("Connection: keep-alive\r\n")
+    }
+  }
+
+  private func canDiscard(_ exchange: Exchange) -> Bool {
+    if exchange.head.expectsContinue { return false }
+    if let announced = exchange.body.announced { return announced <= Self.mostDiscarded }
+    return true
+  }
+
+  private func startWriting(_ write: @escaping (BodyWriter) async throws -> Void, _ loop: isolated EventLoop) {
+    guard let id = exchange?.id else { return }
+    let writer = BodyWriter { [weak self] bytes throws(BodyWriter.Disconnected) in
+      guard let self else { throw BodyWriter.Disconnected() }
+      return try self.send(bytes)
+    }
+    self.writer = writer
+    let task = Task.immediate {
+      _ = loop
+      do {
+        try await write(writer)
+        self.wrote(id, nil, loop)
+      } catch {
+        self.wrote(id, error, loop)
+      }
+    }
+    if exchange?.id == id { self.task = task }
+  }
+
+  private func send(_ bytes: [UInt8]) throws(BodyWriter.Disconnected) -> Bool {
+    guard let stream, let exchange, exchange.isAnswered else { throw BodyWriter.Disconnected() }
+    self.exchange?.sent += bytes.count
+    if exchange.isChunked {
+      var chunk: [UInt8] = []
+      chunk.reserveCapacity(bytes.count + 12)
+      Chunk.appendPrefix(bytes.count, to: &chunk)
+      chunk.append(contentsOf: bytes)
+      chunk.append(contentsOf: Chunk.suffix)
+      stream.write(chunk)
+    } else {
+      if let promised = exchange.promised, exchange.sent + bytes.count > promised {
+        shard.complain("\(exchange.id) wrote more than it promised")
+        stream.abort()
+        throw BodyWriter.Disconnected()
+      }
+      stream.write(bytes)
+    }
+    if stream.queued > 0 { setDeadline(limits.byteTime) }
+    return !stream.isFull
+  }
+
+  private func wrote(_ id: RequestID, _ error: (any Error)?, _ loop: isolated EventLoop) {
+    writer = nil
+    guard let stream, let exchange, exchange.id == id else { return }
+    if let error, !(error is BodyWriter.Disconnected) { shard.complain("\(exchange.id) \(error)") }
+    // A body that broke off must not look complete.
+    if error != nil || exchange.promised.map({ $0 != exchange.sent }) == true { return stream.abort() }
+    if exchange.isChunked { stream.write(Chunk.last) }
+    completed(loop)
+  }
+
+  /// The answer is on its way.
+  private func completed(_ loop: isolated EventLoop) {
+    guard let exchange else { return }
+    log(exchange, isCut: false, loop)
+    task = nil
+    if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose() }
+    if phase == .body {
+      phase = .discarding
+      discarded = exchange.body.waiting
+      exchange.body.fail(.disconnected)
+      setDeadline(limits.byteTime)
+      if isPaused {
+        isPaused = false
+        stream?.resumeReading()
+      }
+      return
+    }
+    next(loop)
+  }
+
+  private func next(_ loop: isolated EventLoop) {
+    exchange = nil
+    phase = .head
+    if shard.isDraining, pending.count == start { return close() }
+    setDeadline(stream?.queued ?? 0 > 0 ? limits.byteTime : limits.idleTime)
+    // Inside `consume` its loop goes on by itself.
+    if !isConsuming, start < pending.count || isPaused { stream?.askTurn() }
+  }
+
+  // MARK: Upgrading
+
+  private func upgrade(
+    _ upgrade: WebSocketUpgrade, _ response: Response, _ exchange: Exchange, _ stream: Networking.Stream,
+    _ loop: isolated EventLoop
+  ) {
+    do {
+      let (fields, agreement) = try WebSocketHandshake.accept(
+        exchange.head, subprotocols: upgrade.subprotocols, deflate: upgrade.options.deflate)
+      var output: [UInt8] = []
+      Status.switchingProtocols.appendLine(to: &output)
+      shard.clock.appendDate(loop.now, to: &output)
+      output.append(contentsOf: fields.wireBytes)
+      output.append(contentsOf: response.fields.wireBytes)
+      output.append(contentsOf: Self.requestIDName)
+      exchange.id.append(to: &output)
+      output.append(contentsOf: Self.headEnd)
+      stream.write(output)
+      self.exchange?.status = .switchingProtocols
+      if let exchange = self.exchange { log(exchange, isCut: false, loop) }
+
+      let socket = WebSocketConnection(
+        shard: shard, stream: stream, agreement: agreement, upgrade: upgrade)
+      shard.replace(self, with: socket)
+      stream.hand(to: socket)
+      phase = .closed
+      self.exchange = nil
+      self.stream = nil
+      task = nil
+      socket.open(upgrade, on: loop)
+      if isPaused { stream.resumeReading() }
+      successor = socket
+      if !isConsuming { passOn(loop) }
+      if shard.isDraining { socket.drain() }
+    } catch {
+      var problem = Problem(error.status, code: Self.code(error.status), title: error.reason, fields: error.fields)
+      problem.closesConnection = true
+      self.exchange?.isAnswered = false
+      answer(problem.response(id: exchange.id), to: exchange.id, on: loop)
+    }
+  }
+
+  /// Gives what came behind the handshake to the socket.
+  private func passOn(_ loop: isolated EventLoop) {
+    guard let socket = successor else { return }
+    successor = nil
+    let rest = pending
+    let from = start
+    pending = []
+    start = 0
+    if from < rest.count { socket.received(rest.span.extracting(from...), on: loop) }
+  }
+
+  // MARK: Refusing and closing
+
+  /// Answers a request whose framing can't be trusted; nothing that follows on this connection is read.
+  private func refuse(_ status: Status, _ explanation: String, _ loop: isolated EventLoop) {
+    guard let stream else { return }
+    let id = shard.nextID()
+    var problem = Problem(status, code: Self.code(status), title: explanation)
+    problem.closesConnection = true
+    let response = problem.response(id: id)
+    var output: [UInt8] = []
+    status.appendLine(to: &output)
+    shard.clock.appendDate(loop.now, to: &output)
+    output.append(contentsOf: response.fields.wireBytes)
+    output.append("Content-Length: \(response.length ?? 0)\r\nX-Request-ID: \(id)\r\n\r\n")
+    if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
+    stream.write(output)
+    shard.log?.refused(status: status, peer: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
+    finishAndClose()
+  }
+
+  private static func code(_ status: Status) -> String {
+    switch status {
+    case .requestTimeout: "timeout"
+    case .uriTooLong, .headerFieldsTooLarge: "too_large"
+    case .notImplemented: "not_implemented"
+    case .versionNotSupported: "version_not_supported"
+    default: "invalid"
+    }
+  }
+
+  private func finishAndClose() {
+    exchange = nil
+    phase = .closing
+    pending = []
+    start = 0
+    setDeadline(limits.byteTime)
+    stream?.finish()
+  }
+
+  private func close() {
+    phase = .closing
+    stream?.finish()
+  }
+
+  /// The server is stopping: idle connections end now, the others after their answer.
+  func drain() {
+    exchange?.keepsAlive = false
+    if isIdle, pending.isEmpty { close() }
+  }
+
+  func abort() {
+    stream?.abort()
+  }
+
+  private func setDeadline(_ seconds: Int) {
+    stream?.setDeadline(after: seconds)
+  }
+
+  private func log(_ exchange: Exchange, isCut: Bool, _ loop: isolated EventLoop) {
+    shard.log?.served(
+      exchange.head, status: exchange.status, sent: exchange.sent, id: exchange.id, peer: peerAddress,
+      at: shard.clock.milliseconds(loop.now), nanoseconds: Networking.Clock.monotonic() - exchange.began, isCut: isCut)
+  }
+}

@@ -1,0 +1,193 @@
+// One connection after its upgrade. The session says what bytes mean; this moves them, watches the time and bounds
+// what waits to be sent. A peer that gives no sign of life is pinged after half of the idle time and dropped at its end.
+
+import Networking
+import Wire
+import Web
+
+final class WebSocketConnection: StreamHandler, WebSocket {
+  private let shard: Shard
+  private let options: WebSocketOptions
+  let subprotocol: String?
+  private var stream: Networking.Stream?
+  private var session: WebSocketSession
+  private var handler: (any WebSocketHandler)?
+  private var hasRefused = false
+  private var isPinged = false
+  private var isPaused = false
+
+  /// How long a peer may take to answer our Close.
+  private static let closeTime = 5
+
+  init(
+    shard: Shard, stream: Networking.Stream, agreement: WebSocketHandshake.Agreement,
+    upgrade: WebSocketUpgrade
+  ) {
+    self.shard = shard
+    self.stream = stream
+    options = upgrade.options
+    subprotocol = agreement.subprotocol
+    session = WebSocketSession(
+      role: .server, messageLimit: upgrade.options.messageLimit ?? shard.site.limits.socketMessage,
+      deflate: agreement.deflate, streams: shard.deflateStreams)
+  }
+
+  func open(_ upgrade: WebSocketUpgrade, on loop: isolated EventLoop) {
+    setDeadline(shard.site.limits.socketIdleTime / 2)
+    let handler = upgrade.open(self)
+    self.handler = handler
+    handler.opened(on: loop)
+  }
+
+  // MARK: What the stream tells
+
+  func opened(on loop: isolated EventLoop) {}
+
+  func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
+    isPinged = false
+    var actions: [WebSocketSession.Action] = []
+    session.receive(bytes, into: &actions)
+    perform(actions, loop)
+    if session.isOpen { setDeadline(shard.site.limits.socketIdleTime / 2) }
+  }
+
+  func ended(on loop: isolated EventLoop) {
+    var actions: [WebSocketSession.Action] = []
+    session.transportEnded(into: &actions)
+    perform(actions, loop)
+    stream?.finish()
+  }
+
+  func drained(on loop: isolated EventLoop) {
+    guard hasRefused else { return }
+    hasRefused = false
+    handler?.drained(on: loop)
+  }
+
+  func resumed(on loop: isolated EventLoop) {}
+
+  func expired(on loop: isolated EventLoop) {
+    guard session.isOpen, !isPinged, let ping = session.sendPing() else {
+      stream?.abort()
+      return
+    }
+    // A peer that takes nothing answers no ping either.
+    isPinged = true
+    stream?.write(ping)
+    setDeadline(shard.site.limits.socketIdleTime / 2)
+  }
+
+  func closed(_ error: StreamError?, on loop: isolated EventLoop) {
+    stream = nil
+    var actions: [WebSocketSession.Action] = []
+    session.transportEnded(into: &actions)
+    perform(actions, loop)
+    shard.remove(self)
+  }
+
+  private func perform(_ actions: [WebSocketSession.Action], _ loop: isolated EventLoop) {
+    for action in actions {
+      switch action {
+      case .text(let bytes): handler?.received(.text(bytes), on: loop)
+      case .binary(let bytes): handler?.received(.binary(bytes), on: loop)
+      case .ping, .pong: break
+      case .send(let bytes):
+        // Answers to pings wait too; a peer that pings without reading is cut off.
+        guard let stream, stream.queued < options.queue + Self.answers else {
+          stream?.abort()
+          return
+        }
+        stream.write(bytes)
+      case .closed(let closing):
+        let handler = self.handler
+        self.handler = nil
+        handler?.closed(closing, on: loop)
+        setDeadline(Self.closeTime)
+        stream?.finish()
+      }
+    }
+  }
+
+  /// How much of our own control frames may wait beyond the queue.
+  private static let answers = 65_536
+
+  // MARK: What the handler asks
+
+  var queued: Int { stream?.queued ?? 0 }
+
+  func send(_ message: WebSocketMessage) -> Bool {
+    guard hasRoom(for: message.count) else { return false }
+    let frame =
+      switch message {
+      case .text(let bytes): session.send(text: bytes)
+      case .binary(let bytes): session.send(binary: bytes)
+      }
+    return write(frame)
+  }
+
+  func send(_ frame: SharedFrame) -> Bool {
+    guard let bytes = session.frame(of: frame), hasRoom(for: bytes.count) else { return false }
+    return write(bytes)
+  }
+
+  private func write(_ frame: [UInt8]?) -> Bool {
+    guard let frame, let stream else { return false }
+    stream.write(frame)
+    return true
+  }
+
+  private func hasRoom(for count: Int) -> Bool {
+    guard let stream, session.isOpen else { return false }
+    // An empty queue takes any message: its length is the sender's choice, and the next one waits.
+    guard stream.queued > 0, stream.queued + count > options.queue else { return true }
+    switch options.overflow {
+    case .refuse:
+      hasRefused = true
+      stream.notifyWhenDrained()
+    case .close(let code):
+      close(code, reason: "too slow")
+    }
+    return false
+  }
+
+  func close(_ code: CloseCode, reason: String) {
+    guard let frame = session.close(code, reason: reason) else { return }
+    stream?.write(frame)
+    setDeadline(Self.closeTime)
+    // The peer's Close stands behind what was held back.
+    resume()
+  }
+
+  func pause() {
+    guard !isPaused else { return }
+    isPaused = true
+    stream?.pauseReading()
+  }
+
+  func resume() {
+    guard isPaused else { return }
+    isPaused = false
+    stream?.resumeReading()
+  }
+
+  /// The server is stopping: come back in a while, and not all at once.
+  func drain() {
+    close(.goingAway, reason: "restarting; retry in \(Int.random(in: 500...10_000)) ms")
+  }
+
+  func abort() {
+    stream?.abort()
+  }
+
+  private func setDeadline(_ seconds: Int) {
+    stream?.setDeadline(after: max(1, seconds))
+  }
+}
+
+extension WebSocketMessage {
+  fileprivate var count: Int {
+    switch self {
+    case .text(let bytes), .binary(let bytes): bytes.count
+    }
+  }
+}

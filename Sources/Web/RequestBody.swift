@@ -1,0 +1,118 @@
+/// The body of a request, as it comes in. A handler takes it piece by piece, or collects it under a limit; what nobody
+/// takes is read and dropped. The server stops reading from the socket while pieces wait here, so that an upload
+/// costs a bounded number of bytes however large it is.
+public final class RequestBody {
+  private var pieces: [[UInt8]] = []
+  private var next = 0
+  private var isComplete: Bool
+  private var failure: Problem?
+  private var waiter: CheckedContinuation<Void, Never>?
+  /// Called when the waiting pieces were taken: the server may read on.
+  private var resume: (() -> Void)?
+  /// Called when a handler first asks for the body, so that a client that waits is told to go on.
+  private var wanted: (() -> Void)?
+
+  /// Bytes that wait to be taken.
+  public private(set) var waiting = 0
+  /// The largest body that is let through, set by the route.
+  public let limit: Int
+  /// The length that the client announced.
+  public let announced: Int?
+
+  /// An empty body.
+  public init() {
+    isComplete = true
+    limit = 0
+    announced = 0
+  }
+
+  public init(announced: Int?, limit: Int, wanted: (() -> Void)?, resume: @escaping () -> Void) {
+    isComplete = false
+    self.announced = announced
+    self.limit = limit
+    self.wanted = wanted
+    self.resume = resume
+  }
+
+  /// The whole body at once, for tests and for requests made in memory.
+  public convenience init(_ bytes: [UInt8]) {
+    self.init(announced: bytes.count, limit: bytes.count, wanted: nil, resume: {})
+    push(bytes)
+    finish()
+  }
+
+  // MARK: For the handler
+
+  /// The next piece; nil at the end.
+  public func read() async throws(Problem) -> [UInt8]? {
+    tellWanted()
+    while true {
+      if next < pieces.count {
+        let piece = pieces[next]
+        pieces[next] = []
+        next += 1
+        waiting -= piece.count
+        if next == pieces.count {
+          pieces.removeAll(keepingCapacity: false)
+          next = 0
+          if !isComplete { resume?() }
+        }
+        return piece
+      }
+      if let failure { throw failure }
+      if isComplete { return nil }
+      await withCheckedContinuation { waiter = $0 }
+    }
+  }
+
+  /// The whole body, of at most `limit` bytes (and never more than the route's limit).
+  public func collect(limit: Int = .max) async throws(Problem) -> [UInt8] {
+    let limit = min(limit, self.limit)
+    if let announced, announced > limit { throw .tooLarge(limit: limit) }
+    var all: [UInt8] = []
+    if let announced { all.reserveCapacity(announced) }
+    while let piece = try await read() {
+      guard all.count + piece.count <= limit else { throw .tooLarge(limit: limit) }
+      if all.isEmpty { all = piece } else { all.append(contentsOf: piece) }
+    }
+    return all
+  }
+
+  private func tellWanted() {
+    wanted?()
+    wanted = nil
+  }
+
+  // MARK: For the server
+
+  public func push(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    pieces.append(bytes)
+    waiting += bytes.count
+    wake()
+  }
+
+  public func finish() {
+    isComplete = true
+    release()
+  }
+
+  public func fail(_ problem: Problem) {
+    guard !isComplete else { return }
+    isComplete = true
+    failure = problem
+    release()
+  }
+
+  /// The server's functions hold the connection; a body that is over lets go of it.
+  private func release() {
+    resume = nil
+    wanted = nil
+    wake()
+  }
+
+  private func wake() {
+    waiter?.resume()
+    waiter = nil
+  }
+}

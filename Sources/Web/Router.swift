@@ -1,0 +1,140 @@
+// A tree of path segments. A route is found in one walk; a literal segment beats a `{name}`, which beats the rest of
+// the path (`{name...}`). Where a path is known but not for this method, the answer names the methods it has.
+
+public import Wire
+
+/// Answers one kind of request. It runs on the loop of the connection, and may leave it and come back.
+public typealias Handler = @Sendable (Request, Context) async throws(Problem) -> Response
+
+public struct Route: Sendable {
+  public let handler: Handler
+  /// The largest body that this route takes; nil: the server's usual limit.
+  public let bodyLimit: Int?
+}
+
+public struct Router: Sendable {
+  private final class Node: Sendable {
+    let literals: [String: Node]
+    let variable: Node?
+    let variableName: String
+    let rest: Endpoint?
+    let restName: String
+    let endpoint: Endpoint?
+
+    init(_ draft: Draft) {
+      literals = draft.literals.mapValues { Node($0) }
+      variable = draft.variable.map { Node($0) }
+      variableName = draft.variableName
+      rest = draft.rest
+      restName = draft.restName
+      endpoint = draft.endpoint
+    }
+  }
+
+  /// A node while routes are added.
+  fileprivate final class Draft {
+    var literals: [String: Draft] = [:]
+    var variable: Draft?
+    var variableName = ""
+    var rest: Endpoint?
+    var restName = ""
+    var endpoint: Endpoint?
+  }
+
+  fileprivate struct Endpoint: Sendable {
+    var routes: [Method: Route] = [:]
+
+    /// The methods for an Allow field. HEAD comes with GET, and OPTIONS with all.
+    var allowed: String {
+      var names = Set(routes.keys.map(\.name))
+      if names.contains("GET") { names.insert("HEAD") }
+      names.insert("OPTIONS")
+      return names.sorted().joined(separator: ", ")
+    }
+  }
+
+  public enum Match {
+    case route(Route, PathParameters)
+    /// The path has routes, but none for this method.
+    case otherMethods(allowed: String)
+    case none
+  }
+
+  private let root: Node
+  /// Paths without variables, found without a walk.
+  private let literal: [String: Endpoint]
+
+  public init(_ build: (inout Builder) -> Void) {
+    var builder = Builder()
+    build(&builder)
+    root = Node(builder.root)
+    literal = builder.literal
+  }
+
+  public struct Builder {
+    fileprivate let root = Draft()
+    fileprivate var literal: [String: Endpoint] = [:]
+
+    /// Adds a route. `pattern` is a path; `{name}` stands for one segment, `{name...}` at its end for all that follow.
+    public mutating func on(
+      _ method: Method, _ pattern: String, bodyLimit: Int? = nil, _ handler: @escaping Handler
+    ) {
+      let route = Route(handler: handler, bodyLimit: bodyLimit)
+      let segments = pattern.split(separator: "/").map(String.init)
+      guard segments.contains(where: { $0.hasPrefix("{") }) else {
+        literal[pattern, default: Endpoint()].routes[method] = route
+        return
+      }
+      var node = root
+      for segment in segments {
+        guard segment.hasPrefix("{"), segment.hasSuffix("}") else {
+          let next = node.literals[segment] ?? Draft()
+          node.literals[segment] = next
+          node = next
+          continue
+        }
+        let name = segment.dropFirst().dropLast()
+        if name.hasSuffix("...") {
+          node.restName = String(name.dropLast(3))
+          node.rest = node.rest ?? Endpoint()
+          node.rest?.routes[method] = route
+          return
+        }
+        let next = node.variable ?? Draft()
+        node.variable = next
+        node.variableName = String(name)
+        node = next
+      }
+      node.endpoint = node.endpoint ?? Endpoint()
+      node.endpoint?.routes[method] = route
+    }
+  }
+
+  public func match(_ method: Method, _ path: String) -> Match {
+    if let endpoint = literal[path] { return choose(endpoint, method, PathParameters()) }
+    guard let segments = try? URLPath(path).segments else { return .none }
+    var parameters = PathParameters()
+    guard let endpoint = walk(root, segments[...], &parameters) else { return .none }
+    return choose(endpoint, method, parameters)
+  }
+
+  private func choose(_ endpoint: Endpoint, _ method: Method, _ parameters: PathParameters) -> Match {
+    if let route = endpoint.routes[method] { return .route(route, parameters) }
+    if method == .head, let route = endpoint.routes[.get] { return .route(route, parameters) }
+    return .otherMethods(allowed: endpoint.allowed)
+  }
+
+  private func walk(_ node: Node, _ segments: ArraySlice<String>, _ parameters: inout PathParameters) -> Endpoint? {
+    guard let segment = segments.first else { return node.endpoint }
+    if let next = node.literals[segment], let found = walk(next, segments.dropFirst(), &parameters) { return found }
+    if let next = node.variable, !segment.isEmpty {
+      let count = parameters.pairs.count
+      parameters.pairs.append((node.variableName, segment))
+      if let found = walk(next, segments.dropFirst(), &parameters) { return found }
+      parameters.pairs.removeSubrange(count...)
+    }
+    guard let rest = node.rest else { return nil }
+    parameters.pairs.append((node.restName, segments.joined(separator: "/")))
+    return rest
+  }
+}
