@@ -60,6 +60,9 @@ final class HTTPConnection: StreamHandler {
   private var pending: [UInt8] = []
   private var start = 0
   private var isConsuming = false
+  /// Requests wait here although none is under way: for other connections to have a turn, or for earlier answers to be
+  /// taken.
+  private var isHeld = false
   private var isHeadTimed = false
   private var hasPeerEnded = false
   private var isPaused = false
@@ -112,17 +115,16 @@ final class HTTPConnection: StreamHandler {
   func ended(on loop: isolated EventLoop) {
     hasPeerEnded = true
     switch phase {
-    case .head where exchange == nil:
-      close()
+    case .head:
+      // Half a head is no request; whole ones that are held are answered first.
+      if !isHeld { close() }
     case .body:
       // RFC 9112 §8: the body is incomplete, and so is the request.
       exchange?.body.fail(.disconnected)
       exchange?.keepsAlive = false
     case .discarding:
       close()
-    case .head, .handling, .closing:
-      exchange?.keepsAlive = false
-    case .closed:
+    case .handling, .closing, .closed:
       break
     }
   }
@@ -130,6 +132,7 @@ final class HTTPConnection: StreamHandler {
   func drained(on loop: isolated EventLoop) {
     writer?.wake()
     consumePending(loop)
+    passOn(loop)
     settle(loop)
   }
 
@@ -177,7 +180,8 @@ final class HTTPConnection: StreamHandler {
     // The buffer is held here while it is read; a handler that ends meanwhile does not come back into this function.
     let buffer = pending
     let used = consume(buffer.span.extracting(start...), loop)
-    guard phase != .closed || successor != nil else { return }
+    // Whoever closed meanwhile has let go of the bytes.
+    guard !pending.isEmpty else { return }
     start += used
     if start == pending.count {
       pending = []
@@ -191,6 +195,7 @@ final class HTTPConnection: StreamHandler {
   /// Reads what it can; how many bytes that took.
   private func consume(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) -> Int {
     isConsuming = true
+    isHeld = false
     defer { isConsuming = false }
     var used = 0
     var answered = 0
@@ -198,8 +203,12 @@ final class HTTPConnection: StreamHandler {
       let rest = bytes.extracting(used...)
       switch phase {
       case .head:
-        guard exchange == nil, let stream, !stream.isFull, stream.queued < limits.output else { return used }
+        guard exchange == nil, let stream, !stream.isFull, stream.queued < limits.output else {
+          isHeld = true
+          return used
+        }
         guard answered < limits.pipelined else {
+          isHeld = true
           stream.askTurn()
           return used
         }
@@ -288,7 +297,9 @@ final class HTTPConnection: StreamHandler {
     guard let stream, phase != .closed else { return }
     let isFull: Bool
     switch phase {
-    case .head: isFull = start < pending.count && (stream.isFull || stream.queued >= limits.output)
+    case .head:
+      if hasPeerEnded, !isHeld { return close() }
+      isFull = isHeld
     case .body: isFull = (exchange?.body.waiting ?? 0) > Self.bodyWindow
     case .handling: isFull = pending.count - start > Self.aheadWindow
     case .discarding, .closing, .closed: isFull = false

@@ -1,0 +1,243 @@
+import Glibc
+import Wire
+
+@testable import Networking
+
+/// A client that sends exactly these bytes in exactly these pieces. It blocks, so a test that uses it runs on a thread
+/// of its own (`serving` sees to that).
+final class RawClient {
+  private let descriptor: Int32
+  private var tls: TLSSession?
+  private var isClosed = false
+  /// What came and was not yet asked for.
+  private(set) var received: [UInt8] = []
+
+  enum Failure: Error, Equatable {
+    case system(Int32)
+    /// The server closed before what was waited for had come.
+    case ended(got: String)
+    case silence
+    case badResponse(String)
+  }
+
+  /// - Parameter receiveBuffer: small, so that a server soon feels that nobody reads.
+  init(_ address: SocketAddress, tls: TLSConfiguration? = nil, receiveBuffer: Int32? = nil) throws {
+    descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
+    if var size = receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4) }
+    var on: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
+    var patience = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    let descriptor = self.descriptor
+    guard address.withSystem({ connect(descriptor, $0, $1) }) == 0 else { throw Failure.system(errno) }
+    if let tls { try handshake(tls) }
+  }
+
+  deinit { close() }
+
+  // MARK: Sending
+
+  func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) throws {
+    guard let tls else { return try sendRaw(bytes) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      rest = rest.dropFirst(try rest.withUnsafeBytes { try tls.write($0) })
+      try flushCiphertext()
+    }
+  }
+
+  func sendRaw(_ bytes: [UInt8]) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { throw Failure.system(errno) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Sends until the other side takes no more for a while; how much that was.
+  func sendUntilFull(_ piece: [UInt8], atMost limit: Int) throws -> Int {
+    var sent = 0
+    while sent < limit {
+      let count = Glibc.send(descriptor, piece, piece.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      if count > 0 {
+        sent += count
+      } else if errno == EAGAIN {
+        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&poller, 1, 300) == 0 { return sent }
+      } else {
+        throw Failure.system(errno)
+      }
+    }
+    return sent
+  }
+
+  /// No more will be sent; answers are still welcome.
+  func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    Glibc.close(descriptor)
+  }
+
+  /// Leaves as a process does that is killed: RST instead of FIN.
+  func reset() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    close()
+  }
+
+  // MARK: Receiving
+
+  /// Waits for more. False at the end of the connection.
+  @discardableResult
+  func readMore() throws -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      if let tls {
+        let count = try buffer.withUnsafeMutableBytes { try tls.read(into: $0) }
+        if count > 0 {
+          received.append(contentsOf: buffer[..<count])
+          return true
+        }
+        if tls.peerClosed { return false }
+      }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count == 0 { return false }
+      guard count > 0 else { throw errno == EAGAIN ? Failure.silence : Failure.system(errno) }
+      guard let tls else {
+        received.append(contentsOf: buffer[..<count])
+        return true
+      }
+      buffer.withUnsafeBytes { tls.feed(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+  }
+
+  /// What is there now, without waiting.
+  func readAvailable() {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      guard count > 0 else { return }
+      received.append(contentsOf: buffer[..<count])
+    }
+  }
+
+  /// All that comes until the server closes. Throws when it was a reset.
+  func readToEnd() throws -> String {
+    while try readMore() {}
+    defer { received = [] }
+    return String(decoding: received, as: UTF8.self)
+  }
+
+  /// Whether the connection ends here: nothing more comes, in order or by a reset.
+  func isOver() -> Bool {
+    do {
+      while try readMore() {}
+      return true
+    } catch Failure.system(ECONNRESET) {
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  func read(_ count: Int) throws -> [UInt8] {
+    while received.count < count {
+      guard try readMore() else { throw Failure.ended(got: String(decoding: received, as: UTF8.self)) }
+    }
+    defer { received.removeFirst(count) }
+    return Array(received.prefix(count))
+  }
+
+  struct Answer {
+    let head: ReceivedResponse
+    let body: [UInt8]
+
+    var status: Int { Int(head.status.code) }
+    var text: String { String(decoding: body, as: UTF8.self) }
+  }
+
+  /// The next answer, whole. An interim one is an answer of its own.
+  func answer(to method: Wire.Method = .get) throws -> Answer {
+    var parser = ResponseParser()
+    while true {
+      let bytes = received
+      if let (head, length) = try parser.parse(bytes.span, to: method) {
+        received.removeFirst(length)
+        return Answer(head: head, body: head.isInterim ? [] : try readBody(head.framing))
+      }
+      guard try readMore() else { throw Failure.ended(got: String(decoding: received, as: UTF8.self)) }
+    }
+  }
+
+  private func readBody(_ framing: Framing) throws -> [UInt8] {
+    var decoder = BodyDecoder(framing, limit: .max)
+    var body: [UInt8] = []
+    while !decoder.isDone {
+      let bytes = received
+      switch try decoder.next(bytes.span) {
+      case .payload(let range):
+        body.append(contentsOf: bytes[range])
+        received.removeFirst(range.upperBound)
+      case .end(let length):
+        received.removeFirst(length)
+        return body
+      case .more:
+        received = []
+        guard try readMore() else {
+          guard decoder.mayEndHere else { throw Failure.ended(got: "\(body.count) bytes of a body") }
+          return body
+        }
+      }
+    }
+    return body
+  }
+
+  // MARK: TLS
+
+  private func handshake(_ configuration: TLSConfiguration) throws {
+    let context = try TLSContext(configuration)
+    let session = try context.session(serverName: "localhost")
+    tls = session
+    while true {
+      let isDone = try session.handshake()
+      try flushCiphertext()
+      if isDone { return }
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { throw count == 0 ? Failure.ended(got: "a part of a handshake") : Failure.system(errno) }
+      buffer.withUnsafeBytes { session.feed(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+  }
+
+  /// Encrypts, but keeps the ciphertext: for sending half of it.
+  func ciphertext(of text: String) throws -> [UInt8] {
+    guard let tls else { return [] }
+    _ = try Array(text.utf8).withUnsafeBytes { try tls.write($0) }
+    return takeCiphertext()
+  }
+
+  /// close_notify.
+  func sayGoodbye() throws {
+    tls?.close()
+    try flushCiphertext()
+  }
+
+  private func takeCiphertext() -> [UInt8] {
+    guard let tls else { return [] }
+    var bytes: [UInt8] = []
+    let count = tls.withCiphertext {
+      bytes = Array($0)
+      return $0.count
+    }
+    tls.dropCiphertext(count)
+    return bytes
+  }
+
+  private func flushCiphertext() throws { try sendRaw(takeCiphertext()) }
+}
