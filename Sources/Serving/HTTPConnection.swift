@@ -36,6 +36,8 @@ final class HTTPConnection: StreamHandler {
     var plan: Site.Plan
     var isStarted = false
     var isAnswered = false
+    /// The client waits for 100, and nothing of the body has come.
+    var isContinueOwed: Bool
     var keepsAlive: Bool
     /// A streamed answer's framing.
     var isChunked = false
@@ -148,6 +150,8 @@ final class HTTPConnection: StreamHandler {
       if isHeadTimed, stream.isOpen { return refuse(.requestTimeout, "The request took too long.", loop) }
       close()
     case .body:
+      // The client is waiting for the handler, not the handler for the client.
+      if isPaused || exchange?.isContinueOwed == true { return setDeadline(limits.byteTime) }
       exchange?.body.fail(Problem(.requestTimeout, code: "timeout", title: "The body took too long."))
       exchange?.keepsAlive = false
     case .handling:
@@ -243,29 +247,30 @@ final class HTTPConnection: StreamHandler {
 
   /// False when the body can't be read on.
   private func readBody(_ rest: Span<UInt8>, _ used: inout Int, _ loop: isolated EventLoop) -> Bool {
-    guard var exchange else { return false }
+    guard var decoder = exchange?.decoder else { return false }
+    exchange?.isContinueOwed = false
+    // One piece for all that came at once: chunks of one byte would else cost fifty times their size while they wait.
+    var piece: [UInt8] = []
+    var place = 0
     do {
-      let step = try exchange.decoder.next(rest)
-      self.exchange?.decoder = exchange.decoder
-      switch step {
-      case .payload(let range):
-        used += range.upperBound
-        if phase == .discarding {
-          discarded += range.count
-          if discarded > Self.mostDiscarded {
-            finishAndClose()
-            return false
-          }
-        } else {
-          exchange.body.push([UInt8](copying: rest.extracting(range)))
+      while place < rest.count, !decoder.isDone {
+        let input = rest.extracting(place...)
+        switch try decoder.next(input) {
+        case .payload(let range):
+          place += range.upperBound
+          if phase == .body { piece.append(copying: input.extracting(range)) } else { discarded += range.count }
+        case .more: place = rest.count
+        case .end(let length): place += length
         }
-        if exchange.decoder.isDone { bodyEnded(loop) }
-      case .more:
-        used += rest.count
-      case .end(let length):
-        used += length
-        bodyEnded(loop)
       }
+      used += place
+      exchange?.decoder = decoder
+      guard discarded <= Self.mostDiscarded else {
+        finishAndClose()
+        return false
+      }
+      exchange?.body.push(piece)
+      if decoder.isDone { bodyEnded(loop) }
       return true
     } catch {
       if phase == .discarding {
@@ -329,7 +334,8 @@ final class HTTPConnection: StreamHandler {
     let plan = shard.site.plan(head)
     var exchange = Exchange(
       head: head, id: shard.nextID(), began: loop.now, decoder: BodyDecoder(head.framing, limit: plan.bodyLimit),
-      body: shard.emptyBody, plan: plan, keepsAlive: head.keepsAlive && !shard.isDraining)
+      body: shard.emptyBody, plan: plan, isContinueOwed: head.expectsContinue,
+      keepsAlive: head.keepsAlive && !shard.isDraining)
     if exchange.decoder.isDone {
       phase = .handling
       self.exchange = exchange
@@ -356,7 +362,9 @@ final class HTTPConnection: StreamHandler {
   }
 
   private func sendContinue() {
-    guard let exchange, !exchange.isAnswered, exchange.head.version == .http11 else { return }
+    guard let exchange, !exchange.isAnswered, exchange.isContinueOwed else { return }
+    self.exchange?.isContinueOwed = false
+    setDeadline(limits.byteTime)
     stream?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
   }
 
@@ -446,10 +454,11 @@ final class HTTPConnection: StreamHandler {
 
   /// RFC 9112 §6 and §9: how the end of the answer is known, and whether the connection goes on after it.
   private func appendFraming(_ response: Response, _ exchange: Exchange, to output: inout [UInt8]) {
-    if let length = response.length {
+    if !response.status.allowsBody {
+      // RFC 9112 §6.1, RFC 9110 §8.6: neither field; with 304 the length would be that of what is not sent.
+    } else if let length = response.length {
       self.exchange?.promised = length
-      // RFC 9110 §8.6: not with 1xx and 204; with 304 it would be the length of what was not sent.
-      if response.status.allowsBody { output.append("Content-Length: \(length)\r\n") }
+      output.append("Content-Length: \(length)\r\n")
     } else if exchange.head.version == .http11 {
       self.exchange?.isChunked = true
       output.append("Transfer-Encoding: chunked\r\n")
