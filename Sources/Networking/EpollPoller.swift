@@ -20,10 +20,13 @@ final class EpollPoller: Poller {
 
   func start(on loop: isolated EventLoop) {
     let source = DispatchSource.makeReadSource(fileDescriptor: epoll.number, queue: loop.queue)
+    let epoll = self.epoll
     let number = epoll.number
     source.setEventHandler { [weak loop] in
       loop?.assumeIsolated { $0.reactor.fired(.readable, number, generation: 0, on: $0) }
     }
+    // Dispatch may look at the descriptor until it has seen the cancellation.
+    source.setCancelHandler { withExtendedLifetime(epoll) {} }
     source.activate()
     self.source = source
   }
@@ -33,11 +36,11 @@ final class EpollPoller: Poller {
     source = nil
   }
 
-  func add(_ descriptor: Int32, generation: UInt32) throws(SystemError) {
+  func add(_ descriptor: Descriptor, generation: UInt32) throws(SystemError) {
     let interest = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | (1 << 31)  // EPOLLET
     var event = unsafe epoll_event(
-      events: interest, data: epoll_data_t(u64: UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor))))
-    guard unsafe epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
+      events: interest, data: epoll_data_t(u64: UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor.number))))
+    guard unsafe epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor.number, &event) == 0 else { throw SystemError("epoll_ctl") }
   }
 
   func remove(_ descriptor: Int32) {

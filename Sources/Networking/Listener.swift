@@ -40,7 +40,7 @@ public final class Listener: DescriptorHandler {
   ) throws(SystemError) -> Listener {
     let listener = Listener(
       socket.descriptor, address: socket.address, loops: loops, serve: serve, complain: complain)
-    try loop.reactor.add(socket.descriptor.number, listener)
+    try loop.reactor.add(socket.descriptor, listener)
     loop.reactor.again(listener)
     return listener
   }

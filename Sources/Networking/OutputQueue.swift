@@ -29,6 +29,8 @@ struct OutputQueue {
 
   enum Outcome {
     case sentAll
+    /// The turn's share is sent, and the socket would take more.
+    case sentSome
     case blocked
     case failed(SystemError)
   }
@@ -44,6 +46,7 @@ struct OutputQueue {
   private(set) var count = 0
   /// Bytes that were ever sent.
   private(set) var total = 0
+  private var files = 0
 
   /// Buffers below this are joined.
   private static let joined = 8_192
@@ -52,11 +55,8 @@ struct OutputQueue {
 
   var isEmpty: Bool { head == items.count }
 
-  /// Whether the next to be sent is a file.
-  var hasFile: Bool {
-    guard head < items.count, case .file = items[head] else { return false }
-    return true
-  }
+  /// Whether a part of a file waits.
+  var hasFile: Bool { files > 0 }
 
   mutating func append(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
@@ -80,6 +80,7 @@ struct OutputQueue {
   mutating func append(_ slice: FileSlice) {
     guard slice.count > 0 else { return }
     items.append(.file(slice))
+    files += 1
     lastIsOwn = false
   }
 
@@ -88,12 +89,15 @@ struct OutputQueue {
     head = 0
     sent = 0
     count = 0
+    files = 0
     lastIsOwn = false
   }
 
-  /// Writes until nothing is left or the socket is full.
+  /// Writes until nothing is left, the socket is full, or others should have their turn.
   mutating func write(to descriptor: Int32) -> Outcome {
+    let bound = total + Stream.bytesPerTurn
     while head < items.count {
+      guard total < bound else { return .sentSome }
       let written: Int
       switch items[head] {
       case .bytes:
@@ -169,6 +173,7 @@ struct OutputQueue {
   }
 
   private mutating func advance() {
+    if case .file = items[head] { files -= 1 }
     items[head] = .bytes([])
     head += 1
     sent = 0
@@ -214,6 +219,7 @@ struct OutputQueue {
         guard taken > 0 else { return false }
         slice.offset += taken
         slice.count -= taken
+        total += taken
         if slice.count == 0 { advance() } else { items[head] = .file(slice) }
         return true
       }

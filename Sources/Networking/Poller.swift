@@ -2,7 +2,7 @@
 protocol Poller: AnyObject {
   func start(on loop: isolated EventLoop)
   func stop()
-  func add(_ descriptor: Int32, generation: UInt32) throws(SystemError)
+  func add(_ descriptor: Descriptor, generation: UInt32) throws(SystemError)
   func remove(_ descriptor: Int32)
   /// A call on the descriptor would have blocked: report when it no longer would.
   func await(_ readiness: Readiness, of descriptor: Int32)

@@ -59,8 +59,8 @@ final class Reactor {
 
   /// Watches a descriptor until `remove`, for everything. `ready` is called once for each change, and again only after
   /// a call on the descriptor would have blocked and `await` was told so.
-  func add(_ descriptor: Int32, _ handler: any DescriptorHandler) throws(SystemError) {
-    let index = Int(descriptor)
+  func add(_ descriptor: Descriptor, _ handler: any DescriptorHandler) throws(SystemError) {
+    let index = Int(descriptor.number)
     while registrations.count <= index { registrations.append(nil) }
     generation &+= 1
     try poller.add(descriptor, generation: generation)

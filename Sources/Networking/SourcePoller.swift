@@ -27,17 +27,21 @@ final class SourcePoller: Poller {
     for descriptor in Array(watches.keys) { remove(descriptor) }
   }
 
-  func add(_ descriptor: Int32, generation: UInt32) throws(SystemError) {
+  func add(_ descriptor: Descriptor, generation: UInt32) throws(SystemError) {
     guard let loop else { throw SystemError("add before start", code: 0) }
-    let read = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: loop.queue)
-    let write = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: loop.queue)
+    let number = descriptor.number
+    let read = DispatchSource.makeReadSource(fileDescriptor: number, queue: loop.queue)
+    let write = DispatchSource.makeWriteSource(fileDescriptor: number, queue: loop.queue)
     read.setEventHandler { [weak loop] in
-      loop?.assumeIsolated { $0.reactor.fired(.readable, descriptor, generation: generation, on: $0) }
+      loop?.assumeIsolated { $0.reactor.fired(.readable, number, generation: generation, on: $0) }
     }
     write.setEventHandler { [weak loop] in
-      loop?.assumeIsolated { $0.reactor.fired(.writable, descriptor, generation: generation, on: $0) }
+      loop?.assumeIsolated { $0.reactor.fired(.writable, number, generation: generation, on: $0) }
     }
-    watches[descriptor] = Watch(read: read, write: write)
+    // The number may not go to the next connection before Dispatch has let go of it.
+    read.setCancelHandler { withExtendedLifetime(descriptor) {} }
+    write.setCancelHandler { withExtendedLifetime(descriptor) {} }
+    watches[number] = Watch(read: read, write: write)
     read.activate()
     write.activate()
   }

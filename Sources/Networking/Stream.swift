@@ -49,7 +49,9 @@ public final class Stream: DescriptorHandler {
   public let peer: SocketAddress
   public private(set) var protocolName: String?
 
-  private let descriptor: Descriptor
+  /// Nil once closed, so that whoever still holds the stream does not hold the socket.
+  private var descriptor: Descriptor?
+  private let number: Int32
   private let reactor: Reactor
   private var tls: TLSSession?
   private var phase: Phase
@@ -58,13 +60,16 @@ public final class Stream: DescriptorHandler {
   private var isReadable = true
   private var isWritable = true
   private var isPaused = false
+  /// The peer's end is announced, perhaps behind bytes that were not read yet.
   private var peerEnded = false
+  /// The peer's end was read: nothing is left to come.
+  private var hasReadEnd = false
   private var isTurnEndAsked = false
   private var isRepeatAsked = false
   private var isResumeAsked = false
   private var isAboveHighWater = false
   private var lastTotal = 0
-  private var number: Int32 { descriptor.number }
+  private var lowWater = Stream.highWater / 2
 
   /// The queue length from which a writer should wait for `drained`.
   public static let highWater = 262_144
@@ -74,6 +79,8 @@ public final class Stream: DescriptorHandler {
   private static let readsPerTurn = 4
   /// How much ciphertext is made ahead of the socket.
   private static let ciphertextAhead = 65_536
+  /// How much is sent in a turn before the others have theirs.
+  static let bytesPerTurn = 1_048_576
 
   /// Takes over a connected socket, or one that is connecting.
   init(
@@ -81,13 +88,14 @@ public final class Stream: DescriptorHandler {
     handler: any StreamHandler, on loop: isolated EventLoop
   ) throws(SystemError) {
     self.descriptor = descriptor
+    number = descriptor.number
     reactor = loop.reactor
     self.peer = peer
     self.tls = tls
     self.handler = handler
     phase = isConnecting ? .connecting : .handshaking
     isWritable = !isConnecting
-    try reactor.add(descriptor.number, self)
+    try reactor.add(descriptor, self)
     loop.load.add(1, ordering: .relaxed)
   }
 
@@ -159,9 +167,10 @@ public final class Stream: DescriptorHandler {
   /// Whether a writer should wait for `drained`.
   public var isFull: Bool { isAboveHighWater }
 
-  /// Asks for `drained` although the queue is short of `highWater`.
-  public func notifyWhenDrained() {
+  /// Asks for `drained` when at most so many bytes wait, although the queue is short of `highWater`.
+  public func notifyWhenDrained(to level: Int) {
     isAboveHighWater = true
+    lowWater = min(lowWater, max(0, level))
     askTurnEnd()
   }
 
@@ -190,7 +199,8 @@ public final class Stream: DescriptorHandler {
     askTurnEnd()
   }
 
-  /// Closes at the end of the turn; what waits is dropped.
+  /// Closes at the end of the turn; what waits is dropped. The peer is told by a reset, so that it takes nothing that it
+  /// has for the whole, and the system keeps nothing to send to it.
   public func abort() {
     guard phase != .closed else { return }
     phase = .aborting
@@ -206,13 +216,19 @@ public final class Stream: DescriptorHandler {
   public func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    if isReadable, phase == .open { readSoon() }
+    // Under TLS plain bytes may wait although the socket has none.
+    if isReadable || tls != nil, phase == .open { readSoon() }
   }
 
   /// `expired` is called when this much time has passed; a later call moves it.
   public func setDeadline(after seconds: Int) {
+    setDeadline(at: reactor.now + Int64(seconds) * 1_000_000_000)
+  }
+
+  /// In the loop's own time.
+  public func setDeadline(at time: Int64) {
     guard phase != .closed, phase != .lingering, phase != .aborting else { return }
-    reactor.setDeadline(reactor.now + Int64(seconds) * 1_000_000_000, of: number)
+    reactor.setDeadline(time, of: number)
   }
 
   // MARK: What the loop tells
@@ -238,6 +254,8 @@ public final class Stream: DescriptorHandler {
       isResumeAsked = false
       handler?.resumed(on: loop)
     }
+    if !output.isEmpty { askTurnEnd() }
+    deliverPlain(loop)
     if isReadable, phase == .open || phase == .finishing || phase == .lingering { read(loop) }
   }
 
@@ -371,7 +389,7 @@ public final class Stream: DescriptorHandler {
   }
 
   private func deliverPlain(_ loop: isolated EventLoop) {
-    guard let tls else { return }
+    guard let tls, phase == .open, !isPaused else { return }
     do {
       while !isPaused, phase == .open {
         let count = try unsafe tls.read(into: reactor.plaintext.bytes)
@@ -389,13 +407,13 @@ public final class Stream: DescriptorHandler {
 
   private func peerFinished(_ loop: isolated EventLoop) {
     isReadable = false
+    hasReadEnd = true
     switch phase {
     case .open:
       handler?.ended(on: loop)
     case .lingering, .connecting, .handshaking:
       close(nil, loop)
     case .finishing:
-      peerEnded = true
       askTurnEnd()
     case .closed, .aborting:
       break
@@ -409,6 +427,7 @@ public final class Stream: DescriptorHandler {
     } else if isWritable, !output.isEmpty {
       switch output.write(to: number) {
       case .sentAll: break
+      case .sentSome: readSoon()
       case .blocked:
         isWritable = false
         reactor.await(.writable, of: number)
@@ -416,8 +435,9 @@ public final class Stream: DescriptorHandler {
         return close(.system(error), loop)
       }
     }
-    if isAboveHighWater, output.count <= Self.highWater / 2, !output.hasFile {
+    if isAboveHighWater, queued <= lowWater, !output.hasFile {
       isAboveHighWater = false
+      lowWater = Self.highWater / 2
       handler?.drained(on: loop)
     }
     if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }
@@ -426,8 +446,13 @@ public final class Stream: DescriptorHandler {
   /// False when the stream was closed.
   private func encryptAndSend(_ loop: isolated EventLoop) -> Bool {
     guard let tls else { return true }
+    let bound = output.total + Self.bytesPerTurn
     do {
       while true {
+        guard output.total < bound else {
+          readSoon()
+          return true
+        }
         guard sendCiphertext(loop) else { return false }
         guard isWritable, tls.pending < Self.ciphertextAhead, !output.isEmpty else { return true }
         var failure: TLSFailure?
@@ -475,7 +500,8 @@ public final class Stream: DescriptorHandler {
       tls.close()
       guard sendCiphertext(loop) else { return }
     }
-    if peerEnded { return close(nil, loop) }
+    // Closing while bytes of the peer wait unread would reset the connection under our last words.
+    if hasReadEnd { return close(nil, loop) }
     phase = .lingering
     shutdown(number, Int32(SHUT_WR))
     reactor.setDeadline(reactor.now + Self.lingerTime, of: number)
@@ -485,16 +511,23 @@ public final class Stream: DescriptorHandler {
 
   private func close(_ error: StreamError?, _ loop: isolated EventLoop) {
     guard phase != .closed else { return }
+    if phase == .aborting { setReset(number) } else { shutdown(number, Int32(SHUT_RDWR)) }
     phase = .closed
     output.removeAll()
     reactor.remove(number)
-    shutdown(number, Int32(SHUT_RDWR))
+    descriptor = nil
     loop.load.subtract(1, ordering: .relaxed)
     tls = nil
     let handler = self.handler
     self.handler = nil
     handler?.closed(error, on: loop)
   }
+}
+
+/// Closing is to reset the connection.
+private func setReset(_ descriptor: Int32) {
+  var option = linger(l_onoff: 1, l_linger: 0)
+  unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
 }
 
 func setNoDelay(_ descriptor: Int32) {

@@ -143,7 +143,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     switch options.overflow {
     case .refuse:
       hasRefused = true
-      stream.notifyWhenDrained()
+      // Sooner the same message would be refused again, and the handler asked again, round and round.
+      stream.notifyWhenDrained(to: min(options.queue / 2, options.queue - count))
     case .close(let code):
       close(code, reason: "too slow")
     }
