@@ -12,7 +12,7 @@ public protocol StreamHandler: AnyObject {
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop)
   /// The peer will send nothing more.
   func ended(on loop: isolated EventLoop)
-  /// After the queue had reached `highWater`, it has emptied to half of that.
+  /// After the queue had reached its high water, it has emptied to half of that.
   func drained(on loop: isolated EventLoop)
   /// The turn that was asked for by `askTurn` has come.
   func resumed(on loop: isolated EventLoop)
@@ -69,10 +69,11 @@ public final class Stream: DescriptorHandler {
   private var isResumeAsked = false
   private var isAboveHighWater = false
   private var lastTotal = 0
-  private var lowWater = Stream.highWater / 2
+  private var highWater = Stream.usualHighWater
+  private var lowWater = Stream.usualHighWater / 2
 
   /// The queue length from which a writer should wait for `drained`.
-  public static let highWater = 262_144
+  private static let usualHighWater = 262_144
   /// How long the peer may take to close its side after ours.
   private static let lingerTime: Int64 = 2_000_000_000
   /// How often one stream reads in a turn before the others have theirs.
@@ -164,10 +165,16 @@ public final class Stream: DescriptorHandler {
     askTurnEnd()
   }
 
+  /// Sets the queue length from which a writer should wait.
+  public func setHighWater(_ bytes: Int) {
+    highWater = bytes
+    lowWater = bytes / 2
+  }
+
   /// Whether a writer should wait for `drained`.
   public var isFull: Bool { isAboveHighWater }
 
-  /// Asks for `drained` when at most so many bytes wait, although the queue is short of `highWater`.
+  /// Asks for `drained` when at most so many bytes wait, although the queue is short of its high water.
   public func notifyWhenDrained(to level: Int) {
     isAboveHighWater = true
     lowWater = min(lowWater, max(0, level))
@@ -186,7 +193,7 @@ public final class Stream: DescriptorHandler {
   }
 
   private func noteQueue() {
-    if output.count >= Self.highWater { isAboveHighWater = true }
+    if output.count >= highWater { isAboveHighWater = true }
   }
 
   /// Sends what waits, closes our side, and lets the peer close its own.
@@ -437,7 +444,7 @@ public final class Stream: DescriptorHandler {
     }
     if isAboveHighWater, queued <= lowWater, !output.hasFile {
       isAboveHighWater = false
-      lowWater = Self.highWater / 2
+      lowWater = highWater / 2
       handler?.drained(on: loop)
     }
     if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }

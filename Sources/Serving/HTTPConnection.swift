@@ -70,6 +70,10 @@ final class HTTPConnection: StreamHandler {
   private var isPaused = false
   private var discarded = 0
   private var requests = 0
+  /// When the last answer was finished, or the client last seen to take a part of one.
+  private var quietSince = Int64.min / 2
+  /// Whether the deadline is there for a streamed answer to be taken.
+  private var isOutputTimed = false
 
   /// How much of a body waits for its handler before the socket is left alone.
   private static let bodyWindow = 131_072
@@ -90,6 +94,7 @@ final class HTTPConnection: StreamHandler {
 
   func attach(_ stream: Networking.Stream, on loop: isolated EventLoop) {
     self.stream = stream
+    stream.setHighWater(limits.output)
     let time = isEncrypted ? limits.handshakeTime : limits.headTime
     stream.setDeadline(after: time)
   }
@@ -140,15 +145,17 @@ final class HTTPConnection: StreamHandler {
 
   func expired(on loop: isolated EventLoop) {
     guard let stream else { return }
+    isOutputTimed = false
     if stream.queued > 0 || stream.isFull {
       // The client takes what we send, if slowly; or it does not.
-      if stream.hasProgressed() { return setDeadline(limits.byteTime) }
-      return stream.abort()
+      if stream.hasProgressed() { quietSince = loop.now }
+      if !wait(limits.byteTime, loop) { stream.abort() }
+      return
     }
     switch phase {
     case .head:
       if isHeadTimed, stream.isOpen { return refuse(.requestTimeout, "The request took too long.", loop) }
-      close()
+      if !wait(limits.idleTime, loop) { close() }
     case .body:
       // The client is waiting for the handler, not the handler for the client.
       if isPaused || exchange?.isContinueOwed == true { return setDeadline(limits.byteTime) }
@@ -163,12 +170,22 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
+  /// False when it has been quiet for so long already.
+  private func wait(_ seconds: Int, _ loop: isolated EventLoop) -> Bool {
+    let end = quietSince + Int64(seconds) * 1_000_000_000
+    guard end > loop.now else { return false }
+    isOutputTimed = true
+    stream?.setDeadline(at: end)
+    return true
+  }
+
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
+    let isLogged = phase == .discarding
     phase = .closed
     stream = nil
     pending = []
     exchange?.body.fail(.disconnected)
-    if let exchange, exchange.isStarted { log(exchange, isCut: true, loop) }
+    if let exchange, exchange.isStarted, !isLogged { log(exchange, isCut: true, loop) }
     exchange = nil
     task?.cancel()
     task = nil
@@ -207,7 +224,7 @@ final class HTTPConnection: StreamHandler {
       let rest = bytes.extracting(used...)
       switch phase {
       case .head:
-        guard exchange == nil, let stream, !stream.isFull, stream.queued < limits.output else {
+        guard exchange == nil, let stream, !stream.isFull else {
           isHeld = true
           return used
         }
@@ -266,7 +283,7 @@ final class HTTPConnection: StreamHandler {
       used += place
       exchange?.decoder = decoder
       guard discarded <= Self.mostDiscarded else {
-        finishAndClose()
+        finishAndClose(loop)
         return false
       }
       exchange?.body.push(piece)
@@ -274,7 +291,7 @@ final class HTTPConnection: StreamHandler {
       return true
     } catch {
       if phase == .discarding {
-        finishAndClose()
+        finishAndClose(loop)
       } else {
         var problem = Problem(error.status, code: error == .tooLarge ? "too_large" : "invalid", title: error.explanation)
         problem.closesConnection = true
@@ -515,7 +532,11 @@ final class HTTPConnection: StreamHandler {
       }
       stream.write(bytes)
     }
-    if stream.queued > 0 { setDeadline(limits.byteTime) }
+    // Set once and not moved by each write, or somebody who takes nothing would be waited for as long as we write.
+    if !isOutputTimed, stream.queued > 0 {
+      isOutputTimed = true
+      setDeadline(limits.byteTime)
+    }
     return !stream.isFull
   }
 
@@ -534,7 +555,7 @@ final class HTTPConnection: StreamHandler {
     guard let exchange else { return }
     log(exchange, isCut: false, loop)
     task = nil
-    if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose() }
+    if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose(loop) }
     if phase == .body {
       phase = .discarding
       discarded = exchange.body.waiting
@@ -553,7 +574,10 @@ final class HTTPConnection: StreamHandler {
     exchange = nil
     phase = .head
     if shard.isDraining, pending.count == start { return close() }
-    setDeadline(stream?.queued ?? 0 > 0 ? limits.byteTime : limits.idleTime)
+    isOutputTimed = false
+    quietSince = loop.now
+    // The answer is not yet on its way: whether it is taken is asked first, and then how long there was no request.
+    setDeadline(min(limits.byteTime, limits.idleTime))
     // Inside `consume` its loop goes on by itself.
     if !isConsuming, start < pending.count || isPaused { stream?.askTurn() }
   }
@@ -628,7 +652,7 @@ final class HTTPConnection: StreamHandler {
     if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
     stream.write(output)
     shard.log?.refused(status: status, peer: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
-    finishAndClose()
+    finishAndClose(loop)
   }
 
   private static func code(_ status: Status) -> String {
@@ -641,8 +665,9 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  private func finishAndClose() {
+  private func finishAndClose(_ loop: isolated EventLoop) {
     exchange = nil
+    quietSince = loop.now
     phase = .closing
     pending = []
     start = 0
