@@ -47,6 +47,7 @@ public actor EventLoop: SerialExecutor {
 
   let reactor: Reactor
   private var jobs: [UnownedJob] = []
+  private var isContinued = false
   private var residents: [ObjectIdentifier: AnyObject] = [:]
 
   /// How many rounds of jobs one turn runs: a task that yields for ever may not starve the descriptors.
@@ -117,14 +118,24 @@ public actor EventLoop: SerialExecutor {
     var rounds = 0
     while !jobs.isEmpty || reactor.hasEnds {
       rounds += 1
-      if rounds > Self.roundsPerTurn {
-        queue.async { self.assumeIsolated { $0.endTurn() } }
-        return
-      }
+      if rounds > Self.roundsPerTurn { return goOnLater() }
       let batch = jobs
       jobs.removeAll(keepingCapacity: true)
       for job in batch { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
       if jobs.isEmpty || rounds == Self.roundsPerTurn { reactor.callEnds(on: self) }
+    }
+  }
+
+  /// Once, however many turns end meanwhile.
+  private func goOnLater() {
+    guard !isContinued else { return }
+    isContinued = true
+    queue.async {
+      self.assumeIsolated { loop in
+        loop.isContinued = false
+        loop.reactor.beginTurn()
+        loop.endTurn()
+      }
     }
   }
 

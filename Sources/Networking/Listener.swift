@@ -9,12 +9,14 @@ public final class Listener: DescriptorHandler {
   /// Runs on the loop that is to serve the connection.
   public typealias Serve = @Sendable (Descriptor, SocketAddress, isolated EventLoop) -> Void
 
-  public let address: SocketAddress
-  private let descriptor: Descriptor
+  private let socket: ListeningSocket
   private let loops: [EventLoop]
   private let serve: Serve
   private let complain: @Sendable (SystemError) -> Void
   private var isClosed = false
+  /// Out of descriptors: only the deadline wakes it, or every attempt to connect would cost a failing call and a line
+  /// in the log.
+  private var isResting = false
   private var pause = Listener.shortestPause
 
   private static let acceptsPerTurn = 64
@@ -23,11 +25,10 @@ public final class Listener: DescriptorHandler {
   private static let longestPause: Int64 = 1_000_000_000
 
   private init(
-    _ descriptor: Descriptor, address: SocketAddress, loops: [EventLoop], serve: @escaping Serve,
+    _ socket: ListeningSocket, loops: [EventLoop], serve: @escaping Serve,
     complain: @escaping @Sendable (SystemError) -> Void
   ) {
-    self.descriptor = descriptor
-    self.address = address
+    self.socket = socket
     self.loops = loops
     self.serve = serve
     self.complain = complain
@@ -38,25 +39,32 @@ public final class Listener: DescriptorHandler {
     _ socket: ListeningSocket, loops: [EventLoop], on loop: isolated EventLoop, serve: @escaping Serve,
     complain: @escaping @Sendable (SystemError) -> Void
   ) throws(SystemError) -> Listener {
-    let listener = Listener(
-      socket.descriptor, address: socket.address, loops: loops, serve: serve, complain: complain)
+    let listener = Listener(socket, loops: loops, serve: serve, complain: complain)
     try loop.reactor.add(socket.descriptor, listener)
     loop.reactor.again(listener)
     return listener
   }
 
+  public var address: SocketAddress { socket.address }
+  private var descriptor: Descriptor { socket.descriptor }
+
+  /// Who connects from now on is refused, or waits for the next process where a service manager keeps the socket.
   public func close(on loop: isolated EventLoop) {
     guard !isClosed else { return }
     isClosed = true
     loop.reactor.remove(descriptor.number)
-    if case .unix(let path) = address { unsafe unlink(path) }
+    socket.refuse()
   }
 
   func ready(_ readiness: Readiness, on loop: isolated EventLoop) {
+    if !isResting { accept(on: loop) }
+  }
+
+  private func accept(on loop: isolated EventLoop) {
     guard !isClosed else { return }
     for _ in 0..<Self.acceptsPerTurn {
       let (number, peer) = unsafe SocketAddress.read {
-        unsafe accept4(descriptor.number, $0, $1, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
+        unsafe accept4(socket.descriptor.number, $0, $1, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
       }
       if number >= 0 {
         pause = Self.shortestPause
@@ -72,6 +80,7 @@ public final class Listener: DescriptorHandler {
       default:
         // Out of descriptors or memory: connections wait in the backlog until some are free.
         complain(SystemError("accept"))
+        isResting = true
         loop.reactor.setDeadline(loop.now + pause, of: descriptor.number)
         pause = min(pause * 2, Self.longestPause)
         return
@@ -85,7 +94,8 @@ public final class Listener: DescriptorHandler {
   }
 
   func expired(on loop: isolated EventLoop) {
-    ready(.readable, on: loop)
+    isResting = false
+    accept(on: loop)
   }
 
   func turnEnded(on loop: isolated EventLoop) {}
@@ -109,6 +119,8 @@ public final class Listener: DescriptorHandler {
 public struct ListeningSocket: Sendable {
   public let address: SocketAddress
   let descriptor: Descriptor
+  /// A service manager holds it too.
+  private let isInherited: Bool
 
   /// Binds and listens. Port 0 takes a free one, which `address` then tells.
   public init(binding address: SocketAddress) throws(SystemError) {
@@ -127,17 +139,29 @@ public struct ListeningSocket: Sendable {
     // Who may reach the daemon by its path is the folder's matter and the group's.
     if case .unix(let path) = address { unsafe chmod(path, 0o660) }
     guard listen(descriptor.number, 4_096) == 0 else { throw SystemError("cannot listen on \(address)") }
-    self.init(inheriting: descriptor)
+    self.init(descriptor, isInherited: false)
   }
 
   /// A socket that already listens, such as one from a service manager.
   public init(inheriting descriptor: Descriptor) {
+    self.init(descriptor, isInherited: true)
+  }
+
+  private init(_ descriptor: Descriptor, isInherited: Bool) {
     self.descriptor = descriptor
+    self.isInherited = isInherited
     let flags = fcntl(descriptor.number, F_GETFL)
     _ = fcntl(descriptor.number, F_SETFL, flags | O_NONBLOCK)
     _ = fcntl(descriptor.number, F_SETFD, FD_CLOEXEC)
     address = unsafe SocketAddress.read { unsafe getsockname(descriptor.number, $0, $1) }.address
     if address.port != nil { setNoDelay(descriptor.number) }
+  }
+
+  /// Ends listening, although others may still hold the descriptor.
+  func refuse() {
+    guard !isInherited else { return }
+    shutdown(descriptor.number, Int32(SHUT_RDWR))
+    if case .unix(let path) = address { unsafe unlink(path) }
   }
 
   /// A path left behind by a process that is gone is taken over; one that answers is not.
@@ -147,9 +171,11 @@ public struct ListeningSocket: Sendable {
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw SystemError("cannot listen on \(address): something else has this path", code: EEXIST)
     }
-    let probe = try Descriptor(checking: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0), "socket")
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let probe = try Descriptor(checking: socket(AF_UNIX, kind, 0), "socket")
     let answer = unsafe address.withSystem { unsafe connect(probe.number, $0, $1) }
-    if answer == 0 { throw SystemError("cannot listen on \(address)", code: EADDRINUSE) }
+    // Only a refusal says that nobody is there: one that is busy lets us wait, one of somebody else's forbids it.
+    guard answer != 0, errno == ECONNREFUSED else { throw SystemError("cannot listen on \(address)", code: EADDRINUSE) }
     unsafe unlink(path)
   }
 }

@@ -136,7 +136,9 @@ public final class Server: Sendable {
     for loop in loops { await drain(loop) }
     while counter.total > 0, Clock.monotonic() < deadline { try? await Task.sleep(for: .milliseconds(5)) }
     let isClean = counter.total == 0
-    for loop in loops { await end(loop) }
+    // What is cut off is closed at the end of a turn; the loop may end only after that.
+    for loop in loops { await abort(loop) }
+    for loop in loops { await loop.stop() }
     log?.flush()
     return isClean
   }
@@ -151,9 +153,8 @@ public final class Server: Sendable {
     loop.shard?.drain()
   }
 
-  private func end(_ loop: isolated EventLoop) {
+  private func abort(_ loop: isolated EventLoop) {
     loop.shard?.abortAll()
-    loop.stop()
   }
 }
 

@@ -116,7 +116,7 @@ func eventually(within seconds: Int64 = 20, _ condition: () async -> Bool) async
 
 /// Runs a test that blocks, so that it takes no thread away from the others.
 private final class OwnThread: TaskExecutor {
-  private let queue = DispatchQueue(label: "parley.test")
+  private let queue = DispatchQueue(label: "parley.test", attributes: .concurrent)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

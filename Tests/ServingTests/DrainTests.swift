@@ -1,0 +1,86 @@
+import Glibc
+import Networking
+import Testing
+import Web
+import Wire
+
+/// Stopping: what runs may finish, what is idle ends, what is new is refused.
+struct DrainTests {
+  private static func slow(_ gate: Gate) -> Site {
+    garden { routes in
+      routes.on(.get, "/slow") { _, _ in
+        await gate.wait()
+        return .text("slow")
+      }
+      routes.on(.get, "/socket") { _, _ in
+        Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
+      }
+    }
+  }
+
+  @Test(arguments: Variant.allCases)
+  func `a running request is answered, an idle connection ends, a new one is refused`(variant: Variant) async throws {
+    let gate = Gate()
+    try await serving(Self.slow(gate), variant) { running in
+      let busy = try running.connect()
+      try busy.send(get("/slow") + get("/hello?behind"))
+      let idle = try running.connect()
+      try idle.send(get("/hello"))
+      _ = try idle.answer()
+      let untouched = try running.connect()
+      let socket = try SocketClient(running)
+      #expect(eventually { gate.arrived == 1 && running.server.connectionCount == 4 })
+
+      async let stopped = running.server.stop(within: 20)
+      #expect(try idle.readToEnd() == "")
+      #expect(try untouched.readToEnd() == "")
+      guard case .closed(let closing) = try socket.next() else { throw Unexpected() }
+      #expect(closing.code == .goingAway)
+      #expect(closing.reason.hasPrefix("restarting; retry in "))
+      #expect(throws: RawClient.Failure.system(ECONNREFUSED)) { try running.connect() }
+      gate.open()
+      let last = try busy.answer()
+      #expect(last.text == "slow")
+      #expect(!last.head.keepsAlive)
+      #expect(try busy.readToEnd() == "")
+      #expect(await stopped)
+    }
+  }
+
+  @Test(arguments: Variant.allCases)
+  func `what does not finish is cut off`(variant: Variant) async throws {
+    let gate = Gate()
+    try await serving(Self.slow(gate), variant) { running in
+      let busy = try running.connect()
+      try busy.send(get("/slow"))
+      #expect(eventually { gate.arrived == 1 })
+      #expect(await running.server.stop(within: 0) == false)
+      #expect(busy.isOver())
+      #expect(running.server.connectionCount == 0)
+      gate.open()
+    }
+  }
+
+  @Test func `half a head may still be finished`() async throws {
+    try await serving(garden()) { running in
+      let client = try running.connect()
+      try client.send("GET /hello HTT")
+      #expect(eventually { running.server.connectionCount == 1 })
+      // The server has read it when a later client is answered.
+      #expect(try running.servesOthers())
+      async let stopped = running.server.stop(within: 20)
+      #expect(eventually { (try? running.connect()) == nil })
+      try client.send("P/1.1\r\nHost: a\r\n\r\n")
+      let answer = try client.answer()
+      #expect(answer.text == "hello ")
+      #expect(!answer.head.keepsAlive)
+      #expect(await stopped)
+    }
+  }
+
+  @Test func `a server that was never used stops`() async throws {
+    for variant in Variant.allCases { try await serving(garden(), variant) { _ in } }
+  }
+}
+
+struct Unexpected: Error {}
