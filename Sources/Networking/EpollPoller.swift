@@ -8,6 +8,7 @@ import Glibc
 
 final class EpollPoller: Poller {
   private let epoll: Descriptor
+  let reportsEnd = true
   private var source: (any DispatchSourceRead)?
 
   /// How many events one call takes, and how many calls one turn makes before other work of the queue gets its turn.

@@ -1,5 +1,7 @@
 /// Watches descriptors for a loop and calls its `deliver`.
 protocol Poller: AnyObject {
+  /// Whether the peer's end is reported even when nothing else is awaited.
+  var reportsEnd: Bool { get }
   func start(on loop: isolated EventLoop)
   func stop()
   func add(_ descriptor: Descriptor, generation: UInt32) throws(SystemError)

@@ -72,6 +72,8 @@ final class Reactor {
     if registrations.indices.contains(Int(descriptor)) { registrations[Int(descriptor)] = nil }
   }
 
+  var reportsEnd: Bool { poller.reportsEnd }
+
   /// A call on the descriptor would have blocked: report when it no longer would.
   func await(_ readiness: Readiness, of descriptor: Int32) {
     poller.await(readiness, of: descriptor)

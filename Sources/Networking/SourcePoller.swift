@@ -16,6 +16,8 @@ final class SourcePoller: Poller {
     }
   }
 
+  /// Dispatch tells of a hang-up once and then never fires again, so whoever reads must read until nothing is left.
+  let reportsEnd = false
   private weak var loop: EventLoop?
   private var watches: [Int32: Watch] = [:]
 

@@ -372,7 +372,7 @@ public final class Stream: DescriptorHandler {
       let count = unsafe Glibc.read(number, reactor.input.bytes.baseAddress, size)
       if count > 0 {
         // A short read of a stream socket has emptied it: the next arrival is a new edge.
-        if count < size, !peerEnded {
+        if count < size, !peerEnded, reactor.reportsEnd {
           isReadable = false
           reactor.await(.readable, of: number)
         }
