@@ -611,8 +611,8 @@ final class HTTPConnection: StreamHandler {
       self.exchange = nil
       self.stream = nil
       task = nil
-      socket.open(upgrade, on: loop)
       if isPaused { stream.resumeReading() }
+      socket.open(upgrade, on: loop)
       successor = socket
       if !isConsuming { passOn(loop) }
       if shard.isDraining { socket.drain() }

@@ -15,7 +15,14 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private var hasRefused = false
   private var isPinged = false
   private var isPaused = false
+  /// What had come when the handler paused: first what the session made of it, then bytes as they came.
+  private var held: [WebSocketSession.Action] = []
+  private var heldBytes: [UInt8] = []
+  /// We sent Close: what came before the answer to it is not the handler's any longer.
+  private var hasClosed = false
 
+  /// The session is given so many bytes at once, since deflated messages may become a thousand times as long.
+  private static let slice = 16_384
   /// How long a peer may take to answer our Close.
   private static let closeTime = 5
 
@@ -45,10 +52,20 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
     isPinged = false
-    var actions: [WebSocketSession.Action] = []
-    session.receive(bytes, into: &actions)
-    perform(actions, loop)
+    if isPaused || !held.isEmpty || !heldBytes.isEmpty { heldBytes.append(copying: bytes) } else { take(bytes, loop) }
     if session.isOpen { setDeadline(shard.site.limits.socketIdleTime / 2) }
+  }
+
+  private func take(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) {
+    var place = 0
+    while place < bytes.count, !isPaused {
+      let end = min(place + Self.slice, bytes.count)
+      var actions: [WebSocketSession.Action] = []
+      session.receive(bytes.extracting(place..<end), into: &actions)
+      place = end
+      perform(actions, loop)
+    }
+    if place < bytes.count { heldBytes.append(copying: bytes.extracting(place...)) }
   }
 
   func ended(on loop: isolated EventLoop) {
@@ -64,9 +81,22 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     handler?.drained(on: loop)
   }
 
-  func resumed(on loop: isolated EventLoop) {}
+  /// The handler takes messages again: first those that are here.
+  func resumed(on loop: isolated EventLoop) {
+    guard !isPaused else { return }
+    let actions = held
+    held = []
+    perform(actions, loop)
+    guard !isPaused else { return }
+    let bytes = heldBytes
+    heldBytes = []
+    take(bytes.span, loop)
+    if !isPaused { stream?.resumeReading() }
+  }
 
   func expired(on loop: isolated EventLoop) {
+    // Nothing is read from a peer that the handler keeps waiting.
+    if session.isOpen, isPaused, stream?.queued == 0 { return setDeadline(shard.site.limits.socketIdleTime / 2) }
     guard session.isOpen, !isPinged, let ping = session.sendPing() else {
       stream?.abort()
       return
@@ -79,6 +109,15 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     stream = nil
+    // What had come before is the handler's, paused or not.
+    while !held.isEmpty {
+      isPaused = false
+      let actions = held
+      held = []
+      perform(actions, loop)
+    }
+    heldBytes = []
+    isPaused = false
     var actions: [WebSocketSession.Action] = []
     session.transportEnded(into: &actions)
     perform(actions, loop)
@@ -86,8 +125,13 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   private func perform(_ actions: [WebSocketSession.Action], _ loop: isolated EventLoop) {
-    for action in actions {
+    for (index, action) in actions.enumerated() {
+      if isPaused {
+        held.append(contentsOf: actions[index...])
+        return
+      }
       switch action {
+      case .text where hasClosed, .binary where hasClosed: break
       case .text(let bytes): handler?.received(.text(bytes), on: loop)
       case .binary(let bytes): handler?.received(.binary(bytes), on: loop)
       case .ping, .pong: break
@@ -95,7 +139,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
         // Answers to pings wait too; a peer that pings without reading is cut off.
         guard let stream, stream.queued < options.queue + Self.answers else {
           stream?.abort()
-          return
+          continue
         }
         stream.write(bytes)
       case .closed(let closing):
@@ -153,6 +197,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func close(_ code: CloseCode, reason: String) {
     guard let frame = session.close(code, reason: reason) else { return }
+    hasClosed = true
     stream?.write(frame)
     setDeadline(Self.closeTime)
     // The peer's Close stands behind what was held back.
@@ -168,7 +213,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   func resume() {
     guard isPaused else { return }
     isPaused = false
-    stream?.resumeReading()
+    stream?.askTurn()
   }
 
   /// The server is stopping: come back in a while, and not all at once.

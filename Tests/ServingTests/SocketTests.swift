@@ -1,0 +1,319 @@
+import Networking
+import Synchronization
+import Testing
+import Web
+
+@testable import Wire
+
+/// Connections that became WebSockets (RFC 6455), from the upgrade to the close.
+struct SocketTests {
+  private static func site(
+    _ options: WebSocketOptions = WebSocketOptions(), limits: Limits = Limits(),
+    told: Collected<WebSocketSession.Closing> = Collected(), drains: Collected<Int> = Collected()
+  ) -> Site {
+    garden(limits: limits) { routes in
+      routes.on(.get, "/socket") { _, _ in
+        Response(
+          .switchingProtocols,
+          body: .webSocket(
+            WebSocketUpgrade(options: options, subprotocols: ["parley.1", "parley.0"]) {
+              EchoSocket($0, told: told, drains: drains)
+            }))
+      }
+      routes.on(.get, "/private") { request, _ throws(Problem) in
+        guard request.head.target.query == "ada" else { throw Problem(.forbidden, code: "forbidden", title: "Not yours.") }
+        return Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
+      }
+      routes.on(.get, "/late") { _, _ in
+        await Task.yield()
+        try? await Task.sleep(for: .milliseconds(20))
+        return Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
+      }
+      routes.on(.get, "/news") { _, _ in
+        Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade(options: options) { News($0, told) }))
+      }
+      routes.on(.get, "/one-by-one") { _, _ in
+        Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade(options: options) { OneByOne($0) }))
+      }
+    }
+  }
+
+  private static let handshake = [
+    "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  ].map { $0 + "\r\n" }.joined()
+
+  @Test(arguments: Variant.allCases)
+  func `a route may refuse, and the connection stays HTTP`(variant: Variant) async throws {
+    try await serving(Self.site(), variant) { running in
+      let client = try running.connect()
+      try client.send("GET /private HTTP/1.1\r\nHost: a\r\n\(Self.handshake)\r\n" + get("/hello?2"))
+      let refusal = try client.answer()
+      #expect(refusal.status == 403)
+      #expect(refusal.head.keepsAlive)
+      #expect(try client.answer().text == "hello 2")
+      try client.send("GET /private?ada HTTP/1.1\r\nHost: a\r\n\(Self.handshake)\r\n")
+      let accepted = try client.answer()
+      #expect(accepted.status == 101)
+      // RFC 6455 §1.3 has this example.
+      #expect(accepted.head.fields["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+    }
+  }
+
+  @Test func `who asks for a page that is a socket is told what is missing`() async throws {
+    try await serving(Self.site()) { running in
+      let client = try running.connect()
+      try client.send(get("/socket"))
+      let answer = try client.answer()
+      #expect(answer.status == 426)
+      #expect(answer.head.fields["upgrade"] == "websocket")
+      #expect(answer.head.fields["sec-websocket-version"] == "13")
+      #expect(client.isOver())
+    }
+  }
+
+  @Test(arguments: Variant.allCases, [false, true])
+  func `what is sent together with the handshake is not lost`(variant: Variant, isEncrypted: Bool) async throws {
+    try await serving(Self.site(), variant, tls: isEncrypted ? Identity.garden.server : nil) { running in
+      let early = (0..<300).map { "early \($0)" }
+      for path in ["/socket", "/late"] {
+        let client = try SocketClient(
+          running, path, tls: isEncrypted ? Identity.garden.client : nil,
+          sendingWithHandshake: early.flatMap { SocketClient.frame(text: $0) })
+        for text in early { #expect(try client.next() == .text(Array(text.utf8))) }
+        try client.send(text: "later")
+        #expect(try client.next() == .text(Array("later".utf8)))
+      }
+    }
+  }
+
+  @Test(arguments: Variant.allCases, [nil, PerMessageDeflate.Policy(), PerMessageDeflate.Policy(keepsContext: true)])
+  func `what is sent comes back`(variant: Variant, deflate: PerMessageDeflate.Policy?) async throws {
+    let options = WebSocketOptions(messageLimit: 2 << 20, deflate: deflate)
+    try await serving(Self.site(options), variant) { running in
+      let client = try SocketClient(running, deflate: deflate, subprotocols: ["other", "parley.0"])
+      #expect(client.agreement.subprotocol == "parley.0")
+      #expect((client.agreement.deflate != nil) == (deflate != nil))
+      for size in [0, 1, 125, 126, 127, 1_000, 65_535, 65_536, 1_000_000] {
+        let text = [UInt8](repeating: UInt8(ascii: "p"), count: size)
+        try client.send(text: String(decoding: text, as: UTF8.self))
+        #expect(try client.next() == .text(text))
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }
+        try client.send(binary: bytes)
+        #expect(try client.next() == .binary(bytes))
+      }
+      try client.ping([1, 2, 3])
+      #expect(try client.next() == .pong([1, 2, 3]))
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `fragments may come in any pieces, with a ping between`(polling: EventLoop.Polling) async throws {
+    try await serving(Self.site(), Variant(polling: polling)) { running in
+      let client = try SocketClient(running)
+      let mask: [UInt8] = [0, 0, 0, 0]
+      let frames: [UInt8] =
+        [0x01, 0x82] + mask + Array("ga".utf8) + [0x89, 0x81] + mask + [7] + [0x80, 0x84] + mask + Array("rden".utf8)
+      for byte in frames { try client.raw.send([byte]) }
+      #expect(try client.next() == .pong([7]))
+      #expect(try client.next() == .text(Array("garden".utf8)))
+    }
+  }
+
+  @Test(arguments: Variant.allCases)
+  func `either side may close`(variant: Variant) async throws {
+    let told = Collected<WebSocketSession.Closing>()
+    try await serving(Self.site(told: told), variant) { running in
+      let client = try SocketClient(running)
+      try client.close(.normal, reason: "enough")
+      guard case .closed(let closing) = try client.next() else { throw Unexpected() }
+      #expect(closing.code == .normal)
+      #expect(client.raw.isOver())
+      #expect(told.all == [.init(cause: .peer, code: .normal, reason: "enough")])
+
+      let lost = try SocketClient(running)
+      lost.raw.reset()
+      #expect(eventually { told.all.last?.cause == .lost })
+
+      let other = try SocketClient(running, "/one-by-one")
+      try other.send(text: "close")
+      guard case .closed(let ours) = try other.next() else { throw Unexpected() }
+      #expect(ours == .init(cause: .peer, code: .policy, reason: "as you wish"))
+      #expect(other.raw.isOver())
+    }
+  }
+
+  @Test(arguments: [
+    ([UInt8](repeating: 0, count: 0) + [0xff, 0x80, 0, 0, 0, 0], CloseCode.protocolError),
+    ([0x81, 0x01, 0x61], .protocolError),
+    ([0x81, 0x81, 0, 0, 0, 0, 0xff], .badData),
+    ([0x82, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], .tooLong),
+  ])
+  func `a fault is named and ends the socket`(bytes: [UInt8], code: CloseCode) async throws {
+    let told = Collected<WebSocketSession.Closing>()
+    try await serving(Self.site(told: told)) { running in
+      let client = try SocketClient(running)
+      try client.raw.send(bytes)
+      guard case .closed(let closing) = try client.next() else { throw Unexpected() }
+      #expect(closing.code == code)
+      #expect(client.raw.isOver())
+      #expect(eventually { told.count == 1 })
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `who gives no sign of life is pinged and then dropped`(polling: EventLoop.Polling) async throws {
+    var limits = Limits()
+    limits.socketIdleTime = 2
+    let told = Collected<WebSocketSession.Closing>()
+    try await serving(Self.site(limits: limits, told: told), Variant(polling: polling)) { running in
+      let alive = try SocketClient(running)
+      for _ in 0..<3 { #expect(try alive.next() == .ping([])) }
+      let silent = try SocketClient(running)
+      #expect(try silent.raw.read(2) == [0x89, 0])
+      #expect(silent.raw.isOver())
+      #expect(eventually { told.all.contains { $0.cause == .lost } })
+    }
+  }
+
+  @Test(arguments: Variant.allCases, [false, true])
+  func `a slow reader makes its sender wait, and loses nothing`(variant: Variant, isEncrypted: Bool) async throws {
+    let drains = Collected<Int>()
+    let options = WebSocketOptions(deflate: nil, queue: 100_000)
+    try await serving(
+      Self.site(options, drains: drains), variant, tls: isEncrypted ? Identity.garden.server : nil
+    ) { running in
+      let client = try SocketClient(running, tls: isEncrypted ? Identity.garden.client : nil, receiveBuffer: 4_096)
+      let messages = (0..<120).map { [UInt8](repeating: UInt8($0), count: 70_000) }
+      // As much as goes without reading, then all.
+      for message in messages.prefix(40) { try client.send(binary: message) }
+      for message in messages.prefix(40) { #expect(try client.next() == .binary(message)) }
+      for message in messages.dropFirst(40) {
+        try client.send(binary: message)
+        #expect(try client.next() == .binary(message))
+      }
+      // It is asked when there is room, not again and again.
+      #expect(drains.count < 200)
+    }
+  }
+
+  @Test(arguments: Variant.allCases)
+  func `a slow reader is closed where the route wants that`(variant: Variant) async throws {
+    let told = Collected<WebSocketSession.Closing>()
+    let options = WebSocketOptions(deflate: nil, queue: 100_000, overflow: .close(.tryLater))
+    try await serving(Self.site(options, told: told), variant) { running in
+      let client = try SocketClient(running, "/news", receiveBuffer: 4_096)
+      try client.send(text: "go")
+      // It would publish for ever; closing ends that, and after a while the connection.
+      #expect(eventually { told.count == 1 })
+      #expect(eventually { running.server.connectionCount == 0 })
+      #expect(client.raw.isOver())
+    }
+  }
+
+  @Test(arguments: Variant.allCases)
+  func `who floods with pings and does not read is cut off, and the handler told`(variant: Variant) async throws {
+    let told = Collected<WebSocketSession.Closing>()
+    let options = WebSocketOptions(deflate: nil, queue: 100_000)
+    try await serving(Self.site(options, told: told), variant) { running in
+      let client = try SocketClient(running, receiveBuffer: 4_096)
+      let ping: [UInt8] = [0x89, 0xfd, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 125)
+      let pings = Array(repeating: ping, count: 500).flatMap { $0 }
+      do { for _ in 0..<2_000 { try client.raw.send(pings) } } catch {}
+      #expect(eventually { running.server.connectionCount == 0 })
+      #expect(eventually { told.count == 1 })
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `a flood of pings with a close behind it still tells the handler`(polling: EventLoop.Polling) async throws {
+    let told = Collected<WebSocketSession.Closing>()
+    let options = WebSocketOptions(deflate: nil, queue: 0)
+    try await serving(Self.site(options, told: told), Variant(polling: polling)) { running in
+      let client = try SocketClient(running)
+      let ping: [UInt8] = [0x89, 0xfd, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 125)
+      // The answers to all of these are more than may wait, and they all come in one read.
+      let pings = Array(repeating: ping, count: 600).flatMap { $0 }
+      let close: [UInt8] = [0x88, 0x80, 0, 0, 0, 0]
+      try client.raw.send(pings + close)
+      #expect(client.raw.isOver())
+      #expect(eventually { told.count == 1 })
+    }
+  }
+
+  @Test(arguments: Variant.allCases, [nil, PerMessageDeflate.Policy()])
+  func `a paused socket gets nothing until it is resumed`(
+    variant: Variant, deflate: PerMessageDeflate.Policy?
+  ) async throws {
+    try await serving(Self.site(WebSocketOptions(deflate: deflate)), variant) { running in
+      let client = try SocketClient(running, "/one-by-one", deflate: deflate)
+      let texts = (0..<1_000).map { "message \($0) \(String(repeating: "x", count: $0))" }
+      for text in texts { try client.send(text: text) }
+      for text in texts { #expect(try client.next() == .text(Array(text.utf8))) }
+      try client.close(.normal)
+      guard case .closed(let closing) = try client.next() else { throw Unexpected() }
+      #expect(closing.code == .normal)
+    }
+  }
+}
+
+/// Publishes without looking whether anybody takes it, until it is closed.
+private final class News: WebSocketHandler {
+  private let socket: any WebSocket
+  private let told: Collected<WebSocketSession.Closing>
+  private var task: Task<Void, Never>?
+
+  init(_ socket: any WebSocket, _ told: Collected<WebSocketSession.Closing>) {
+    self.socket = socket
+    self.told = told
+  }
+
+  func opened(on loop: isolated any Actor) {}
+
+  func received(_ message: WebSocketMessage, on loop: isolated any Actor) {
+    task = Task {
+      _ = loop
+      let news = SharedFrame(binary: [UInt8](repeating: 1, count: 10_000))
+      while !Task.isCancelled {
+        socket.send(news)
+        await Task.yield()
+      }
+    }
+  }
+
+  func drained(on loop: isolated any Actor) {}
+
+  func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) {
+    task?.cancel()
+    told.add(closing)
+  }
+}
+
+/// Takes a message, thinks, answers, and only then takes the next.
+private final class OneByOne: WebSocketHandler {
+  private let socket: any WebSocket
+  private var isThinking = false
+
+  init(_ socket: any WebSocket) { self.socket = socket }
+
+  func opened(on loop: isolated any Actor) {}
+
+  func received(_ message: WebSocketMessage, on loop: isolated any Actor) {
+    if case .text(let bytes) = message, bytes == Array("close".utf8) {
+      return socket.close(.policy, reason: "as you wish")
+    }
+    precondition(!isThinking, "a message came although the socket is paused")
+    isThinking = true
+    socket.pause()
+    Task {
+      _ = loop
+      await Task.yield()
+      isThinking = false
+      socket.send(message)
+      socket.resume()
+    }
+  }
+
+  func drained(on loop: isolated any Actor) {}
+  func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) {}
+}
