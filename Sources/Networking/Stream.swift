@@ -51,7 +51,7 @@ public final class Stream: DescriptorHandler {
 
   /// Nil once closed, so that whoever still holds the stream does not hold the socket.
   private var descriptor: Descriptor?
-  private let number: Int32
+  let number: Int32
   private let reactor: Reactor
   private var tls: TLSSession?
   private var phase: Phase

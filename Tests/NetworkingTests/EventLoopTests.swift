@@ -1,0 +1,125 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import Networking
+
+struct EventLoopTests {
+  @Test func `deadlines come out in order`() {
+    var heap = DeadlineHeap()
+    let times = (0..<500).map { Int64(($0 &* 7_919) % 503) }
+    for time in times { heap.push(.init(at: time, descriptor: Int32(time), generation: 0)) }
+    var out: [Int64] = []
+    while let first = heap.first {
+      out.append(first.at)
+      heap.removeFirst()
+    }
+    #expect(out == times.sorted())
+    #expect(heap.count == 0)
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `a deadline may be moved, both ways`(polling: EventLoop.Polling) async throws {
+    try await EventLoop.running(polling) { loop in
+      let address = try await loop.listen()
+      let events = Collected<Recorder.Event>()
+      let times = Collected<Int64>()
+      let began = Clock.monotonic()
+      try await loop.connect(to: address, events: events) { event, stream, loop in
+        switch event {
+        case .opened:
+          stream.setDeadline(at: loop.now + 50_000_000)
+          stream.setDeadline(at: loop.now + 400_000_000)
+        case .expired where times.count == 0:
+          times.add(loop.now - began)
+          stream.setDeadline(at: loop.now + 3_600_000_000_000)
+          stream.setDeadline(at: loop.now + 100_000_000)
+        case .expired:
+          times.add(loop.now - began)
+          stream.abort()
+        default: break
+        }
+      }
+      #expect(await eventually { events.all.last == .closed(isFailed: false) })
+      #expect(times.count == 2)
+      #expect((400_000_000...3_000_000_000).contains(times.all[0]))
+      #expect(times.all[1] >= times.all[0] + 100_000_000)
+      #expect(events.all.filter { $0 == .expired }.count == 2)
+    }
+  }
+
+  /// An actor that lives on a loop.
+  private actor Resident {
+    let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.unownedExecutor }
+    private var count = 0
+
+    init(loop: EventLoop) { self.loop = loop }
+
+    func add() -> Bool {
+      count += 1
+      return loop.isCurrent
+    }
+
+    func spin(until gate: Flag) async -> Int {
+      var rounds = 0
+      while !gate.isSet.withLock({ $0 }) {
+        rounds += 1
+        await Task.yield()
+      }
+      return rounds
+    }
+
+    var total: Int { count }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `an actor may live on a loop`(polling: EventLoop.Polling) async throws {
+    try await EventLoop.running(polling) { loop in
+      let resident = Resident(loop: loop)
+      await withTaskGroup { group in
+        for _ in 0..<1_000 { group.addTask { #expect(await resident.add()) } }
+      }
+      #expect(await resident.total == 1_000)
+      let ran = Collected<Bool>()
+      loop.run { ran.add($0.isCurrent) }
+      #expect(await eventually { ran.all == [true] })
+      #expect(!loop.isCurrent)
+    }
+  }
+
+  private final class Flag: Sendable { let isSet = Mutex(false) }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `tasks that yield for ever hold up neither bytes nor deadlines`(polling: EventLoop.Polling) async throws {
+    try await EventLoop.running(polling) { loop in
+      let address = try await loop.listen { event, stream, _ in
+        if case .received(let bytes) = event { stream.write(bytes) }
+      }
+      let resident = Resident(loop: loop)
+      let flag = Flag()
+      async let first = resident.spin(until: flag)
+      async let second = resident.spin(until: flag)
+      let events = Collected<Recorder.Event>()
+      let answers = Collected<Int>()
+      try await loop.connect(to: address, events: events) { event, stream, loop in
+        switch event {
+        case .opened:
+          stream.write([1])
+        case .received where answers.count < 200:
+          answers.add(1)
+          stream.write([1])
+        case .received:
+          stream.setDeadline(at: loop.now + 1_000_000)
+        case .expired:
+          stream.finish()
+        default: break
+        }
+      }
+      #expect(await eventually { events.all.contains(.expired) })
+      flag.isSet.withLock { $0 = true }
+      #expect(await first > 0)
+      #expect(await second > 0)
+    }
+  }
+}

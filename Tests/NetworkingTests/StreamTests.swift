@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import Networking
+
+struct StreamTests {
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `who closes its side may still be answered`(polling: EventLoop.Polling) async throws {
+    try await EventLoop.running(polling) { loop in
+      let large = [UInt8](repeating: 7, count: 3_000_000)
+      let address = try await loop.listen { event, stream, _ in
+        guard event == .ended else { return }
+        stream.write(large)
+        stream.finish()
+      }
+      let events = Collected<Recorder.Event>()
+      try await loop.connect(to: address, events: events) { event, stream, _ in
+        if event == .opened { stream.shutdownForTest() }
+        if event == .ended { stream.finish() }
+      }
+      #expect(await eventually { events.all.last == .closed(isFailed: false) })
+      let received = events.all.reduce(0) { sum, event in
+        if case .received(let bytes) = event { sum + bytes.count } else { sum }
+      }
+      #expect(received == large.count)
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases, [Recorder.Event.opened, .received([1]), .ended, .drained, .resumed, .expired])
+  func `a stream may be aborted from each of its calls, and says nothing after`(
+    polling: EventLoop.Polling, when: Recorder.Event
+  ) async throws {
+    try await EventLoop.running(polling) { loop in
+      let server = Collected<Recorder.Event>()
+      let address = try await loop.listen(
+        { event, stream, _ in
+          if case .received = event { stream.write([1]) }
+          if event == .received([2]) { stream.finish() }
+          if event == .ended { stream.finish() }
+        }, events: server)
+      let events = Collected<Recorder.Event>()
+      try await loop.connect(to: address, events: events) { event, stream, _ in
+        if event == .opened {
+          switch when {
+          case .received: stream.write([1])
+          case .ended: stream.write([2])
+          case .drained: stream.notifyWhenDrained(to: 0)
+          case .resumed: stream.askTurn()
+          case .expired: stream.setDeadline(after: 0)
+          case .opened, .closed: break
+          }
+        }
+        guard event == when else { return }
+        stream.abort()
+        stream.write([1])
+        stream.finish()
+        stream.askTurn()
+        stream.abort()
+      }
+      #expect(await eventually { events.all.last == .closed(isFailed: false) })
+      #expect(await eventually { if case .closed = server.all.last { true } else { false } })
+      #expect(events.all.filter { if case .closed = $0 { true } else { false } }.count == 1)
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `nobody there is an error`(polling: EventLoop.Polling) async throws {
+    try await EventLoop.running(polling) { loop in
+      let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+      let address = socket.address
+      socket.refuse()
+      let events = Collected<Recorder.Event>()
+      try await loop.connect(to: address, events: events)
+      #expect(await eventually { events.all == [.closed(isFailed: true)] })
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `a server that hangs up at once ends or resets the stream`(polling: EventLoop.Polling) async throws {
+    try await EventLoop.running(polling) { loop in
+      let address = try await loop.listen { event, stream, _ in if event == .opened { stream.abort() } }
+      for _ in 0..<50 {
+        let events = Collected<Recorder.Event>()
+        try await loop.connect(to: address, events: events) { event, stream, _ in
+          if event == .opened { stream.write([1, 2, 3]) }
+          if event == .ended { stream.finish() }
+        }
+        #expect(await eventually { if case .closed = events.all.last { true } else { false } })
+      }
+    }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `what is paused keeps its bytes`(polling: EventLoop.Polling) async throws {
+    try await EventLoop.running(polling) { loop in
+      let address = try await loop.listen { event, stream, _ in
+        if event == .opened {
+          stream.write([UInt8](repeating: 1, count: 1_000_000))
+          stream.finish()
+        }
+      }
+      let events = Collected<Recorder.Event>()
+      try await loop.connect(to: address, events: events) { event, stream, _ in
+        switch event {
+        case .received:
+          stream.pauseReading()
+          stream.setDeadline(after: 0)
+        case .expired: stream.resumeReading()
+        case .ended: stream.finish()
+        case .opened, .drained, .resumed, .closed: break
+        }
+      }
+      #expect(await eventually { events.all.last == .closed(isFailed: false) })
+      let received = events.all.reduce(0) { sum, event in
+        if case .received(let bytes) = event { sum + bytes.count } else { sum }
+      }
+      #expect(received == 1_000_000)
+    }
+  }
+}
+
+extension Networking.Stream {
+  /// Closes the writing side alone, which the API does not offer.
+  fileprivate func shutdownForTest() { shutdown(number, Int32(SHUT_WR)) }
+}
