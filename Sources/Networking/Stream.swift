@@ -243,9 +243,10 @@ public final class Stream: DescriptorHandler {
   func ready(_ readiness: Readiness, on loop: isolated EventLoop) {
     guard phase != .closed, phase != .aborting else { return }
     if readiness.contains(.ended) { peerEnded = true }
+    // A refusal may be told as the one or the other.
+    if phase == .connecting { finishConnecting(loop) }
     if readiness.contains(.writable) {
       isWritable = true
-      if phase == .connecting { finishConnecting(loop) }
       if !output.isEmpty || tls != nil { askTurnEnd() }
     }
     if readiness.contains(.readable) {
@@ -306,6 +307,7 @@ public final class Stream: DescriptorHandler {
     var length = socklen_t(MemoryLayout<Int32>.size)
     unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length)
     guard code == 0 else { return close(.system(SystemError("connect", code: code)), loop) }
+    isWritable = true
     phase = .handshaking
     advanceHandshake(loop)
   }

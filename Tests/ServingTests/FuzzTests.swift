@@ -53,6 +53,7 @@ struct FuzzTests {
         default: break
         }
         open.append(client)
+        if open.count > 100 { open.removeFirst() }
         if round % 10 == 0 { #expect(try running.servesOthers()) }
       }
       // Each was answered or waits for more, and ends within the limits.
