@@ -24,7 +24,9 @@ enum Feeding {
     var parser = RequestParser(limits: limits)
     do throws(RequestError) {
       for end in ends {
-        if let (head, length) = try parser.parse(bytes.span.extracting(0..<end)) { return .read(RequestSummary(head), length) }
+        if let (head, length) = try parser.parse(bytes.span.extracting(0..<end)) {
+          return .read(RequestSummary(head), length)
+        }
       }
       return .needsMore
     } catch { return .refused(error) }
@@ -114,7 +116,8 @@ struct RequestSummary: Equatable, Sendable, CustomStringConvertible {
   let description: String
 
   init(_ head: RequestHead) {
-    let target = [head.target.authority, head.target.path, head.target.query.map { "?" + $0 }].compactMap { $0 }.joined()
+    let target = [head.target.authority, head.target.path, head.target.query.map { "?" + $0 }].compactMap { $0 }
+      .joined()
     var words = [head.method.name, target]
     if head.version == .http10 { words.append("1.0") }
     switch head.framing {

@@ -152,7 +152,8 @@ public struct Fields: Sendable {
   public mutating func remove(_ name: StaticString) {
     guard has(name) else { return }
     var kept = Fields()
-    for (index, entry) in entries.enumerated() where Int(entry.nameEnd - entry.nameStart) != name.utf8CodeUnitCount
+    for (index, entry) in entries.enumerated()
+    where Int(entry.nameEnd - entry.nameStart) != name.utf8CodeUnitCount
       || !matches(entry, name)
     {
       kept.add(self.name(at: index), value(at: index))

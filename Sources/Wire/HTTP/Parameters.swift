@@ -51,7 +51,8 @@ struct Parameters: Sendable, Hashable {
       var byte = bytes[index]
       index += 1
       if byte == UInt8(ascii: "\"") { return String(validating: value, as: UTF8.self) }
-      if byte == UInt8(ascii: "\\"), index < end, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "\\") {
+      let isEscape = byte == UInt8(ascii: "\\") && index < end
+      if isEscape, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "\\") {
         byte = bytes[index]
         index += 1
       }

@@ -50,7 +50,10 @@ import Wire
     (part("form-data; name=a; filename*=latin-1''%fc"), .refused(.badDisposition)),
     (part("form-data; name=a; filename*=UTF-8''%fc"), .refused(.badDisposition)),
     (part("form-data; name=a; filename*=UTF-8''%00"), .refused(.badDisposition)),
-    ("--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b\r\n\r\n", .refused(.badDisposition)),
+    (
+      "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b\r\n\r\n",
+      .refused(.badDisposition)
+    ),
     ("--b\r\nContent-Disposition: form-data; name=a\nX", .refused(.head(.bareLineFeed))),
     ("--b\r\nContent-Disposition : form-data", .refused(.head(.spaceInName))),
     ("--b\r\n" + (0..<17).map { "X\($0): y\r\n" }.joined(), .refused(.head(.tooMany))),
@@ -89,7 +92,8 @@ import Wire
   @Test func `payload that keeps almost being a delimiter takes linear time`() {
     let payload = String(repeating: "\r\n--bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", count: 4_000)
     let boundary = String(repeating: "b", count: 60)
-    let bytes = Array("--\(boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n\(payload)\r\n--\(boundary)--".utf8)
+    let bytes = Array(
+      "--\(boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n\(payload)\r\n--\(boundary)--".utf8)
     let start = ContinuousClock.now
     #expect(Feeding.form(bytes, boundary: boundary, ends: [bytes.count]) == .read(["a=" + payload], 0))
     #expect(ContinuousClock.now - start < .seconds(2))

@@ -31,7 +31,10 @@ import Wire
     ("<html>", "badLine"),
     ("HTTP/1.1 200 OK\r\nX : y\r\n\r\n", "field(Wire.FieldError.spaceInName)"),
     ("HTTP/1.1 200 OK\r\nX: y\r\n z\r\n\r\n", "field(Wire.FieldError.folded)"),
-    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n", "framing(Wire.FramingError.repeatedContentLength)"),
+    (
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
+      "framing(Wire.FramingError.repeatedContentLength)"
+    ),
     ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "framing(Wire.FramingError.badContentLength)"),
     (
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
