@@ -38,6 +38,7 @@ import Wire
     ("5\r\rhello\r\n", .refused(.badLineEnd)),
     ("5\rhello\r\n", .refused(.badLineEnd)),
     ("5\r\nhello!\r\n", .refused(.badLineEnd)),
+    ("5\r\nhello!\n0\r\n\r\n", .refused(.badLineEnd)),
     ("5\r\nhello\n0\r\n\r\n", .refused(.badLineEnd)),
     ("5\r\nhello\rX", .refused(.badLineEnd)),
     ("5\r\nhello\r\r\n", .refused(.badLineEnd)),
