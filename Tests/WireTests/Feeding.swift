@@ -1,11 +1,7 @@
-import FoundationEssentials
 import Wire
 
 /// Ways to bring the same bytes: whole, cut in two at every place, and one by one. A parser must not care.
 enum Feeding {
-  /// How often fuzz tests try; more by hand with PARLEY_FUZZ_ROUNDS.
-  static let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap(Int.init) ?? 2_000
-
   /// The ends of the input seen by each call: `[n]` is whole.
   /// Inputs of more than a thousand bytes, which are about limits, are cut at some places.
   static func cuts(of count: Int) -> [[Int]] {

@@ -14,7 +14,7 @@ import Wire
 
   @Test func `no text makes a reader crash, and what is read is read again from its own form`() {
     var random = Seeded(seed: 5)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let bytes = Array((FuzzTests.seeds.randomElement(using: &random) ?? "").utf8).mutated(&random)
       let text = String(decoding: bytes, as: UTF8.self)
       if let address = WebAddress(text) { #expect(WebAddress(address.description) == address) }

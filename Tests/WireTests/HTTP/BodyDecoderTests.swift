@@ -135,7 +135,7 @@ import Wire
 
   @Test func `mutated bodies never crash and do not care where they are cut`() {
     var random = Seeded(seed: 2)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let row = BodyDecoderTests.rows.randomElement(using: &random)?.0.utf8.prefix(80) ?? ""[...].utf8
       let bytes = Array(row).mutated(&random)
       let whole = Feeding.body(bytes, ends: [bytes.count])

@@ -101,7 +101,7 @@ import Wire
 
   @Test func `mutated forms never crash and do not care where they are cut`() {
     var random = Seeded(seed: 4)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let row = MultipartDecoderTests.rows.randomElement(using: &random)?.0.utf8.prefix(160) ?? ""[...].utf8
       let bytes = Array(row).mutated(&random)
       let whole = Feeding.form(bytes, ends: [bytes.count])

@@ -108,7 +108,7 @@ import Wire
 
   @Test func `mutated heads never crash and do not care where they are cut`() {
     var random = Seeded(seed: 1)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let bytes = requestRows.randomElement(using: &random)?.bytes.mutated(&random) ?? []
       let whole = Feeding.request(bytes, ends: [bytes.count])
       #expect(Feeding.request(bytes, ends: Feeding.randomCuts(of: bytes.count, &random)) == whole)

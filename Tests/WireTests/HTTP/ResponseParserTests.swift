@@ -88,7 +88,7 @@ import Wire
 
   @Test func `mutated heads never crash and do not care where they are cut`() {
     var random = Seeded(seed: 3)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let bytes = Array((ResponseParserTests.rows.randomElement(using: &random)?.0 ?? "").utf8).mutated(&random)
       let whole = Feeding.response(bytes, ends: [bytes.count])
       #expect(Feeding.response(bytes, ends: Feeding.randomCuts(of: bytes.count, &random)) == whole)
