@@ -100,19 +100,35 @@ public struct Fields: Sendable {
   /// Adds a field at the end. Bytes that could end the line (CR, LF, NUL) become spaces: a value made from what a
   /// peer sent can never start a field of its own.
   public mutating func add(_ name: String, _ value: String) {
+    if entries.isEmpty {
+      // Most responses have no more than this.
+      entries.reserveCapacity(8)
+      bytes.reserveCapacity(256)
+    }
     let nameStart = bytes.count
     for byte in name.utf8 { bytes.append(ASCII.isToken(byte) ? byte : UInt8(ascii: "_")) }
     let nameEnd = bytes.count
     bytes.append(UInt8(ascii: ":"))
     bytes.append(UInt8(ascii: " "))
     let valueStart = bytes.count
-    for byte in value.utf8 { bytes.append(byte == 13 || byte == 10 || byte == 0 ? UInt8(ascii: " ") : byte) }
+    appendInLine(value.utf8Span.span)
     let valueEnd = bytes.count
     bytes.append(13)
     bytes.append(10)
     entries.append(
       Entry(
         nameStart: Int32(nameStart), nameEnd: Int32(nameEnd), valueStart: Int32(valueStart), valueEnd: Int32(valueEnd)))
+  }
+
+  private mutating func appendInLine(_ value: Span<UInt8>) {
+    if value.firstControl(from: 0, to: value.count) == value.count {
+      bytes.append(copying: value)
+    } else {
+      for index in value.indices {
+        let byte = value[index]
+        bytes.append(byte == 13 || byte == 10 || byte == 0 ? UInt8(ascii: " ") : byte)
+      }
+    }
   }
 
   /// Puts one field in the place of all that have this name.
