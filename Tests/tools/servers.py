@@ -19,10 +19,12 @@ VENV_PYTHON = BUILD / "tools" / "venv" / "bin" / "python"
 class Server:
     """`with Server("name", command…) as server:` runs the command until the block ends. Its output is in `server.log`.
 
-    Ready is the line `listening on ADDRESS` on its output; or, for programs that say nothing, `port` accepting.
+    Ready is the line `listening on ADDRESS` on its output, or what `ready` says instead; for programs that say nothing,
+    `port` accepting.
     """
 
-    def __init__(self, name, *command, port=None, env=None, pass_fds=(), ready_within=10):
+    def __init__(self, name, *command, port=None, env=None, pass_fds=(),
+                 ready=r"^listening on (\S+)$", ready_within=10):
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = LOGS / f"{name}.log"
         with open(self.log, "wb") as log:
@@ -33,16 +35,16 @@ class Server:
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         try:
-            self._wait_until_ready(ready_within)
+            self._wait_until_ready(ready, ready_within)
         except BaseException:
             self.kill()
             raise
 
-    def _wait_until_ready(self, seconds):
+    def _wait_until_ready(self, ready, seconds):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.port is None:
-                said = re.search(r"^listening on (\S+)$", self.output(), re.MULTILINE)
+                said = re.search(ready, self.output(), re.MULTILINE)
                 if said:
                     self.url = said[1]
                     port = re.search(r":(\d+)$", self.url)
@@ -52,7 +54,7 @@ class Server:
                 return
             if self.process.poll() is not None:
                 raise RuntimeError(f"{self.log.stem} ended with status {self.process.returncode}:\n{self.output()}")
-            time.sleep(0.01)
+            time.sleep(0.002)
         raise RuntimeError(f"{self.log.stem} was not ready within {seconds} s:\n{self.output()}")
 
     def output(self):
