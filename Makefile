@@ -16,6 +16,7 @@ build: packages ## build the release binaries, Swift runtime linked in
 	@$(SWIFT_BUILD)
 
 test: ## install what the tests need and run them all; one part: Tests/run NAME
+	@Tests/tools/debian python3
 	@Tests/run
 
 bench: build ## measure against nginx, Python websockets and uWebSockets in one run
@@ -36,6 +37,7 @@ dist: build ## make the archive that runs on a Debian 12 without Swift
 	@docker/dist
 
 dist-check: dist ## start the archive in a bare Debian 12 and ask it for its health
+	@Tests/tools/debian python3
 	@docker/dist-check
 
 packages: # what the build needs
