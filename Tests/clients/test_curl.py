@@ -95,7 +95,7 @@ class Uploads(ServingTest):
         self.upload(os.urandom(300_000), "--data-binary", "@-")
 
     def test_a_chunked_body(self):
-        self.upload(os.urandom(3_000_000), "--upload-file", "-")
+        self.upload(os.urandom(3_000_000), "--request", "POST", "--upload-file", "-")
 
     def test_an_empty_body(self):
         self.upload(b"", "--data-binary", "@-")
