@@ -26,24 +26,6 @@ final class HTTPConnection: StreamHandler {
     case closed
   }
 
-  /// What is known of the request under way.
-  private struct Exchange {
-    let head: RequestHead
-    let id: RequestID
-    let began: Int64
-    var decoder: BodyDecoder
-    var body: RequestBody
-    var plan: Site.Plan
-    var isStarted = false
-    var isAnswered = false
-    var keepsAlive: Bool
-    /// A streamed answer's framing.
-    var isChunked = false
-    var promised: Int?
-    var sent = 0
-    var status: Status = 0
-  }
-
   private let shard: Shard
   let isEncrypted: Bool
   private let peerAddress: IPAddress?
@@ -161,7 +143,7 @@ final class HTTPConnection: StreamHandler {
     stream = nil
     pending = []
     exchange?.body.fail(.disconnected)
-    if let exchange, exchange.isStarted { log(exchange, isCut: true, loop) }
+    if let exchange, exchange.isStarted { log(exchange, isCut: true) }
     exchange = nil
     task?.cancel()
     task = nil
@@ -234,48 +216,49 @@ final class HTTPConnection: StreamHandler {
 
   /// False when the body can't be read on.
   private func readBody(_ rest: Span<UInt8>, _ used: inout Int, _ loop: isolated EventLoop) -> Bool {
-    guard var exchange else { return false }
-    do {
-      let step = try exchange.decoder.next(rest)
-      self.exchange?.decoder = exchange.decoder
-      switch step {
+    guard let exchange else { return false }
+    do throws(BodyError) {
+      switch try exchange.decoder?.next(rest) {
       case .payload(let range):
         used += range.upperBound
         if phase == .discarding {
           discarded += range.count
-          if discarded > Self.mostDiscarded {
+          guard discarded <= Self.mostDiscarded else {
             finishAndClose()
             return false
           }
         } else {
           exchange.body.push([UInt8](copying: rest.extracting(range)))
         }
-        if exchange.decoder.isDone { bodyEnded(loop) }
+        if exchange.decoder?.isDone == true { bodyEnded(loop) }
       case .more:
         used += rest.count
       case .end(let length):
         used += length
         bodyEnded(loop)
+      case nil:
+        bodyEnded(loop)
       }
       return true
     } catch {
-      if phase == .discarding {
-        finishAndClose()
-      } else {
-        var problem = Problem(error.status, code: error == .tooLarge ? "too_large" : "invalid", title: error.explanation)
-        problem.closesConnection = true
-        self.exchange?.keepsAlive = false
-        self.exchange?.body.fail(problem)
-        phase = .handling
-        startHandler(loop)
-      }
+      bodyFailed(error, loop)
       return false
     }
   }
 
+  private func bodyFailed(_ error: BodyError, _ loop: isolated EventLoop) {
+    guard phase != .discarding else { return finishAndClose() }
+    var problem = Problem(error.status, code: error == .tooLarge ? "too_large" : "invalid", title: error.explanation)
+    problem.closesConnection = true
+    exchange?.keepsAlive = false
+    exchange?.body.fail(problem)
+    phase = .handling
+    startHandler(loop)
+  }
+
   private func bodyEnded(_ loop: isolated EventLoop) {
     if phase == .discarding {
-      next(loop)
+      next()
     } else {
       phase = .handling
       exchange?.body.finish()
@@ -296,9 +279,8 @@ final class HTTPConnection: StreamHandler {
     if isFull, !isPaused {
       isPaused = true
       stream.pauseReading()
-    } else if !isFull, isPaused {
-      isPaused = false
-      stream.resumeReading()
+    } else if !isFull {
+      resumeReading()
     }
     if phase == .body { setDeadline(limits.byteTime) }
   }
@@ -316,12 +298,12 @@ final class HTTPConnection: StreamHandler {
     isHeadTimed = false
     requests += 1
     let plan = shard.site.plan(head)
-    var exchange = Exchange(
-      head: head, id: shard.nextID(), began: loop.now, decoder: BodyDecoder(head.framing, limit: plan.bodyLimit),
-      body: shard.emptyBody, plan: plan, keepsAlive: head.keepsAlive && !shard.isDraining)
-    if exchange.decoder.isDone {
+    let keepsAlive = head.keepsAlive && !shard.isDraining
+    guard head.framing != .none, head.framing != .length(0) else {
       phase = .handling
-      self.exchange = exchange
+      exchange = Exchange(
+        head: head, id: shard.nextID(), began: loop.now, plan: plan, body: shard.emptyBody, decoder: nil,
+        keepsAlive: keepsAlive)
       startHandler(loop)
       return
     }
@@ -329,10 +311,12 @@ final class HTTPConnection: StreamHandler {
     var announced: Int?
     if case .length(let length) = head.framing { announced = length }
     let wanted: (() -> Void)? = head.expectsContinue ? { [weak self] in self?.sendContinue() } : nil
-    exchange.body = RequestBody(announced: announced, limit: plan.bodyLimit, wanted: wanted) { [weak self] in
+    let body = RequestBody(announced: announced, limit: plan.bodyLimit, wanted: wanted) { [weak self] in
       self?.bodyTaken()
     }
-    self.exchange = exchange
+    exchange = Exchange(
+      head: head, id: shard.nextID(), began: loop.now, plan: plan, body: body,
+      decoder: BodyDecoder(head.framing, limit: plan.bodyLimit), keepsAlive: keepsAlive)
     setDeadline(limits.byteTime)
     // A client that waits for 100 sends nothing until the handler asks.
     if head.expectsContinue { startHandler(loop) }
@@ -351,70 +335,57 @@ final class HTTPConnection: StreamHandler {
 
   private func startHandler(_ loop: isolated EventLoop) {
     guard let exchange, !exchange.isStarted else { return }
-    self.exchange?.isStarted = true
+    exchange.isStarted = true
     let site = shard.site
-    let id = exchange.id
     let request = Request(head: exchange.head, body: exchange.body)
     let context = Context(
-      id: id, now: shard.clock.milliseconds(loop.now), loop: loop, peer: peerAddress, isEncrypted: isEncrypted,
-      head: exchange.head, addresses: site.addresses, locals: shard.locals)
-    let plan = exchange.plan
+      id: exchange.id, now: shard.clock.milliseconds(loop.now), loop: loop, peer: peerAddress,
+      isEncrypted: isEncrypted, head: exchange.head, addresses: site.addresses, locals: shard.locals)
     let task = Task.immediate {
       _ = loop
-      let response = await site.respond(request, context, plan)
-      self.answer(response, to: id, on: loop)
+      let response = await site.respond(request, context, exchange.plan)
+      self.answer(response, to: exchange, on: loop)
     }
     // A handler that did not wait has ended by now, and may have begun the next exchange.
-    if self.exchange?.id == id, !(self.exchange?.isAnswered ?? true) { self.task = task }
+    if self.exchange === exchange, !exchange.isAnswered { self.task = task }
   }
 
   // MARK: Answering
 
-  private func answer(_ response: Response, to id: RequestID, on loop: isolated EventLoop) {
-    guard let stream, exchange?.id == id, let exchange, phase != .closed else { return }
-    self.exchange?.isAnswered = true
-    self.exchange?.status = response.status
+  private func answer(_ response: Response, to exchange: Exchange, on loop: isolated EventLoop) {
+    guard let stream, self.exchange === exchange, phase != .closed else { return }
+    exchange.isAnswered = true
+    exchange.status = response.status
 
     if case .webSocket(let upgrade) = response.body {
       return self.upgrade(upgrade, response, exchange, stream, loop)
     }
-    if response.fields.hasToken("connection", "close") { self.exchange?.keepsAlive = false }
-    if phase == .body, !canDiscard(exchange) { self.exchange?.keepsAlive = false }
-
-    let isHead = exchange.head.method == .head
-    let hasBody = response.status.allowsBody && !isHead
-    var output: [UInt8] = []
-    output.reserveCapacity(512)
-    response.status.appendLine(to: &output)
-    shard.clock.appendDate(loop.now, to: &output)
-    output.append(contentsOf: response.fields.wireBytes)
-    appendFraming(response, exchange, to: &output)
-    output.append(contentsOf: Self.requestIDName)
-    exchange.id.append(to: &output)
-    output.append(contentsOf: Self.headEnd)
-
-    guard hasBody else {
+    if response.fields.hasToken("connection", "close") || phase == .body && !canDiscard(exchange) {
+      exchange.keepsAlive = false
+    }
+    var output = exchange.writeHead(response, shard, now: loop.now)
+    guard response.status.allowsBody, exchange.head.method != .head else {
       stream.write(output)
-      return completed(loop)
+      return completed()
     }
     switch response.body {
     case .none, .webSocket:
       stream.write(output)
-      completed(loop)
+      completed()
     case .bytes(let bytes):
-      self.exchange?.sent = bytes.count
-      if bytes.count <= Self.joined {
+      exchange.sent = bytes.count
+      if response.smallLength != nil {
         output.append(contentsOf: bytes)
         stream.write(output)
       } else {
         stream.write(output)
         stream.write(bytes)
       }
-      completed(loop)
+      completed()
     case .segments(let segments):
       stream.write(output)
       for segment in segments {
-        self.exchange?.sent += segment.count
+        exchange.sent += segment.count
         switch segment {
         case .bytes(let bytes): stream.write(bytes)
         case .file(let file, let range):
@@ -422,33 +393,10 @@ final class HTTPConnection: StreamHandler {
             FileSlice(descriptor: file.descriptor, keeping: file, offset: range.lowerBound, count: range.count))
         }
       }
-      completed(loop)
+      completed()
     case .stream(_, let write):
       stream.write(output)
-      startWriting(write, loop)
-    }
-  }
-
-  private static let joined = 16_384
-  private static let headEnd: [UInt8] = Array("\r\n\r\n".utf8)
-  private static let requestIDName: [UInt8] = Array("X-Request-ID: ".utf8)
-
-  /// RFC 9112 §6 and §9: how the end of the answer is known, and whether the connection goes on after it.
-  private func appendFraming(_ response: Response, _ exchange: Exchange, to output: inout [UInt8]) {
-    if let length = response.length {
-      self.exchange?.promised = length
-      // RFC 9110 §8.6: not with 1xx and 204; with 304 it would be the length of what was not sent.
-      if response.status.allowsBody { output.append("Content-Length: \(length)\r\n") }
-    } else if exchange.head.version == .http11 {
-      self.exchange?.isChunked = true
-      output.append("Transfer-Encoding: chunked\r\n")
-    } else {
-      self.exchange?.keepsAlive = false
-    }
-    if self.exchange?.keepsAlive != true {
-      if !response.fields.has("connection") { output.append("Connection: close\r\n") }
-    } else if exchange.head.version == .http10 {
-      output.append("Connection: keep-alive\r\n")
+      startWriting(write, exchange, loop)
     }
   }
 
@@ -458,84 +406,86 @@ final class HTTPConnection: StreamHandler {
     return true
   }
 
-  private func startWriting(_ write: @escaping (BodyWriter) async throws -> Void, _ loop: isolated EventLoop) {
-    guard let id = exchange?.id else { return }
+  private func startWriting(
+    _ write: @escaping (BodyWriter) async throws -> Void, _ exchange: Exchange, _ loop: isolated EventLoop
+  ) {
     let writer = BodyWriter { [weak self] bytes throws(BodyWriter.Disconnected) in
-      guard let self else { throw BodyWriter.Disconnected() }
-      return try self.send(bytes)
+      guard let self, self.exchange === exchange else { throw BodyWriter.Disconnected() }
+      return try self.send(bytes, exchange)
     }
     self.writer = writer
     let task = Task.immediate {
       _ = loop
       do {
         try await write(writer)
-        self.wrote(id, nil, loop)
+        self.wrote(exchange, nil)
       } catch {
-        self.wrote(id, error, loop)
+        self.wrote(exchange, error)
       }
     }
-    if exchange?.id == id { self.task = task }
+    if self.exchange === exchange { self.task = task }
   }
 
-  private func send(_ bytes: [UInt8]) throws(BodyWriter.Disconnected) -> Bool {
-    guard let stream, let exchange, exchange.isAnswered else { throw BodyWriter.Disconnected() }
-    self.exchange?.sent += bytes.count
+  private func send(_ bytes: [UInt8], _ exchange: Exchange) throws(BodyWriter.Disconnected) -> Bool {
+    guard let stream else { throw BodyWriter.Disconnected() }
+    exchange.sent += bytes.count
     if exchange.isChunked {
       var chunk: [UInt8] = []
-      chunk.reserveCapacity(bytes.count + 12)
+      chunk.reserveCapacity(bytes.count + 20)
       Chunk.appendPrefix(bytes.count, to: &chunk)
       chunk.append(contentsOf: bytes)
       chunk.append(contentsOf: Chunk.suffix)
       stream.write(chunk)
     } else {
-      if let promised = exchange.promised, exchange.sent + bytes.count > promised {
+      if let promised = exchange.promised, exchange.sent > promised {
         shard.complain("\(exchange.id) wrote more than it promised")
         stream.abort()
         throw BodyWriter.Disconnected()
       }
       stream.write(bytes)
     }
-    if stream.queued > 0 { setDeadline(limits.byteTime) }
+    setDeadline(limits.byteTime)
     return !stream.isFull
   }
 
-  private func wrote(_ id: RequestID, _ error: (any Error)?, _ loop: isolated EventLoop) {
+  private func wrote(_ exchange: Exchange, _ error: (any Error)?) {
     writer = nil
-    guard let stream, let exchange, exchange.id == id else { return }
+    guard let stream, self.exchange === exchange else { return }
     if let error, !(error is BodyWriter.Disconnected) { shard.complain("\(exchange.id) \(error)") }
     // A body that broke off must not look complete.
-    if error != nil || exchange.promised.map({ $0 != exchange.sent }) == true { return stream.abort() }
+    let isShort = exchange.promised.map { $0 != exchange.sent } ?? false
+    guard error == nil, !isShort else { return stream.abort() }
     if exchange.isChunked { stream.write(Chunk.last) }
-    completed(loop)
+    completed()
   }
 
   /// The answer is on its way.
-  private func completed(_ loop: isolated EventLoop) {
+  private func completed() {
     guard let exchange else { return }
-    log(exchange, isCut: false, loop)
+    log(exchange, isCut: false)
     task = nil
     if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose() }
-    if phase == .body {
-      phase = .discarding
-      discarded = exchange.body.waiting
-      exchange.body.fail(.disconnected)
-      setDeadline(limits.byteTime)
-      if isPaused {
-        isPaused = false
-        stream?.resumeReading()
-      }
-      return
-    }
-    next(loop)
+    guard phase == .body else { return next() }
+    phase = .discarding
+    discarded = exchange.body.waiting
+    exchange.body.fail(.disconnected)
+    setDeadline(limits.byteTime)
+    resumeReading()
   }
 
-  private func next(_ loop: isolated EventLoop) {
+  private func next() {
     exchange = nil
     phase = .head
     if shard.isDraining, pending.count == start { return close() }
     setDeadline(stream?.queued ?? 0 > 0 ? limits.byteTime : limits.idleTime)
     // Inside `consume` its loop goes on by itself.
     if !isConsuming, start < pending.count || isPaused { stream?.askTurn() }
+  }
+
+  private func resumeReading() {
+    guard isPaused else { return }
+    isPaused = false
+    stream?.resumeReading()
   }
 
   // MARK: Upgrading
@@ -552,12 +502,10 @@ final class HTTPConnection: StreamHandler {
       shard.clock.appendDate(loop.now, to: &output)
       output.append(contentsOf: fields.wireBytes)
       output.append(contentsOf: response.fields.wireBytes)
-      output.append(contentsOf: Self.requestIDName)
-      exchange.id.append(to: &output)
-      output.append(contentsOf: Self.headEnd)
+      output.append("X-Request-ID: \(exchange.id)\r\n\r\n")
       stream.write(output)
-      self.exchange?.status = .switchingProtocols
-      if let exchange = self.exchange { log(exchange, isCut: false, loop) }
+      exchange.status = .switchingProtocols
+      log(exchange, isCut: false)
 
       let socket = WebSocketConnection(
         shard: shard, stream: stream, agreement: agreement, upgrade: upgrade)
@@ -575,8 +523,7 @@ final class HTTPConnection: StreamHandler {
     } catch {
       var problem = Problem(error.status, code: Self.code(error.status), title: error.reason, fields: error.fields)
       problem.closesConnection = true
-      self.exchange?.isAnswered = false
-      answer(problem.response(id: exchange.id), to: exchange.id, on: loop)
+      answer(problem.response(id: exchange.id), to: exchange, on: loop)
     }
   }
 
@@ -604,6 +551,7 @@ final class HTTPConnection: StreamHandler {
     status.appendLine(to: &output)
     shard.clock.appendDate(loop.now, to: &output)
     output.append(contentsOf: response.fields.wireBytes)
+    shard.site.appendCommon(to: &output, beside: response.fields)
     output.append("Content-Length: \(response.length ?? 0)\r\nX-Request-ID: \(id)\r\n\r\n")
     if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
     stream.write(output)
@@ -649,9 +597,11 @@ final class HTTPConnection: StreamHandler {
     stream?.setDeadline(after: seconds)
   }
 
-  private func log(_ exchange: Exchange, isCut: Bool, _ loop: isolated EventLoop) {
-    shard.log?.served(
+  private func log(_ exchange: Exchange, isCut: Bool) {
+    guard let log = shard.log else { return }
+    let now = Networking.Clock.monotonic()
+    log.served(
       exchange.head, status: exchange.status, sent: exchange.sent, id: exchange.id, peer: peerAddress,
-      at: shard.clock.milliseconds(loop.now), nanoseconds: Networking.Clock.monotonic() - exchange.began, isCut: isCut)
+      at: shard.clock.milliseconds(now), nanoseconds: now - exchange.began, isCut: isCut)
   }
 }

@@ -83,9 +83,14 @@ public final class Site: Sendable {
 
   // MARK: For every answer
 
+  /// Writes the common fields that an answer does not set itself. The server calls it while it writes the head, so that
+  /// no answer carries a copy of them.
+  public func appendCommon(to output: inout [UInt8], beside fields: Fields) {
+    common.append(to: &output, unlessIn: fields)
+  }
+
   private func finish(_ response: Response, _ head: RequestHead) -> Response {
     var response = response
-    response.fields.addMissing(from: common)
     if case .webSocket = response.body { return response }
     revalidate(&response, head)
     compress(&response, head)

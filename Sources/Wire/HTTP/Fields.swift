@@ -137,22 +137,18 @@ public struct Fields: Sendable {
     add(name.description, value)
   }
 
-  /// Adds those of `defaults` whose names are not here yet.
-  public mutating func addMissing(from defaults: Fields) {
-    let own = entries.count
-    for entry in defaults.entries {
-      var isMissing = true
-      for index in 0..<own where isMissing { isMissing = !isSameName(entries[index], defaults, entry) }
-      guard isMissing else { continue }
-      let shift = Int32(bytes.count) - entry.nameStart
-      bytes.append(contentsOf: defaults.bytes[Int(entry.nameStart)..<Int(entry.valueEnd)])
-      bytes.append(13)
-      bytes.append(10)
-      entries.append(
-        Entry(
-          nameStart: entry.nameStart + shift, nameEnd: entry.nameEnd + shift, valueStart: entry.valueStart + shift,
-          valueEnd: entry.valueEnd + shift))
+  /// Writes those fields that `others` has no field of the same name for. Mostly these are all: one copy.
+  public func append(to output: inout [UInt8], unlessIn others: Fields) {
+    var start = 0
+    for entry in entries {
+      let end = Int(entry.valueEnd) + 2
+      for other in others.entries where others.isSameName(other, self, entry) {
+        output.append(contentsOf: bytes[start..<Int(entry.nameStart)])
+        start = end
+        break
+      }
     }
+    output.append(contentsOf: bytes[start...])
   }
 
   private func isSameName(_ entry: Entry, _ other: Fields, _ otherEntry: Entry) -> Bool {
