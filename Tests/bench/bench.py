@@ -1,8 +1,9 @@
-"""Every scenario is a function that yields rows. The table goes to standard output, the numbers to .build/bench.json."""
+"""Every scenario is a function that yields rows: a table on standard output, the numbers in .build/bench.json."""
 
 import json
 import os
 import resource
+import ssl
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from measure import compare, resident_bytes, websockets, wrk
 from nginx import nginx
-from servers import BENCH, BUILD, VENV_PYTHON, Server, free_port
+from servers import BENCH, BUILD, PARLEY, VENV_PYTHON, Server, free_port
 
 FOLDER = BUILD / "bench"
 PEERS = Path(__file__).with_name("peers")
@@ -46,14 +47,20 @@ def parley(stack, *arguments, loops=1):
         Server("bench-parley", BENCH, "serve", "--listen", "127.0.0.1:0", "--loops", loops, *arguments))
 
 
+def daemon(stack, *arguments):
+    """`parley serve` itself, for what the bench's own server does not do."""
+    return stack.enter_context(
+        Server("bench-daemon", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", FOLDER / "data",
+               "--loops", 1, "--log-format", "none", *arguments))
+
+
 def nginx_peer(stack, inside, *, tls=""):
     port = free_port()
-    server = stack.enter_context(nginx("bench-nginx", port, f"""
+    return stack.enter_context(nginx("bench-nginx", port, f"""
         keepalive_requests 1000000000;
         sendfile on;
         tcp_nopush on;
         server {{ listen 127.0.0.1:{port} {'ssl' if tls else ''} backlog=1024; {tls} {inside} }}"""))
-    return server
 
 
 def websocket_peers(stack):
@@ -66,31 +73,32 @@ def websocket_peers(stack):
     }
 
 
-def same_json(server):
-    """An nginx location that answers what Parley's /json answers."""
-    with urllib.request.urlopen(f"{server.url}/json") as answer:
+def same_answer(server, path):
+    """An nginx location that answers what Parley answers."""
+    trust = ssl._create_unverified_context() if server.url.startswith("https") else None
+    with urllib.request.urlopen(f"{server.url}{path}", context=trust) as answer:
         body = answer.read().decode()
-    return f"location /json {{ default_type application/json; return 200 '{body}'; }}"
+    return f"location {path} {{ default_type application/json; return 200 '{body}'; }}"
 
 
 def small_json(stack):
     ours = parley(stack)
-    servers = {"parley": ours, "nginx": nginx_peer(stack, same_json(ours))}
+    servers = {"parley": ours, "nginx": nginx_peer(stack, same_answer(ours, "/json"))}
     yield from rows("small JSON, 64 connections", compare(servers, wrk("/json")), {"nginx": 0.8})
 
 
 def static_file(stack):
-    public = FOLDER / "public"
+    public = FOLDER / "share" / "Public"
     public.mkdir(parents=True, exist_ok=True)
     (public / "100k.bin").write_bytes(os.urandom(100_000))
-    servers = {"parley": parley(stack, "--public", public), "nginx": nginx_peer(stack, f"root {public};")}
+    servers = {"parley": daemon(stack, "--share", public.parent), "nginx": nginx_peer(stack, f"root {public};")}
     yield from rows("100 KB file", compare(servers, wrk("/100k.bin")), {"nginx": 0.7})
 
 
 def pipelining(stack):
     ours = parley(stack)
     without = compare({"one at a time": ours}, wrk("/json"))
-    servers = {"parley": ours, "nginx": nginx_peer(stack, same_json(ours))}
+    servers = {"parley": ours, "nginx": nginx_peer(stack, same_answer(ours, "/json"))}
     results = compare(servers, wrk("/json", depth=16))
     yield from rows("small JSON, 16 at once", results | without, {"one at a time": 1.0})
 
@@ -117,14 +125,14 @@ def certificate():
 
 def tls(stack):
     pem, key = certificate()
-    ours = parley(stack, "--tls-certificate", pem, "--tls-key", key)
+    ours = daemon(stack, "--tls-certificate", pem, "--tls-key", key)
     theirs = nginx_peer(
-        stack, """location /json { default_type application/json; return 200 '{"message":"hello"}'; }""",
+        stack, same_answer(ours, "/healthz"),
         tls=f"ssl_certificate {pem}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3;")
     servers = {"parley": ours, "nginx": theirs}
-    yield from rows("TLS, requests", compare(servers, wrk("/json", tls=True)), {})
+    yield from rows("TLS, requests", compare(servers, wrk("/healthz", tls=True)), {})
     # Each connection carries one request, and wrk keeps no sessions: every request is a full handshake.
-    handshakes = wrk("/json", tls=True, headers=["Connection: close"])
+    handshakes = wrk("/healthz", tls=True, headers=["Connection: close"])
     yield from rows("TLS, handshakes", compare(servers, handshakes), {})
 
 
