@@ -58,10 +58,15 @@ def resident_bytes(pid):
 
 
 def compare(servers, load):
-    """Loads the servers in turn, round after round, so that all meet the same machine."""
-    rounds = {name: [] for name in servers}
+    """The same load for every server."""
+    return compare_each({name: (server, load) for name, server in servers.items()})
+
+
+def compare_each(contenders):
+    """Loads the servers in turn, each with its own load, round after round, so that all meet the same machine."""
+    rounds = {name: [] for name in contenders}
     for _ in range(ROUNDS):
-        for name, server in servers.items():
+        for name, (server, load) in contenders.items():
             before = cpu_seconds(server.pid)
             measured = load(server)
             rounds[name].append((measured, (cpu_seconds(server.pid) - before) / max(1, measured.operations) * 1e6))
