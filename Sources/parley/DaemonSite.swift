@@ -7,11 +7,12 @@ enum DaemonSite {
   static func make(
     share: String, limits: Limits, addresses: Addresses, complain: @escaping @Sendable (String) -> Void
   ) -> Site {
+    let files = StaticFiles("\(share)/Public")
     let router = Router { routes in
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ in health }
     }
-    return Site(router: router, limits: limits, addresses: addresses, complain: complain)
+    return Site(router: router, fallback: files?.answer, limits: limits, addresses: addresses, complain: complain)
   }
 
   private static var health: Response {

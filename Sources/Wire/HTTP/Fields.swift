@@ -151,6 +151,14 @@ public struct Fields: Sendable {
     output.append(contentsOf: bytes[start...])
   }
 
+  /// Adds those of `defaults` whose names are not here yet.
+  public mutating func addMissing(from defaults: Fields) {
+    for (index, entry) in defaults.entries.enumerated()
+    where !entries.contains(where: { isSameName($0, defaults, entry) }) {
+      add(defaults.name(at: index), defaults.value(at: index))
+    }
+  }
+
   private func isSameName(_ entry: Entry, _ other: Fields, _ otherEntry: Entry) -> Bool {
     let length = Int(entry.nameEnd - entry.nameStart)
     guard length == Int(otherEntry.nameEnd - otherEntry.nameStart) else { return false }
