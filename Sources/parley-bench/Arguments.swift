@@ -55,4 +55,12 @@ struct Arguments {
   func integer(_ name: String, in range: ClosedRange<Int>, or standard: Int) throws(UsageError) -> Int {
     try integer(name, in: range) ?? standard
   }
+
+  func seconds(_ name: String) throws(UsageError) -> Double? {
+    guard let text = text(name) else { return nil }
+    guard let number = Double(text), number >= 0, number <= 86_400 else {
+      throw UsageError("--\(name) is a number of seconds up to 86400, not \(text).")
+    }
+    return number
+  }
 }
