@@ -15,6 +15,7 @@ struct ParleyBench {
       switch words.removeFirst() {
       case "serve": try await Serve(words).run()
       case "load": exit(try await load(words) ? 0 : 1)
+      case "micro": try await Micro(words).run()
       case let other: throw UsageError("There is no command \(other).")
       }
     } catch let error as UsageError {
@@ -72,6 +73,9 @@ struct ParleyBench {
       --fingerprint HEX | --certificate FILE   trusts this server and no other; without them the system's roots
       --json               one JSON object instead of lines
       Exits with 1 when anything went wrong: a status that is not 2xx, wrong framing, a wrong echo, a lost connection.
+
+    parley-bench micro [NAME…] [--json]
+        Nanoseconds for single steps of serving.
 
     Examples
       parley-bench serve --listen 127.0.0.1:8080 --loops 1
