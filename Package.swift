@@ -46,6 +46,7 @@ let package = Package(
     .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web"], swiftSettings: tests),
+    .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),
     .testTarget(name: "ArchitectureTests", swiftSettings: tests),
   ]
 )

@@ -18,5 +18,17 @@ public final class Descriptor: Sendable {
     _ = unsafe send(number, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
   }
 
+  /// Writes all of the bytes, however long that takes: for a log or a terminal, never on a loop. What can't be written
+  /// is lost.
+  public static func writeAll(_ bytes: [UInt8], to number: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return }
+      rest = rest.dropFirst(written)
+    }
+  }
+
   deinit { close(number) }
 }

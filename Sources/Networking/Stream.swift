@@ -232,6 +232,9 @@ public final class Stream: DescriptorHandler {
     setDeadline(at: reactor.now + Int64(seconds) * 1_000_000_000)
   }
 
+  /// The loop's time.
+  public var now: Int64 { reactor.now }
+
   /// In the loop's own time.
   public func setDeadline(at time: Int64) {
     guard phase != .closed, phase != .lingering, phase != .aborting else { return }

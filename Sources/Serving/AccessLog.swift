@@ -6,7 +6,6 @@ import JSON
 import Networking
 import Synchronization
 import Wire
-import Glibc
 import Web
 
 public final class AccessLog: Sendable {
@@ -95,17 +94,7 @@ public final class AccessLog: Sendable {
       defer { state = State() }
       return (state.lines, state.dropped)
     }
-    write(lines)
-    if dropped > 0 { write(Array("\(dropped) log lines were dropped\n".utf8)) }
-  }
-
-  private func write(_ bytes: [UInt8]) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { return }
-      rest = rest.dropFirst(written)
-    }
+    Descriptor.writeAll(lines, to: descriptor)
+    if dropped > 0 { Descriptor.writeAll(Array("\(dropped) log lines were dropped\n".utf8), to: descriptor) }
   }
 }

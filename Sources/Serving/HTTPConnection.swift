@@ -26,26 +26,6 @@ final class HTTPConnection: StreamHandler {
     case closed
   }
 
-  /// What is known of the request under way.
-  private struct Exchange {
-    let head: RequestHead
-    let id: RequestID
-    let began: Int64
-    var decoder: BodyDecoder
-    var body: RequestBody
-    var plan: Site.Plan
-    var isStarted = false
-    var isAnswered = false
-    /// The client waits for 100, and nothing of the body has come.
-    var isContinueOwed: Bool
-    var keepsAlive: Bool
-    /// A streamed answer's framing.
-    var isChunked = false
-    var promised: Int?
-    var sent = 0
-    var status: Status = 0
-  }
-
   private let shard: Shard
   let isEncrypted: Bool
   private let peerAddress: IPAddress?
@@ -69,7 +49,6 @@ final class HTTPConnection: StreamHandler {
   private var hasPeerEnded = false
   private var isPaused = false
   private var discarded = 0
-  private var requests = 0
   /// When the last answer was finished, or the client last seen to take a part of one.
   private var quietSince = Int64.min / 2
   /// Whether the deadline is there for a streamed answer to be taken.
@@ -148,14 +127,14 @@ final class HTTPConnection: StreamHandler {
     isOutputTimed = false
     if stream.queued > 0 || stream.isFull {
       // The client takes what we send, if slowly; or it does not.
-      if stream.hasProgressed() { quietSince = loop.now }
-      if !wait(limits.byteTime, loop) { stream.abort() }
+      if stream.hasProgressed() { quietSince = stream.now }
+      if !wait(limits.byteTime) { stream.abort() }
       return
     }
     switch phase {
     case .head:
       if isHeadTimed, stream.isOpen { return refuse(.requestTimeout, "The request took too long.", loop) }
-      if !wait(limits.idleTime, loop) { close() }
+      if !wait(limits.idleTime) { close() }
     case .body:
       // The client is waiting for the handler, not the handler for the client.
       if isPaused || exchange?.isContinueOwed == true { return setDeadline(limits.byteTime) }
@@ -171,11 +150,12 @@ final class HTTPConnection: StreamHandler {
   }
 
   /// False when it has been quiet for so long already.
-  private func wait(_ seconds: Int, _ loop: isolated EventLoop) -> Bool {
+  private func wait(_ seconds: Int) -> Bool {
+    guard let stream else { return false }
     let end = quietSince + Int64(seconds) * 1_000_000_000
-    guard end > loop.now else { return false }
+    guard end > stream.now else { return false }
     isOutputTimed = true
-    stream?.setDeadline(at: end)
+    stream.setDeadline(at: end)
     return true
   }
 
@@ -185,7 +165,7 @@ final class HTTPConnection: StreamHandler {
     stream = nil
     pending = []
     exchange?.body.fail(.disconnected)
-    if let exchange, exchange.isStarted, !isLogged { log(exchange, isCut: true, loop) }
+    if let exchange, exchange.isStarted, !isLogged { log(exchange, isCut: true) }
     exchange = nil
     task?.cancel()
     task = nil
@@ -264,49 +244,49 @@ final class HTTPConnection: StreamHandler {
 
   /// False when the body can't be read on.
   private func readBody(_ rest: Span<UInt8>, _ used: inout Int, _ loop: isolated EventLoop) -> Bool {
-    guard var decoder = exchange?.decoder else { return false }
-    exchange?.isContinueOwed = false
+    guard let exchange else { return false }
+    exchange.isContinueOwed = false
     // One piece for all that came at once: chunks of one byte would else cost fifty times their size while they wait.
     var piece: [UInt8] = []
     var place = 0
-    do {
-      while place < rest.count, !decoder.isDone {
+    do throws(BodyError) {
+      while place < rest.count, exchange.decoder?.isDone == false {
         let input = rest.extracting(place...)
-        switch try decoder.next(input) {
+        switch try exchange.decoder?.next(input) {
         case .payload(let range):
           place += range.upperBound
           if phase == .body { piece.append(copying: input.extracting(range)) } else { discarded += range.count }
-        case .more: place = rest.count
+        case .more, nil: place = rest.count
         case .end(let length): place += length
         }
       }
-      used += place
-      exchange?.decoder = decoder
-      guard discarded <= Self.mostDiscarded else {
-        finishAndClose(loop)
-        return false
-      }
-      exchange?.body.push(piece)
-      if decoder.isDone { bodyEnded(loop) }
-      return true
     } catch {
-      if phase == .discarding {
-        finishAndClose(loop)
-      } else {
-        var problem = Problem(error.status, code: error == .tooLarge ? "too_large" : "invalid", title: error.explanation)
-        problem.closesConnection = true
-        self.exchange?.keepsAlive = false
-        self.exchange?.body.fail(problem)
-        phase = .handling
-        startHandler(loop)
-      }
+      bodyFailed(error, loop)
       return false
     }
+    used += place
+    guard discarded <= Self.mostDiscarded else {
+      finishAndClose()
+      return false
+    }
+    exchange.body.push(piece)
+    if exchange.decoder?.isDone != false { bodyEnded(loop) }
+    return true
+  }
+
+  private func bodyFailed(_ error: BodyError, _ loop: isolated EventLoop) {
+    guard phase != .discarding else { return finishAndClose() }
+    var problem = Problem(error.status, code: error == .tooLarge ? "too_large" : "invalid", title: error.explanation)
+    problem.closesConnection = true
+    exchange?.keepsAlive = false
+    exchange?.body.fail(problem)
+    phase = .handling
+    startHandler(loop)
   }
 
   private func bodyEnded(_ loop: isolated EventLoop) {
     if phase == .discarding {
-      next(loop)
+      next()
     } else {
       phase = .handling
       exchange?.body.finish()
@@ -329,9 +309,8 @@ final class HTTPConnection: StreamHandler {
     if isFull, !isPaused {
       isPaused = true
       stream.pauseReading()
-    } else if !isFull, isPaused {
-      isPaused = false
-      stream.resumeReading()
+    } else if !isFull {
+      resumeReading()
     }
     if phase == .body { setDeadline(limits.byteTime) }
   }
@@ -347,15 +326,13 @@ final class HTTPConnection: StreamHandler {
 
   private func begin(_ head: RequestHead, _ loop: isolated EventLoop) {
     isHeadTimed = false
-    requests += 1
     let plan = shard.site.plan(head)
-    var exchange = Exchange(
-      head: head, id: shard.nextID(), began: loop.now, decoder: BodyDecoder(head.framing, limit: plan.bodyLimit),
-      body: shard.emptyBody, plan: plan, isContinueOwed: head.expectsContinue,
-      keepsAlive: head.keepsAlive && !shard.isDraining)
-    if exchange.decoder.isDone {
+    let keepsAlive = head.keepsAlive && !shard.isDraining
+    guard head.framing != .none, head.framing != .length(0) else {
       phase = .handling
-      self.exchange = exchange
+      exchange = Exchange(
+        head: head, id: shard.nextID(), began: loop.now, plan: plan, body: shard.emptyBody, decoder: nil,
+        keepsAlive: keepsAlive)
       startHandler(loop)
       return
     }
@@ -363,10 +340,12 @@ final class HTTPConnection: StreamHandler {
     var announced: Int?
     if case .length(let length) = head.framing { announced = length }
     let wanted: (() -> Void)? = head.expectsContinue ? { [weak self] in self?.sendContinue() } : nil
-    exchange.body = RequestBody(announced: announced, limit: plan.bodyLimit, wanted: wanted) { [weak self] in
+    let body = RequestBody(announced: announced, limit: plan.bodyLimit, wanted: wanted) { [weak self] in
       self?.bodyTaken()
     }
-    self.exchange = exchange
+    exchange = Exchange(
+      head: head, id: shard.nextID(), began: loop.now, plan: plan, body: body,
+      decoder: BodyDecoder(head.framing, limit: plan.bodyLimit), keepsAlive: keepsAlive)
     setDeadline(limits.byteTime)
     // A client that waits for 100 sends nothing until the handler asks.
     if head.expectsContinue { startHandler(loop) }
@@ -380,77 +359,64 @@ final class HTTPConnection: StreamHandler {
 
   private func sendContinue() {
     guard let exchange, !exchange.isAnswered, exchange.isContinueOwed else { return }
-    self.exchange?.isContinueOwed = false
+    exchange.isContinueOwed = false
     setDeadline(limits.byteTime)
     stream?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
   }
 
   private func startHandler(_ loop: isolated EventLoop) {
     guard let exchange, !exchange.isStarted else { return }
-    self.exchange?.isStarted = true
+    exchange.isStarted = true
     let site = shard.site
-    let id = exchange.id
     let request = Request(head: exchange.head, body: exchange.body)
     let context = Context(
-      id: id, now: shard.clock.milliseconds(loop.now), loop: loop, peer: peerAddress, isEncrypted: isEncrypted,
-      head: exchange.head, addresses: site.addresses, locals: shard.locals)
-    let plan = exchange.plan
+      id: exchange.id, now: shard.clock.milliseconds(loop.now), loop: loop, peer: peerAddress,
+      isEncrypted: isEncrypted, head: exchange.head, addresses: site.addresses, locals: shard.locals)
     let task = Task.immediate {
       _ = loop
-      let response = await site.respond(request, context, plan)
-      self.answer(response, to: id, on: loop)
+      let response = await site.respond(request, context, exchange.plan)
+      self.answer(response, to: exchange, on: loop)
     }
     // A handler that did not wait has ended by now, and may have begun the next exchange.
-    if self.exchange?.id == id, !(self.exchange?.isAnswered ?? true) { self.task = task }
+    if self.exchange === exchange, !exchange.isAnswered { self.task = task }
   }
 
   // MARK: Answering
 
-  private func answer(_ response: Response, to id: RequestID, on loop: isolated EventLoop) {
-    guard let stream, exchange?.id == id, let exchange, phase != .closed else { return }
-    self.exchange?.isAnswered = true
-    self.exchange?.status = response.status
+  private func answer(_ response: Response, to exchange: Exchange, on loop: isolated EventLoop) {
+    guard let stream, self.exchange === exchange, phase != .closed else { return }
+    exchange.isAnswered = true
+    exchange.status = response.status
 
     if case .webSocket(let upgrade) = response.body {
       return self.upgrade(upgrade, response, exchange, stream, loop)
     }
-    if response.fields.hasToken("connection", "close") { self.exchange?.keepsAlive = false }
-    if phase == .body, !canDiscard(exchange) { self.exchange?.keepsAlive = false }
-
-    let isHead = exchange.head.method == .head
-    let hasBody = response.status.allowsBody && !isHead
-    var output: [UInt8] = []
-    output.reserveCapacity(512)
-    response.status.appendLine(to: &output)
-    shard.clock.appendDate(loop.now, to: &output)
-    output.append(contentsOf: response.fields.wireBytes)
-    appendFraming(response, exchange, to: &output)
-    output.append(contentsOf: Self.requestIDName)
-    exchange.id.append(to: &output)
-    output.append(contentsOf: Self.headEnd)
-
-    guard hasBody else {
+    if response.fields.hasToken("connection", "close") || phase == .body && !canDiscard(exchange) {
+      exchange.keepsAlive = false
+    }
+    var output = exchange.writeHead(response, shard, now: loop.now)
+    guard response.status.allowsBody, exchange.head.method != .head else {
       stream.write(output)
-      return completed(loop)
+      return completed()
     }
     switch response.body {
     case .none, .webSocket:
       stream.write(output)
-      completed(loop)
+      completed()
     case .bytes(let bytes):
-      self.exchange?.sent = bytes.count
-      if bytes.count <= Self.joined {
+      exchange.sent = bytes.count
+      if response.smallLength != nil {
         output.append(contentsOf: bytes)
         stream.write(output)
       } else {
         stream.write(output)
         stream.write(bytes)
       }
-      completed(loop)
+      completed()
     case .segments(let segments):
       stream.write(output)
       for segment in segments {
-        self.exchange?.sent += segment.count
+        exchange.sent += segment.count
         switch segment {
         case .bytes(let bytes): stream.write(bytes)
         case .file(let file, let range):
@@ -458,34 +424,10 @@ final class HTTPConnection: StreamHandler {
             FileSlice(descriptor: file.descriptor, keeping: file, offset: range.lowerBound, count: range.count))
         }
       }
-      completed(loop)
+      completed()
     case .stream(_, let write):
       stream.write(output)
-      startWriting(write, loop)
-    }
-  }
-
-  private static let joined = 16_384
-  private static let headEnd: [UInt8] = Array("\r\n\r\n".utf8)
-  private static let requestIDName: [UInt8] = Array("X-Request-ID: ".utf8)
-
-  /// RFC 9112 §6 and §9: how the end of the answer is known, and whether the connection goes on after it.
-  private func appendFraming(_ response: Response, _ exchange: Exchange, to output: inout [UInt8]) {
-    if !response.status.allowsBody {
-      // RFC 9112 §6.1, RFC 9110 §8.6: neither field; with 304 the length would be that of what is not sent.
-    } else if let length = response.length {
-      self.exchange?.promised = length
-      output.append("Content-Length: \(length)\r\n")
-    } else if exchange.head.version == .http11 {
-      self.exchange?.isChunked = true
-      output.append("Transfer-Encoding: chunked\r\n")
-    } else {
-      self.exchange?.keepsAlive = false
-    }
-    if self.exchange?.keepsAlive != true {
-      if !response.fields.has("connection") { output.append("Connection: close\r\n") }
-    } else if exchange.head.version == .http10 {
-      output.append("Connection: keep-alive\r\n")
+      startWriting(write, exchange, loop)
     }
   }
 
@@ -495,37 +437,38 @@ final class HTTPConnection: StreamHandler {
     return true
   }
 
-  private func startWriting(_ write: @escaping (BodyWriter) async throws -> Void, _ loop: isolated EventLoop) {
-    guard let id = exchange?.id else { return }
+  private func startWriting(
+    _ write: @escaping (BodyWriter) async throws -> Void, _ exchange: Exchange, _ loop: isolated EventLoop
+  ) {
     let writer = BodyWriter { [weak self] bytes throws(BodyWriter.Disconnected) in
-      guard let self else { throw BodyWriter.Disconnected() }
-      return try self.send(bytes)
+      guard let self, self.exchange === exchange else { throw BodyWriter.Disconnected() }
+      return try self.send(bytes, exchange)
     }
     self.writer = writer
     let task = Task.immediate {
       _ = loop
       do {
         try await write(writer)
-        self.wrote(id, nil, loop)
+        self.wrote(exchange, nil)
       } catch {
-        self.wrote(id, error, loop)
+        self.wrote(exchange, error)
       }
     }
-    if exchange?.id == id { self.task = task }
+    if self.exchange === exchange { self.task = task }
   }
 
-  private func send(_ bytes: [UInt8]) throws(BodyWriter.Disconnected) -> Bool {
-    guard let stream, let exchange, exchange.isAnswered else { throw BodyWriter.Disconnected() }
-    self.exchange?.sent += bytes.count
+  private func send(_ bytes: [UInt8], _ exchange: Exchange) throws(BodyWriter.Disconnected) -> Bool {
+    guard let stream else { throw BodyWriter.Disconnected() }
+    exchange.sent += bytes.count
     if exchange.isChunked {
       var chunk: [UInt8] = []
-      chunk.reserveCapacity(bytes.count + 12)
+      chunk.reserveCapacity(bytes.count + 20)
       Chunk.appendPrefix(bytes.count, to: &chunk)
       chunk.append(contentsOf: bytes)
       chunk.append(contentsOf: Chunk.suffix)
       stream.write(chunk)
     } else {
-      if let promised = exchange.promised, exchange.sent + bytes.count > promised {
+      if let promised = exchange.promised, exchange.sent > promised {
         shard.complain("\(exchange.id) wrote more than it promised")
         stream.abort()
         throw BodyWriter.Disconnected()
@@ -533,53 +476,58 @@ final class HTTPConnection: StreamHandler {
       stream.write(bytes)
     }
     // Set once and not moved by each write, or somebody who takes nothing would be waited for as long as we write.
-    if !isOutputTimed, stream.queued > 0 {
+    if !isOutputTimed {
       isOutputTimed = true
       setDeadline(limits.byteTime)
     }
     return !stream.isFull
   }
 
-  private func wrote(_ id: RequestID, _ error: (any Error)?, _ loop: isolated EventLoop) {
+  private func wrote(_ exchange: Exchange, _ error: (any Error)?) {
     writer = nil
-    guard let stream, let exchange, exchange.id == id else { return }
+    guard let stream, self.exchange === exchange else { return }
     if let error, !(error is BodyWriter.Disconnected) { shard.complain("\(exchange.id) \(error)") }
     // A body that broke off must not look complete.
-    if error != nil || exchange.promised.map({ $0 != exchange.sent }) == true { return stream.abort() }
+    let isShort = exchange.promised.map { $0 != exchange.sent } ?? false
+    guard error == nil, !isShort else { return stream.abort() }
     if exchange.isChunked { stream.write(Chunk.last) }
-    completed(loop)
+    completed()
   }
 
   /// The answer is on its way.
-  private func completed(_ loop: isolated EventLoop) {
+  private func completed() {
     guard let exchange else { return }
-    log(exchange, isCut: false, loop)
+    log(exchange, isCut: false)
     task = nil
-    if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose(loop) }
-    if phase == .body {
-      phase = .discarding
-      discarded = exchange.body.waiting
-      exchange.body.fail(.disconnected)
-      setDeadline(limits.byteTime)
-      if isPaused {
-        isPaused = false
-        stream?.resumeReading()
-      }
-      return
-    }
-    next(loop)
+    if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose() }
+    guard phase == .body else { return next() }
+    phase = .discarding
+    discarded = exchange.body.waiting
+    exchange.body.fail(.disconnected)
+    setDeadline(limits.byteTime)
+    resumeReading()
   }
 
-  private func next(_ loop: isolated EventLoop) {
+  private func next() {
     exchange = nil
     phase = .head
     if shard.isDraining, pending.count == start { return close() }
-    isOutputTimed = false
-    quietSince = loop.now
+    markQuiet()
     // The answer is not yet on its way: whether it is taken is asked first, and then how long there was no request.
     setDeadline(min(limits.byteTime, limits.idleTime))
     // Inside `consume` its loop goes on by itself.
     if !isConsuming, start < pending.count || isPaused { stream?.askTurn() }
+  }
+
+  private func markQuiet() {
+    isOutputTimed = false
+    if let stream { quietSince = stream.now }
+  }
+
+  private func resumeReading() {
+    guard isPaused else { return }
+    isPaused = false
+    stream?.resumeReading()
   }
 
   // MARK: Upgrading
@@ -596,12 +544,10 @@ final class HTTPConnection: StreamHandler {
       shard.clock.appendDate(loop.now, to: &output)
       output.append(contentsOf: fields.wireBytes)
       output.append(contentsOf: response.fields.wireBytes)
-      output.append(contentsOf: Self.requestIDName)
-      exchange.id.append(to: &output)
-      output.append(contentsOf: Self.headEnd)
+      output.append("X-Request-ID: \(exchange.id)\r\n\r\n")
       stream.write(output)
-      self.exchange?.status = .switchingProtocols
-      if let exchange = self.exchange { log(exchange, isCut: false, loop) }
+      exchange.status = .switchingProtocols
+      log(exchange, isCut: false)
 
       let socket = WebSocketConnection(
         shard: shard, stream: stream, agreement: agreement, upgrade: upgrade)
@@ -619,8 +565,7 @@ final class HTTPConnection: StreamHandler {
     } catch {
       var problem = Problem(error.status, code: Self.code(error.status), title: error.reason, fields: error.fields)
       problem.closesConnection = true
-      self.exchange?.isAnswered = false
-      answer(problem.response(id: exchange.id), to: exchange.id, on: loop)
+      answer(problem.response(id: exchange.id), to: exchange, on: loop)
     }
   }
 
@@ -648,11 +593,12 @@ final class HTTPConnection: StreamHandler {
     status.appendLine(to: &output)
     shard.clock.appendDate(loop.now, to: &output)
     output.append(contentsOf: response.fields.wireBytes)
+    shard.site.appendCommon(to: &output, beside: response.fields)
     output.append("Content-Length: \(response.length ?? 0)\r\nX-Request-ID: \(id)\r\n\r\n")
     if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
     stream.write(output)
     shard.log?.refused(status: status, peer: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
-    finishAndClose(loop)
+    finishAndClose()
   }
 
   private static func code(_ status: Status) -> String {
@@ -665,12 +611,12 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  private func finishAndClose(_ loop: isolated EventLoop) {
+  private func finishAndClose() {
     exchange = nil
-    quietSince = loop.now
     phase = .closing
     pending = []
     start = 0
+    markQuiet()
     setDeadline(limits.byteTime)
     stream?.finish()
   }
@@ -694,9 +640,11 @@ final class HTTPConnection: StreamHandler {
     stream?.setDeadline(after: seconds)
   }
 
-  private func log(_ exchange: Exchange, isCut: Bool, _ loop: isolated EventLoop) {
-    shard.log?.served(
+  private func log(_ exchange: Exchange, isCut: Bool) {
+    guard let log = shard.log else { return }
+    let now = Networking.Clock.monotonic()
+    log.served(
       exchange.head, status: exchange.status, sent: exchange.sent, id: exchange.id, peer: peerAddress,
-      at: shard.clock.milliseconds(loop.now), nanoseconds: Networking.Clock.monotonic() - exchange.began, isCut: isCut)
+      at: shard.clock.milliseconds(now), nanoseconds: now - exchange.began, isCut: isCut)
   }
 }

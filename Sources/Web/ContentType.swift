@@ -5,16 +5,21 @@ public struct ContentType: Sendable {
   public let name: String
   /// Whether gzip makes it smaller.
   public let isCompressible: Bool
+  /// Whether a browser may run it, as a page or as a worker, under the policy that comes with it.
+  public let isProgram: Bool
   let field: Fields
 
-  public init(_ name: String, isCompressible: Bool) {
+  public init(_ name: String, isCompressible: Bool, isProgram: Bool = false) {
     self.name = name
     self.isCompressible = isCompressible
+    self.isProgram = isProgram
     field = ["Content-Type": name]
   }
 
   public static let plainText = ContentType("text/plain; charset=utf-8", isCompressible: true)
-  public static let html = ContentType("text/html; charset=utf-8", isCompressible: true)
+  public static let html = ContentType("text/html; charset=utf-8", isCompressible: true, isProgram: true)
+  public static let javaScript = ContentType(
+    "text/javascript; charset=utf-8", isCompressible: true, isProgram: true)
   public static let json = ContentType("application/json", isCompressible: true)
   public static let problem = ContentType("application/problem+json", isCompressible: true)
   public static let eventStream = ContentType("text/event-stream", isCompressible: false)
@@ -27,7 +32,7 @@ public struct ContentType: Sendable {
 
   /// Whether a Content-Type names something that gzip makes smaller.
   public static func isCompressible(_ contentType: String) -> Bool {
-    let name = contentType.prefix { $0 != ";" }
+    let name = contentType.prefix { $0 != ";" }.lowercased()
     return name.hasPrefix("text/") && name != "text/event-stream" || name.hasSuffix("json") || name.hasSuffix("xml")
       || name == "application/javascript" || name == "application/wasm"
   }
@@ -35,8 +40,8 @@ public struct ContentType: Sendable {
   private static let table: [String: ContentType] = [
     "html": .html,
     "css": ContentType("text/css; charset=utf-8", isCompressible: true),
-    "js": ContentType("text/javascript; charset=utf-8", isCompressible: true),
-    "mjs": ContentType("text/javascript; charset=utf-8", isCompressible: true),
+    "js": .javaScript,
+    "mjs": .javaScript,
     "json": .json,
     "map": .json,
     "webmanifest": ContentType("application/manifest+json", isCompressible: true),

@@ -13,7 +13,7 @@ public struct Context {
   public let isEncrypted: Bool
   /// What lives on this loop: one of a kind, shared by its connections.
   public let locals: Locals
-  private let fields: Fields
+  private let head: RequestHead
   private let addresses: Addresses
 
   public init(
@@ -27,24 +27,23 @@ public struct Context {
     self.isEncrypted = isEncrypted
     self.addresses = addresses
     self.locals = locals
-    fields = head.fields
+    self.head = head
   }
 
   /// Who is asking, after trusted proxies were looked through.
-  public var client: IPAddress? { addresses.client(peer: peer, fields) }
+  public var client: IPAddress? { addresses.client(peer: peer, head.fields) }
 
   /// The address that people use for this server, such as `https://chat.example.org`.
-  public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, fields) }
+  public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, head) }
 
   /// Whether people use it over TLS, here or at the proxy.
   public var isSecure: Bool { origin.hasPrefix("https:") }
 
   /// Whether a page with this Origin is one of ours.
   public func isOwnOrigin(_ text: String) -> Bool {
-    addresses.isOwn(text, peer: peer, isEncrypted: isEncrypted, fields)
+    addresses.isOwn(text, peer: peer, isEncrypted: isEncrypted, head)
   }
 }
-
 
 /// Objects that live on one loop, at most one of each type: a publisher's list of the sockets here, a database
 /// connection for reading. None of them is shared between loops, so none of them locks.

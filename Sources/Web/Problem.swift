@@ -54,6 +54,8 @@ public struct Problem: Error, Sendable {
     fields: ["Retry-After": "1"])
   public static let internalError = Problem(
     .internalServerError, code: "internal", title: "Something went wrong here.")
+  public static let preconditionFailed = Problem(
+    .preconditionFailed, code: "precondition_failed", title: "It is not as the request requires.")
   public static let disconnected = Problem(.badRequest, code: "disconnected", title: "The client left.")
 
   public static func badRequest(_ detail: String) -> Problem {
@@ -65,6 +67,12 @@ public struct Problem: Error, Sendable {
       .contentTooLarge, code: "too_large", title: "The body is too large.", params: [("limit", .number(limit))])
     problem.closesConnection = true
     return problem
+  }
+
+  static func rangeNotSatisfiable(length: Int) -> Problem {
+    Problem(
+      .rangeNotSatisfiable, code: "range_not_satisfiable", title: "There is nothing in that range.",
+      fields: ["Content-Range": ByteRanges.unsatisfiableContentRange(of: length)])
   }
 
   public static func methodNotAllowed(_ allowed: String) -> Problem {
@@ -83,7 +91,13 @@ extension Problem {
   }
 
   public func response(id: RequestID) -> Response {
-    var response = Response(status, document(id: id), type: .problem)
+    answer(document(id: id), type: .problem)
+  }
+
+  func answer(_ bytes: [UInt8], type: ContentType) -> Response {
+    var response = Response(status, bytes, type: type)
+    // What is missing now may be there soon; a cache would not know.
+    response.fields.add("Cache-Control", "no-store")
     for index in 0..<fields.count { response.fields.add(fields.name(at: index), fields.value(at: index)) }
     if closesConnection { response.fields.add("Connection", "close") }
     return response

@@ -70,7 +70,6 @@ public final class RequestBody {
     let limit = min(limit, self.limit)
     if let announced, announced > limit { throw .tooLarge(limit: limit) }
     var all: [UInt8] = []
-    if let announced { all.reserveCapacity(announced) }
     while let piece = try await read() {
       guard all.count + piece.count <= limit else { throw .tooLarge(limit: limit) }
       if all.isEmpty { all = piece } else { all.append(contentsOf: piece) }
@@ -86,7 +85,7 @@ public final class RequestBody {
   // MARK: For the server
 
   public func push(_ bytes: [UInt8]) {
-    guard !bytes.isEmpty else { return }
+    guard !bytes.isEmpty, !isComplete else { return }
     pieces.append(bytes)
     waiting += bytes.count
     wake()

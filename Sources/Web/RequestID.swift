@@ -1,4 +1,4 @@
-/// Names one request in the log and in its answer: a random number of the process and one that counts.
+/// Names one request in the log and in its answer: `5fd4f806-1c3`, a random number of the process and one that counts.
 public struct RequestID: Sendable, Hashable, CustomStringConvertible {
   public let process: UInt32
   public let number: UInt64
@@ -14,10 +14,10 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Sixteen hexadecimal digits, and more once a process has served 2³² requests.
   public func append(to bytes: inout [UInt8]) {
     Self.append(UInt64(process), digits: 8, to: &bytes)
-    Self.append(number, digits: number >> 32 == 0 ? 8 : 16, to: &bytes)
+    bytes.append(UInt8(ascii: "-"))
+    Self.append(number, digits: max(1, 16 - number.leadingZeroBitCount / 4), to: &bytes)
   }
 
   private static func append(_ value: UInt64, digits: Int, to bytes: inout [UInt8]) {
@@ -25,7 +25,7 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     while shift > 0 {
       shift -= 4
       let digit = UInt8(truncatingIfNeeded: value >> shift & 15)
-      bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+      bytes.append(digit < 10 ? 0x30 &+ digit : 0x57 &+ digit)
     }
   }
 }

@@ -5,6 +5,9 @@ public struct Response {
   public var status: Status
   public var fields: Fields
   public var body: Body
+  /// All that could be chosen has been: the site neither compresses it nor looks at the request's conditions. Also for
+  /// what mixes a secret with words of a stranger, since compression would tell how alike they are (BREACH).
+  public var isNegotiated: Bool
 
   public enum Body {
     case none
@@ -29,10 +32,11 @@ public struct Response {
     }
   }
 
-  public init(_ status: Status, fields: Fields = Fields(), body: Body = .none) {
+  public init(_ status: Status, fields: Fields = Fields(), body: Body = .none, isNegotiated: Bool = false) {
     self.status = status
     self.fields = fields
     self.body = body
+    self.isNegotiated = isNegotiated
   }
 
   /// Bytes with their media type.

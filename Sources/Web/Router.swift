@@ -1,5 +1,9 @@
 // A tree of path segments. A route is found in one walk; a literal segment beats a `{name}`, which beats the rest of
 // the path (`{name...}`). Where a path is known but not for this method, the answer names the methods it has.
+//
+// A slash at the end counts as an empty last segment: `/forums` and `/forums/` are two paths. A variable and a rest stand
+// for something, never for nothing. Escapes are decoded before anything is compared, so a path has one meaning here
+// however it is spelled.
 
 public import Wire
 
@@ -41,12 +45,22 @@ public struct Router: Sendable {
     var endpoint: Endpoint?
   }
 
+  /// What one path does, by method: few, so a list beats a dictionary.
   fileprivate struct Endpoint: Sendable {
-    var routes: [Method: Route] = [:]
+    private var routes: [(method: Method, route: Route)] = []
+
+    mutating func add(_ route: Route, for method: Method, at pattern: String) {
+      precondition(self[method] == nil, "two routes for \(method.name) \(pattern)")
+      routes.append((method, route))
+    }
+
+    subscript(_ method: Method) -> Route? {
+      routes.first { $0.method == method }?.route
+    }
 
     /// The methods for an Allow field. HEAD comes with GET, and OPTIONS with all.
     var allowed: String {
-      var names = Set(routes.keys.map(\.name))
+      var names = Set(routes.map(\.method.name))
       if names.contains("GET") { names.insert("HEAD") }
       names.insert("OPTIONS")
       return names.sorted().joined(separator: ", ")
@@ -61,7 +75,7 @@ public struct Router: Sendable {
   }
 
   private let root: Node
-  /// Paths without variables, found without a walk.
+  /// Paths without variables, found without a walk when they come as they are written here.
   private let literal: [String: Endpoint]
 
   public init(_ build: (inout Builder) -> Void) {
@@ -80,54 +94,61 @@ public struct Router: Sendable {
       _ method: Method, _ pattern: String, bodyLimit: Int? = nil, _ handler: @escaping Handler
     ) {
       let route = Route(handler: handler, bodyLimit: bodyLimit)
-      let segments = pattern.split(separator: "/").map(String.init)
-      guard segments.contains(where: { $0.hasPrefix("{") }) else {
-        literal[pattern, default: Endpoint()].routes[method] = route
-        return
-      }
+      precondition(pattern.hasPrefix("/"), "\(pattern) is no path")
+      if !pattern.contains("{") { literal[pattern, default: Endpoint()].add(route, for: method, at: pattern) }
       var node = root
-      for segment in segments {
+      for segment in pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init) {
         guard segment.hasPrefix("{"), segment.hasSuffix("}") else {
           let next = node.literals[segment] ?? Draft()
           node.literals[segment] = next
           node = next
           continue
         }
-        let name = segment.dropFirst().dropLast()
+        let name = String(segment.dropFirst().dropLast())
         if name.hasSuffix("...") {
-          node.restName = String(name.dropLast(3))
+          precondition(pattern.hasSuffix(segment), "the rest is not at the end of \(pattern)")
           node.rest = node.rest ?? Endpoint()
-          node.rest?.routes[method] = route
+          node.rest?.add(route, for: method, at: pattern)
+          node.restName = Self.same(node.restName, String(name.dropLast(3)), in: pattern)
           return
         }
         let next = node.variable ?? Draft()
         node.variable = next
-        node.variableName = String(name)
+        node.variableName = Self.same(node.variableName, name, in: pattern)
         node = next
       }
       node.endpoint = node.endpoint ?? Endpoint()
-      node.endpoint?.routes[method] = route
+      node.endpoint?.add(route, for: method, at: pattern)
+    }
+
+    /// A variable is stored under its place's name, so routes that share the place have to agree on it.
+    private static func same(_ known: String, _ name: String, in pattern: String) -> String {
+      precondition(known.isEmpty || known == name, "{\(name)} of \(pattern) is called {\(known)} elsewhere")
+      return name
     }
   }
 
   public func match(_ method: Method, _ path: String) -> Match {
     if let endpoint = literal[path] { return choose(endpoint, method, PathParameters()) }
-    guard let segments = try? URLPath(path).segments else { return .none }
+    let url: URLPath
+    do { url = try URLPath(path) } catch { return .none }
+    let segments = url.endsInSlash ? url.segments + [""] : url.segments
     var parameters = PathParameters()
     guard let endpoint = walk(root, segments[...], &parameters) else { return .none }
     return choose(endpoint, method, parameters)
   }
 
   private func choose(_ endpoint: Endpoint, _ method: Method, _ parameters: PathParameters) -> Match {
-    if let route = endpoint.routes[method] { return .route(route, parameters) }
-    if method == .head, let route = endpoint.routes[.get] { return .route(route, parameters) }
+    if let route = endpoint[method] { return .route(route, parameters) }
+    if method == .head, let route = endpoint[.get] { return .route(route, parameters) }
     return .otherMethods(allowed: endpoint.allowed)
   }
 
   private func walk(_ node: Node, _ segments: ArraySlice<String>, _ parameters: inout PathParameters) -> Endpoint? {
     guard let segment = segments.first else { return node.endpoint }
     if let next = node.literals[segment], let found = walk(next, segments.dropFirst(), &parameters) { return found }
-    if let next = node.variable, !segment.isEmpty {
+    guard !segment.isEmpty else { return nil }
+    if let next = node.variable {
       let count = parameters.pairs.count
       parameters.pairs.append((node.variableName, segment))
       if let found = walk(next, segments.dropFirst(), &parameters) { return found }

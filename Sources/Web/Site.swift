@@ -1,5 +1,7 @@
 // What a server serves: routes, what stands behind them, and what holds for every answer. It turns a refusal into a
 // problem document, answers OPTIONS, honours If-None-Match and compresses; the server below it does framing alone.
+//
+// A small answer without conditions passes through here without a string being made: most answers are such.
 
 public import Wire
 
@@ -8,7 +10,7 @@ public final class Site: Sendable {
   public let limits: Limits
   public let addresses: Addresses
   /// Asked when no route matches: the static files.
-  let fallback: Handler?
+  let fallback: Handler
   /// Sent with every answer that does not say otherwise.
   let common: Fields
   private let complain: @Sendable (String) -> Void
@@ -18,103 +20,114 @@ public final class Site: Sendable {
     common: Fields = Site.securityFields, complain: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.router = router
-    self.fallback = fallback
+    if let fallback { self.fallback = fallback } else { self.fallback = Self.nothing }
     self.limits = limits
     self.addresses = addresses
-    self.common = common
+    self.common = Self.with(hsts: addresses, common)
     self.complain = complain
   }
 
-  /// For every answer: no guessing of types, no frames around us, no address of ours in other sites' logs. Pages add
-  /// their own content policy; what is no page may do nothing at all.
-  public static let securityFields: Fields = [
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  ]
+  @Sendable
+  private static func nothing(_ request: Request, _ context: Context) async throws(Problem) -> Response {
+    throw .notFound
+  }
 
   /// What will answer a request, found by its head alone: the server reads the body under this limit.
   public struct Plan: Sendable {
     public let bodyLimit: Int
     let parameters: PathParameters
-    let handler: Handler?
-    let refusal: Problem?
+    let handler: Handler
   }
 
   public func plan(_ head: RequestHead) -> Plan {
-    if head.target.isAsterisk { return answer(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS") }
+    if head.method == .options, head.target.isAsterisk { return plan(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS") }
     switch router.match(head.method, head.target.path) {
     case .route(let route, let parameters):
-      return Plan(
-        bodyLimit: route.bodyLimit ?? limits.body, parameters: parameters, handler: route.handler, refusal: nil)
+      return Plan(bodyLimit: route.bodyLimit ?? limits.body, parameters: parameters, handler: route.handler)
     case .otherMethods(let allowed):
-      if head.method == .options { return answer(options: allowed) }
-      return Plan(
-        bodyLimit: limits.body, parameters: PathParameters(), handler: nil, refusal: .methodNotAllowed(allowed))
+      if head.method == .options { return plan(options: allowed) }
+      return plan { _, _ throws(Problem) in throw .methodNotAllowed(allowed) }
     case .none:
-      guard let fallback else {
-        return Plan(bodyLimit: limits.body, parameters: PathParameters(), handler: nil, refusal: .notFound)
-      }
-      return Plan(bodyLimit: limits.body, parameters: PathParameters(), handler: fallback, refusal: nil)
+      return plan(fallback)
     }
   }
 
-  private func answer(options allowed: String) -> Plan {
-    Plan(
-      bodyLimit: limits.body, parameters: PathParameters(),
-      handler: { _, _ in Response(.noContent, fields: ["Allow": allowed]) }, refusal: nil)
+  private func plan(options allowed: String) -> Plan {
+    plan { _, _ in Response(.noContent, fields: ["Allow": allowed]) }
+  }
+
+  private func plan(_ handler: @escaping Handler) -> Plan {
+    Plan(bodyLimit: limits.body, parameters: PathParameters(), handler: handler)
   }
 
   /// Answers. Whatever goes wrong becomes an answer too.
   public func respond(_ request: Request, _ context: Context, _ plan: Plan) async -> Response {
-    guard let handler = plan.handler else {
-      return finish((plan.refusal ?? .notFound).response(id: context.id), request.head)
-    }
     var request = request
     request.parameters = plan.parameters
+    var response: Response
     do {
-      return finish(try await handler(request, context), request.head)
+      response = try await plan.handler(request, context)
     } catch {
       if error.status.code >= 500, let cause = error.cause { complain("\(context.id) \(cause)") }
-      return finish(error.response(id: context.id), request.head)
+      response = error.response(id: context.id, to: request.head)
     }
+    finish(&response, request.head)
+    return response
   }
 
   // MARK: For every answer
 
-  private func finish(_ response: Response, _ head: RequestHead) -> Response {
-    var response = response
-    response.fields.addMissing(from: common)
-    if case .webSocket = response.body { return response }
-    revalidate(&response, head)
-    compress(&response, head)
-    return response
+  /// Writes the common fields that an answer does not set itself. The server calls it while it writes the head, so that
+  /// no answer carries a copy of them.
+  public func appendCommon(to output: inout [UInt8], beside fields: Fields) {
+    common.append(to: &output, unlessIn: fields)
   }
 
-  /// RFC 9110 §13.1.2: who has the current form is told so.
+  private func finish(_ response: inout Response, _ head: RequestHead) {
+    guard !response.isNegotiated else { return }
+    // The coding is chosen first: 304 names the form that 200 would have sent, and says what it depends on.
+    let isPacked = chooseCoding(&response, head)
+    revalidate(&response, head)
+    if isPacked { pack(&response) }
+  }
+
+  /// RFC 9110 §13.1.2: who has the present form is told so.
   private func revalidate(_ response: inout Response, _ head: RequestHead) {
-    guard response.status == .ok, head.method == .get || head.method == .head,
-      head.fields.has("if-none-match"), let tag = response.fields["etag"].flatMap({ EntityTag(parsing: $0) })
+    guard response.status == .ok, head.method == .get || head.method == .head, head.fields.has("if-none-match"),
+      let tag = response.fields["etag"].flatMap({ EntityTag(parsing: $0) })
     else { return }
     let conditions = Preconditions(head.method, head.fields, now: 0)
     guard conditions.evaluate(.init(tag: tag)) == .notModified else { return }
     response.status = .notModified
     response.body = .none
+    // §15.4.5: what describes the content goes with the content.
     response.fields.remove("content-type")
+    response.fields.remove("content-encoding")
+    response.fields.remove("last-modified")
   }
 
-  private func compress(_ response: inout Response, _ head: RequestHead) {
+  /// Whether the body goes out gzipped; the fields say so from here on.
+  private func chooseCoding(_ response: inout Response, _ head: RequestHead) -> Bool {
     guard case .bytes(let bytes) = response.body, bytes.count >= Self.smallestCompressed,
       response.status != .partialContent, !response.fields.has("content-encoding"),
       let type = response.fields["content-type"], ContentType.isCompressible(type)
-    else { return }
+    else { return false }
     response.fields.add("Vary", "Accept-Encoding")
-    guard Accept.encodings(head.fields).allowsGzip, let packed = try? Gzip.compress(bytes, level: 5) else { return }
-    response.body = .bytes(packed)
+    guard head.fields.has("accept-encoding"), Accept.encodings(head.fields).allowsGzip else { return false }
     response.fields.add("Content-Encoding", "gzip")
-    // The bytes are others now, so a strong tag would lie (RFC 9110 §8.8.1).
+    // The bytes are others, so a strong tag would lie (RFC 9110 §8.8.1).
     if let tag = response.fields["etag"], !tag.hasPrefix("W/") { response.fields.set("etag", "W/\(tag)") }
+    return true
+  }
+
+  private func pack(_ response: inout Response) {
+    guard case .bytes(let bytes) = response.body else { return }
+    do {
+      response.body = .bytes(try Gzip.compress(bytes, level: 5))
+    } catch {
+      // Only for want of memory; the plain form needs no more of it.
+      response.fields.remove("content-encoding")
+    }
   }
 
   /// Below this, gzip costs more than it saves.

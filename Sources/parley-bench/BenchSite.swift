@@ -39,7 +39,10 @@ enum BenchSite {
           })
       }
     }
-    return Site(router: router)
+    var limits = Limits()
+    limits.connections = 1_000_000
+    limits.connectionsPerAddress = 1_000_000
+    return Site(router: router, limits: limits)
   }
 
   private static func webSocket(

@@ -1,1 +1,21 @@
-print("parley")
+import Glibc
+import Networking
+
+// Commands are few; each is a file of its own.
+Signals.ignoreBrokenPipes()
+let arguments = Array(CommandLine.arguments.dropFirst())
+let rest = Array(arguments.dropFirst())
+let asksForHelp = rest.contains("--help") || rest.contains("-h")
+
+switch arguments.first {
+case "serve" where asksForHelp: Terminal.print(Help.serve)
+case "serve": exit(await ServeCommand.run(rest))
+case "health" where asksForHelp: Terminal.print(Help.health)
+case "health": exit(await HealthCommand.run(rest))
+case "version", "--version": Terminal.print("parley \(version)\n")
+case nil, "help", "--help", "-h": Terminal.print(Help.overview)
+case let command?:
+  Terminal.complain("\"\(command)\" is not a command.")
+  Terminal.complain(Help.overview)
+  exit(2)
+}

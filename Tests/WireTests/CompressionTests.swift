@@ -37,7 +37,7 @@ struct CompressionTests {
     let plain = Array("the garden is open, bring your own spade".utf8)
     var sizes: [Int] = []
     for _ in 0..<3 {
-      let deflated = deflater.deflate(message: plain.span)
+      let deflated = try deflater.deflate(message: plain.span)
       sizes.append(deflated.count)
       var output: [UInt8] = []
       try inflater.inflate(deflated.span, into: &output, limit: 100)
@@ -46,7 +46,7 @@ struct CompressionTests {
     }
     #expect(sizes[1] < sizes[0] / 2)
     deflater.reset()
-    #expect(deflater.deflate(message: plain.span).count == sizes[0])
+    #expect(try deflater.deflate(message: plain.span).count == sizes[0])
   }
 
   /// RFC 7692 §7.2.3: every way to send "Hello".
@@ -66,7 +66,7 @@ struct CompressionTests {
 
   @Test func `an empty message is one zero byte, every time`() throws {
     let deflater = try Deflater()
-    for _ in 0..<3 { #expect(deflater.deflate(message: [UInt8]().span) == [0x00]) }
+    for _ in 0..<3 { #expect(try deflater.deflate(message: [UInt8]().span) == [0x00]) }
     #expect(try inflate([[0x00]]) == [])
   }
 
@@ -139,16 +139,16 @@ struct CompressionTests {
     let encoder = try Gzip.Encoder(level: 1)
     var parts: [UInt8] = []
     for start in stride(from: 0, to: plain.count, by: 50_000) {
-      parts += encoder.append(Array(plain[start..<min(start + 50_000, plain.count)]))
-      parts += encoder.flush()
+      parts += try encoder.append(Array(plain[start..<min(start + 50_000, plain.count)]))
+      parts += try encoder.flush()
     }
-    parts += encoder.finish()
+    parts += try encoder.finish()
     #expect(try gunzip(parts) == plain)
   }
 
   @Test func `what was flushed can be read before the end`() throws {
     let encoder = try Gzip.Encoder()
-    let sent = encoder.append(Array("ada".utf8)) + encoder.flush()
+    let sent = try encoder.append(Array("ada".utf8)) + encoder.flush()
     let stream = try ZlibStream(inflating: .gzip, windowBits: 15)
     var output: [UInt8] = []
     _ = stream.turn(sent.span, .sync, into: &output, room: 100)

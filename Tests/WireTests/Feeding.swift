@@ -1,11 +1,7 @@
-import FoundationEssentials
 import Wire
 
 /// Ways to bring the same bytes: whole, cut in two at every place, and one by one. A parser must not care.
 enum Feeding {
-  /// How often fuzz tests try; more by hand with PARLEY_FUZZ_ROUNDS.
-  static let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap(Int.init) ?? 2_000
-
   /// The ends of the input seen by each call: `[n]` is whole.
   /// Inputs of more than a thousand bytes, which are about limits, are cut at some places.
   static func cuts(of count: Int) -> [[Int]] {
@@ -24,7 +20,9 @@ enum Feeding {
     var parser = RequestParser(limits: limits)
     do throws(RequestError) {
       for end in ends {
-        if let (head, length) = try parser.parse(bytes.span.extracting(0..<end)) { return .read(RequestSummary(head), length) }
+        if let (head, length) = try parser.parse(bytes.span.extracting(0..<end)) {
+          return .read(RequestSummary(head), length)
+        }
       }
       return .needsMore
     } catch { return .refused(error) }
@@ -114,7 +112,8 @@ struct RequestSummary: Equatable, Sendable, CustomStringConvertible {
   let description: String
 
   init(_ head: RequestHead) {
-    let target = [head.target.authority, head.target.path, head.target.query.map { "?" + $0 }].compactMap { $0 }.joined()
+    let target = [head.target.authority, head.target.path, head.target.query.map { "?" + $0 }].compactMap { $0 }
+      .joined()
     var words = [head.method.name, target]
     if head.version == .http10 { words.append("1.0") }
     switch head.framing {

@@ -15,9 +15,9 @@ public final class Deflater {
   }
 
   /// A message's payload; what came before it stays in the window until `reset`.
-  public func deflate(message: Span<UInt8>) -> [UInt8] {
+  public func deflate(message: Span<UInt8>) throws(CompressionFault) -> [UInt8] {
     var output: [UInt8] = []
-    stream.deflate(message, .sync, into: &output)
+    try stream.deflate(message, .sync, into: &output)
     // RFC 7692 §7.2.3.6: an empty message is one zero byte.
     guard output.count > Self.tail.count else { return [0x00] }
     output.removeLast(Self.tail.count)
@@ -28,8 +28,8 @@ public final class Deflater {
 }
 
 extension ZlibStream {
-  /// Eats all of the input.
-  func deflate(_ input: Span<UInt8>, _ flush: Flush, into output: inout [UInt8]) {
+  /// Eats all of the input. It fails only when zlib's own state is broken; the stream is then of no more use.
+  func deflate(_ input: Span<UInt8>, _ flush: Flush, into output: inout [UInt8]) throws(CompressionFault) {
     var place = 0
     while true {
       let rest = input.extracting(place...)
@@ -41,7 +41,8 @@ extension ZlibStream {
       // zlib.h, deflate: a flush is done when room was left over.
       case .more: if output.count - before < room, place == input.count { return }
       case .ended: return
-      case .malformed, .outOfMemory: preconditionFailure("zlib's own state is broken")
+      case .malformed: throw .malformed
+      case .outOfMemory: throw .outOfMemory
       }
     }
   }

@@ -3,7 +3,7 @@ public enum Gzip {
   public static func compress(_ bytes: [UInt8], level: Int = 6) throws(CompressionFault) -> [UInt8] {
     let encoder = try Encoder(level: level)
     var output: [UInt8] = []
-    encoder.stream.deflate(bytes.span, .finish, into: &output)
+    try encoder.stream.deflate(bytes.span, .finish, into: &output)
     return output
   }
 
@@ -15,17 +15,17 @@ public enum Gzip {
       stream = try ZlibStream(deflating: .gzip, level: level, windowBits: 15, memoryLevel: 8)
     }
 
-    public func append(_ bytes: [UInt8]) -> [UInt8] { take(bytes, .none) }
+    public func append(_ bytes: [UInt8]) throws(CompressionFault) -> [UInt8] { try take(bytes, .none) }
 
     /// Everything so far, so that the peer can read it now; each flush costs a few bytes.
-    public func flush() -> [UInt8] { take([], .sync) }
+    public func flush() throws(CompressionFault) -> [UInt8] { try take([], .sync) }
 
     /// The rest. The encoder is then of no more use.
-    public func finish() -> [UInt8] { take([], .finish) }
+    public func finish() throws(CompressionFault) -> [UInt8] { try take([], .finish) }
 
-    private func take(_ bytes: [UInt8], _ flush: ZlibStream.Flush) -> [UInt8] {
+    private func take(_ bytes: [UInt8], _ flush: ZlibStream.Flush) throws(CompressionFault) -> [UInt8] {
       var output: [UInt8] = []
-      stream.deflate(bytes.span, flush, into: &output)
+      try stream.deflate(bytes.span, flush, into: &output)
       return output
     }
   }

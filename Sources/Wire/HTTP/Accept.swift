@@ -32,7 +32,7 @@ public struct Accept: Sendable {
   private static func member(_ text: String) -> (name: String, weight: Int)? {
     let name = text.prefix { $0 != ";" }
     let bytes = Array(text.utf8)
-    guard let parameters = Parameters(bytes.span, from: name.utf8.count, to: bytes.count) else { return nil }
+    guard let parameters = FieldParameters(bytes.span, from: name.utf8.count, to: bytes.count) else { return nil }
     let weight = parameters["q"].map(Accept.weight(of:)) ?? 1_000
     let trimmed = bytes.span.trimmed(0..<name.utf8.count)
     guard let weight, !trimmed.isEmpty else { return nil }

@@ -127,7 +127,8 @@ public enum FieldError: Error, Sendable, Hashable {
   public var isOverLimit: Bool {
     switch self {
     case .lineTooLong, .sectionTooLong, .tooMany: true
-    case .bareLineFeed, .bareCarriageReturn, .emptyName, .badName, .spaceInName, .missingColon, .badValue, .folded: false
+    case .bareLineFeed, .bareCarriageReturn, .emptyName, .badName, .spaceInName, .missingColon, .badValue, .folded:
+      false
     }
   }
 

@@ -100,13 +100,18 @@ public struct Fields: Sendable {
   /// Adds a field at the end. Bytes that could end the line (CR, LF, NUL) become spaces: a value made from what a
   /// peer sent can never start a field of its own.
   public mutating func add(_ name: String, _ value: String) {
+    if entries.isEmpty {
+      // Most responses have no more than this.
+      entries.reserveCapacity(8)
+      bytes.reserveCapacity(256)
+    }
     let nameStart = bytes.count
     for byte in name.utf8 { bytes.append(ASCII.isToken(byte) ? byte : UInt8(ascii: "_")) }
     let nameEnd = bytes.count
     bytes.append(UInt8(ascii: ":"))
     bytes.append(UInt8(ascii: " "))
     let valueStart = bytes.count
-    for byte in value.utf8 { bytes.append(byte == 13 || byte == 10 || byte == 0 ? UInt8(ascii: " ") : byte) }
+    appendInLine(value.utf8Span.span)
     let valueEnd = bytes.count
     bytes.append(13)
     bytes.append(10)
@@ -115,27 +120,42 @@ public struct Fields: Sendable {
         nameStart: Int32(nameStart), nameEnd: Int32(nameEnd), valueStart: Int32(valueStart), valueEnd: Int32(valueEnd)))
   }
 
+  private mutating func appendInLine(_ value: Span<UInt8>) {
+    if value.firstControl(from: 0, to: value.count) == value.count {
+      bytes.append(copying: value)
+    } else {
+      for index in value.indices {
+        let byte = value[index]
+        bytes.append(byte == 13 || byte == 10 || byte == 0 ? UInt8(ascii: " ") : byte)
+      }
+    }
+  }
+
   /// Puts one field in the place of all that have this name.
   public mutating func set(_ name: StaticString, _ value: String) {
     remove(name)
     add(name.description, value)
   }
 
+  /// Writes those fields that `others` has no field of the same name for. Mostly these are all: one copy.
+  public func append(to output: inout [UInt8], unlessIn others: Fields) {
+    var start = 0
+    for entry in entries {
+      let end = Int(entry.valueEnd) + 2
+      for other in others.entries where others.isSameName(other, self, entry) {
+        output.append(contentsOf: bytes[start..<Int(entry.nameStart)])
+        start = end
+        break
+      }
+    }
+    output.append(contentsOf: bytes[start...])
+  }
+
   /// Adds those of `defaults` whose names are not here yet.
   public mutating func addMissing(from defaults: Fields) {
-    let own = entries.count
-    for entry in defaults.entries {
-      var isMissing = true
-      for index in 0..<own where isMissing { isMissing = !isSameName(entries[index], defaults, entry) }
-      guard isMissing else { continue }
-      let shift = Int32(bytes.count) - entry.nameStart
-      bytes.append(contentsOf: defaults.bytes[Int(entry.nameStart)..<Int(entry.valueEnd)])
-      bytes.append(13)
-      bytes.append(10)
-      entries.append(
-        Entry(
-          nameStart: entry.nameStart + shift, nameEnd: entry.nameEnd + shift, valueStart: entry.valueStart + shift,
-          valueEnd: entry.valueEnd + shift))
+    for (index, entry) in defaults.entries.enumerated()
+    where !entries.contains(where: { isSameName($0, defaults, entry) }) {
+      add(defaults.name(at: index), defaults.value(at: index))
     }
   }
 
@@ -152,7 +172,8 @@ public struct Fields: Sendable {
   public mutating func remove(_ name: StaticString) {
     guard has(name) else { return }
     var kept = Fields()
-    for (index, entry) in entries.enumerated() where Int(entry.nameEnd - entry.nameStart) != name.utf8CodeUnitCount
+    for (index, entry) in entries.enumerated()
+    where Int(entry.nameEnd - entry.nameStart) != name.utf8CodeUnitCount
       || !matches(entry, name)
     {
       kept.add(self.name(at: index), value(at: index))

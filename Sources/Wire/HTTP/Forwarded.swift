@@ -60,7 +60,7 @@ public struct Forwarded: Sendable, Hashable {
   /// `for=192.0.2.60;proto=https;host=garden.example;by=…` (RFC 7239 §4).
   private static func hop(_ text: String) -> Hop? {
     let bytes = Array((";" + text).utf8)
-    guard let parameters = Parameters(bytes.span, from: 0, to: bytes.count) else { return nil }
+    guard let parameters = FieldParameters(bytes.span, from: 0, to: bytes.count) else { return nil }
     var hop = Hop()
     for pair in parameters.pairs {
       switch pair.name {

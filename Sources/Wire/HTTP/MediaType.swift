@@ -2,18 +2,19 @@
 public struct MediaType: Sendable, Hashable {
   public let type: String
   public let subtype: String
-  private let parameters: Parameters
+  private let parameters: FieldParameters
 
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     var index = 0
     let end = bytes.count
-    guard let type = Parameters.token(bytes.span, &index, end), index < end, bytes[index] == UInt8(ascii: "/") else {
+    guard let type = FieldParameters.token(bytes.span, &index, end), index < end, bytes[index] == UInt8(ascii: "/")
+    else {
       return nil
     }
     index += 1
-    guard let subtype = Parameters.token(bytes.span, &index, end),
-      let parameters = Parameters(bytes.span, from: index, to: end)
+    guard let subtype = FieldParameters.token(bytes.span, &index, end),
+      let parameters = FieldParameters(bytes.span, from: index, to: end)
     else { return nil }
     self.type = type.lowercased()
     self.subtype = subtype.lowercased()

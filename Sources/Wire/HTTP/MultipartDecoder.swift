@@ -205,8 +205,8 @@ public struct MultipartPart: Sendable, Hashable {
     guard dispositions.count == 1, let disposition = dispositions.first else { throw .badDisposition }
     let bytes = Array(disposition.utf8)
     var index = 0
-    guard Parameters.token(bytes.span, &index, bytes.count)?.lowercased() == "form-data",
-      let parameters = Parameters(bytes.span, from: index, to: bytes.count), let name = parameters["name"]
+    guard FieldParameters.token(bytes.span, &index, bytes.count)?.lowercased() == "form-data",
+      let parameters = FieldParameters(bytes.span, from: index, to: bytes.count), let name = parameters["name"]
     else { throw .badDisposition }
     self.name = name
     // RFC 6266 §4.3: where both are there, filename* is the better one.

@@ -7,6 +7,14 @@ public struct ReceivedResponse: Sendable {
   /// Whether the connection may carry another request after this response.
   public let keepsAlive: Bool
 
+  public init(status: Status, version: Version, fields: Fields, framing: Framing, keepsAlive: Bool) {
+    self.status = status
+    self.version = version
+    self.fields = fields
+    self.framing = framing
+    self.keepsAlive = keepsAlive
+  }
+
   /// RFC 9110 §15.2: another response to the same request follows. (After 101 another protocol does.)
   public var isInterim: Bool { status.code < 200 && status != .switchingProtocols }
 }
@@ -64,7 +72,7 @@ public struct ResponseParser: Sendable {
     while position < bound, ResponseParser.mayStand(bytes[position], at: position) { position &+= 1 }
     self.position = position
     if position < bound {
-      guard bytes[position] == 13, position == 12 || position > 12 else { throw .badLine }
+      guard bytes[position] == 13, position >= 12 else { throw .badLine }
       if position &+ 1 < bound {
         guard bytes[position &+ 1] == 10 else { throw .badLine }
         self.position = position &+ 2

@@ -44,7 +44,7 @@ struct TargetPlaces: Sendable {
 
   func value(_ bytes: Span<UInt8>) -> Target {
     Target(
-      path: isAsterisk ? "*" : path.isEmpty ? "/" : bytes.text(path), query: query.map { bytes.text($0) },
+      path: isAsterisk ? "*" : path.count <= 1 ? "/" : bytes.text(path), query: query.map { bytes.text($0) },
       authority: authority.isEmpty ? nil : bytes.text(authority))
   }
 

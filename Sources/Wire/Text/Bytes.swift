@@ -18,7 +18,7 @@ extension [UInt8] {
   }
 
   /// The digits of a number that is not negative.
-  @inlinable package mutating func append(decimal number: Int) {
+  @inlinable public mutating func append(decimal number: Int) {
     var divisor = 1
     while number / divisor >= 10 { divisor *= 10 }
     while divisor > 0 {

@@ -37,7 +37,8 @@ public enum Timestamp {
     var reader = FixedReader(text)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
       let day = reader.number(2), reader.take("T"), let hour = reader.number(2), reader.take(":"),
-      let minute = reader.number(2), reader.take(":"), let second = reader.number(2), hour < 24, minute < 60, second < 60,
+      let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
+      hour < 24, minute < 60, second < 60,
       let date = CivilDate(year: year, month: month, day: day), let fraction = fraction(&reader),
       let offset = offset(&reader), reader.isAtEnd
     else { return nil }

@@ -27,7 +27,10 @@ public final class DeflateStreams {
   /// A payload that refers to nothing before it; nil when deflating does not make it shorter.
   func deflateAlone(_ message: Span<UInt8>, windowBits: Int) -> [UInt8]? {
     guard let deflater = deflater(windowBits: windowBits) else { return nil }
-    let payload = deflater.deflate(message: message)
+    guard let payload = try? deflater.deflate(message: message) else {
+      deflaters[windowBits] = nil
+      return nil
+    }
     deflater.reset()
     return payload.count < message.count ? payload : nil
   }

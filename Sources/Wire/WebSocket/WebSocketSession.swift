@@ -300,7 +300,11 @@ extension WebSocketSession {
     guard keepsContext else { return streams.deflateAlone(message.span, windowBits: windowBits) }
     if deflater == nil { deflater = streams.makeDeflater(windowBits: windowBits) }
     // What the deflater saw must be sent, or the peer's window would lack it: even when it did not get shorter.
-    return deflater?.deflate(message: message.span)
+    guard let payload = try? deflater?.deflate(message: message.span) else {
+      deflater = nil  // the next one starts with an empty window, which refers to nothing that the peer lacks
+      return nil
+    }
+    return payload
   }
 
   private func encodeClose(_ code: CloseCode, _ reason: String) -> [UInt8] {

@@ -15,7 +15,9 @@ import Wire
   @Test func `a cookie is written with what makes it safe`() {
     let cookie = SetCookie(name: "__Host-session", value: "abc", maxAge: 60, isSecure: true)
     #expect(cookie?.fieldValue == "__Host-session=abc; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax")
-    for (name, value, path) in [("a b", "x", "/"), ("", "x", "/"), ("a", "x;y", "/"), ("a", "x\r\n", "/"), ("a", "x", "/;b"), ("a", "x", "b")] {
+    for (name, value, path) in [
+      ("a b", "x", "/"), ("", "x", "/"), ("a", "x;y", "/"), ("a", "x\r\n", "/"), ("a", "x", "/;b"), ("a", "x", "b"),
+    ] {
       #expect(SetCookie(name: name, value: value, path: path, isSecure: true) == nil)
     }
     #expect(SetCookie(name: "__Host-a", value: "x", isSecure: false) == nil)

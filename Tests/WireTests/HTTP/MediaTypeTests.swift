@@ -6,7 +6,10 @@ import Wire
     #expect(MediaType("Text/HTML; Charset=\"UTF-8\"; a=b ;")?["charset"] == "UTF-8")
     #expect(MediaType("Text/HTML")?.essence == "text/html")
     #expect(MediaType("application/problem+json;charset=utf-8")?.isJSON == true)
-    for text in ["", "text", "text/", "/html", "text /html", "text/html;a", "text/html;a=", "text/html;a=b;A=c", "text/html x", "text/html;a=\"b"] {
+    for text in [
+      "", "text", "text/", "/html", "text /html", "text/html;a", "text/html;a=", "text/html;a=b;A=c", "text/html x",
+      "text/html;a=\"b",
+    ] {
       #expect(MediaType(text) == nil)
     }
   }

@@ -50,7 +50,10 @@ import Wire
     (part("form-data; name=a; filename*=latin-1''%fc"), .refused(.badDisposition)),
     (part("form-data; name=a; filename*=UTF-8''%fc"), .refused(.badDisposition)),
     (part("form-data; name=a; filename*=UTF-8''%00"), .refused(.badDisposition)),
-    ("--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b\r\n\r\n", .refused(.badDisposition)),
+    (
+      "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b\r\n\r\n",
+      .refused(.badDisposition)
+    ),
     ("--b\r\nContent-Disposition: form-data; name=a\nX", .refused(.head(.bareLineFeed))),
     ("--b\r\nContent-Disposition : form-data", .refused(.head(.spaceInName))),
     ("--b\r\n" + (0..<17).map { "X\($0): y\r\n" }.joined(), .refused(.head(.tooMany))),
@@ -89,7 +92,8 @@ import Wire
   @Test func `payload that keeps almost being a delimiter takes linear time`() {
     let payload = String(repeating: "\r\n--bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", count: 4_000)
     let boundary = String(repeating: "b", count: 60)
-    let bytes = Array("--\(boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n\(payload)\r\n--\(boundary)--".utf8)
+    let bytes = Array(
+      "--\(boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n\(payload)\r\n--\(boundary)--".utf8)
     let start = ContinuousClock.now
     #expect(Feeding.form(bytes, boundary: boundary, ends: [bytes.count]) == .read(["a=" + payload], 0))
     #expect(ContinuousClock.now - start < .seconds(2))
@@ -97,7 +101,7 @@ import Wire
 
   @Test func `mutated forms never crash and do not care where they are cut`() {
     var random = Seeded(seed: 4)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let row = MultipartDecoderTests.rows.randomElement(using: &random)?.0.utf8.prefix(160) ?? ""[...].utf8
       let bytes = Array(row).mutated(&random)
       let whole = Feeding.form(bytes, ends: [bytes.count])

@@ -15,7 +15,7 @@ import Wire
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
   static let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
 
-  @Test(arguments: [
+  static let rows: [(Wire.Method, KeyValuePairs<String, String>, Preconditions.Outcome)] = [
     (Method.get, [:], .proceed),
     (.get, ["If-Match": "\"v1\""], .proceed), (.get, ["If-Match": "*"], .proceed),
     (.put, ["If-Match": "\"v0\", \"v1\""], .proceed), (.put, ["If-Match": "\"v0\""], .failed),
@@ -31,7 +31,9 @@ import Wire
     (.put, ["If-Unmodified-Since": earlier, "If-Match": "\"v1\""], .proceed),
     (.get, ["If-Match": "\"v0\"", "If-None-Match": "\"v1\""], .failed),
     (.get, ["If-Match": "\"v1\"", "If-None-Match": "\"v1\""], .notModified),
-  ] as [(Wire.Method, KeyValuePairs<String, String>, Preconditions.Outcome)])
+  ]
+
+  @Test(arguments: rows)
   func `preconditions are asked in the order of the RFC`(
     _ method: Wire.Method, _ fields: KeyValuePairs<String, String>, _ outcome: Preconditions.Outcome
   ) {
@@ -48,7 +50,8 @@ import Wire
   }
 
   @Test(arguments: [
-    ("\"v1\"", true), ("W/\"v1\"", false), ("\"v0\"", false), ("\"v1\", \"v1\"", false), (date, true), (earlier, false), ("x", false),
+    ("\"v1\"", true), ("W/\"v1\"", false), ("\"v0\"", false), ("\"v1\", \"v1\"", false), (date, true), (earlier, false),
+    ("x", false),
   ])
   func `a range counts only for the version it was asked of`(_ value: String, _ isAllowed: Bool) {
     let current = Preconditions.Current(tag: EntityTag("v1"), modified: PreconditionsTests.modified)

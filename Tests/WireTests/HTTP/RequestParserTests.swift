@@ -10,7 +10,8 @@ import Wire
       switch outcome {
       case .read(let summary, let length):
         let words = summary.description.split(separator: " ").joined(separator: " ")
-        guard case .read(let expected, length) = row.outcome, expected.split(separator: " ").joined(separator: " ") == words
+        guard case .read(let expected, length) = row.outcome,
+          expected.split(separator: " ").joined(separator: " ") == words
         else {
           Issue.record("read \(words) in \(length) bytes, cut at \(ends.prefix(2))")
           return
@@ -81,7 +82,8 @@ import Wire
   }
 
   @Test(arguments: [
-    (RequestError.lineTooLong, 414), (.field(.lineTooLong), 431), (.field(.sectionTooLong), 431), (.field(.tooMany), 431),
+    (RequestError.lineTooLong, 414), (.field(.lineTooLong), 431), (.field(.sectionTooLong), 431),
+    (.field(.tooMany), 431),
     (.field(.folded), 400), (.badLine, 400), (.badHost, 400), (.methodNotImplemented, 501), (.versionNotSupported, 505),
     (.framing(.unknownTransferCoding), 501), (.framing(.badTransferEncoding), 400), (.unknownExpectation, 417),
   ])
@@ -106,7 +108,7 @@ import Wire
 
   @Test func `mutated heads never crash and do not care where they are cut`() {
     var random = Seeded(seed: 1)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let bytes = requestRows.randomElement(using: &random)?.bytes.mutated(&random) ?? []
       let whole = Feeding.request(bytes, ends: [bytes.count])
       #expect(Feeding.request(bytes, ends: Feeding.randomCuts(of: bytes.count, &random)) == whole)
@@ -122,7 +124,8 @@ extension [UInt8] {
     var bytes = self
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let place = Int.random(in: 0...bytes.count, using: &random)
-      let byte = Bool.random(using: &random) ? telling.randomElement(using: &random) ?? 0 : .random(in: 0...255, using: &random)
+      let byte =
+        Bool.random(using: &random) ? telling.randomElement(using: &random) ?? 0 : .random(in: 0...255, using: &random)
       switch Int.random(in: 0...3, using: &random) {
       case 0 where place < bytes.count: bytes[place] = byte
       case 1 where place < bytes.count: bytes.remove(at: place)

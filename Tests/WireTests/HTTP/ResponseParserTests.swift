@@ -31,7 +31,10 @@ import Wire
     ("<html>", "badLine"),
     ("HTTP/1.1 200 OK\r\nX : y\r\n\r\n", "field(Wire.FieldError.spaceInName)"),
     ("HTTP/1.1 200 OK\r\nX: y\r\n z\r\n\r\n", "field(Wire.FieldError.folded)"),
-    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n", "framing(Wire.FramingError.repeatedContentLength)"),
+    (
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
+      "framing(Wire.FramingError.repeatedContentLength)"
+    ),
     ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "framing(Wire.FramingError.badContentLength)"),
     (
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -85,7 +88,7 @@ import Wire
 
   @Test func `mutated heads never crash and do not care where they are cut`() {
     var random = Seeded(seed: 3)
-    for _ in 0..<Feeding.rounds {
+    for _ in 0..<Fuzz.rounds {
       let bytes = Array((ResponseParserTests.rows.randomElement(using: &random)?.0 ?? "").utf8).mutated(&random)
       let whole = Feeding.response(bytes, ends: [bytes.count])
       #expect(Feeding.response(bytes, ends: Feeding.randomCuts(of: bytes.count, &random)) == whole)

@@ -24,14 +24,17 @@ import Wire
     "http://u@a/", "http://u:p@a/", "http://a:b/", "http://a:65536/", "http://a:000080/", "http://a/#b", "http://a\\b/",
     "http://[::1/", "http://::1/", "http://[v1.a]/", "http://[1::2::3]/", "http://a/%4", "http://ä/", "http://a/ä",
     "http://a%41/", " http://a/", "http://a/\u{0}", "javascript://a/", "http://[1:2:3:4:5:6:7]/",
-    "http://[1:2:3:4:5:6:7:8:9]/", "http://[1:2:3:4::5:6:7:8]/", "http://[:1::2]/", "http://[1:2:]/", "http://[12345::]/",
+    "http://[1:2:3:4:5:6:7:8:9]/", "http://[1:2:3:4::5:6:7:8]/", "http://[:1::2]/", "http://[1:2:]/",
+    "http://[12345::]/",
     "http://[::1.2.3]/", "http://[::1.2.3.256]/", "http://[::01.2.3.4]/", "http://[::1.2.3.4:5]/",
   ])
   func `what is no address of the web is refused`(_ text: String) {
     #expect(WebAddress(text) == nil)
   }
 
-  @Test(arguments: ["[::]", "[::1]", "[1::]", "[1:2:3:4:5:6:7:8]", "[::ffff:1.2.3.4]", "[1:2:3:4:5:6:1.2.3.4]", "[1::8]"])
+  @Test(arguments: [
+    "[::]", "[::1]", "[1::]", "[1:2:3:4:5:6:7:8]", "[::ffff:1.2.3.4]", "[1:2:3:4:5:6:1.2.3.4]", "[1::8]",
+  ])
   func `every way to write an IPv6 address is read`(_ host: String) {
     #expect(Authority(host)?.host == host)
     #expect(Authority("\(host):80")?.port == 80)
@@ -52,7 +55,8 @@ import Wire
   }
 
   @Test(arguments: [
-    ("/", []), ("/a", ["a"]), ("/a/b/", ["a", "b"]), ("/caf%C3%A9/%20", ["café", " "]), ("/a+b", ["a+b"]), ("/...", ["..."]),
+    ("/", []), ("/a", ["a"]), ("/a/b/", ["a", "b"]), ("/caf%C3%A9/%20", ["café", " "]), ("/a+b", ["a+b"]),
+    ("/...", ["..."]),
   ])
   func `a path is given as decoded segments`(_ path: String, _ segments: [String]) throws {
     let parsed = try URLPath(path)
@@ -61,10 +65,13 @@ import Wire
   }
 
   @Test(arguments: [
-    ("", URLPath.Refusal.notAbsolute), ("a", .notAbsolute), ("*", .notAbsolute), ("//", .emptySegment), ("//a", .emptySegment),
-    ("/a//b", .emptySegment), ("/a//", .emptySegment), ("/.", .dotSegment), ("/..", .dotSegment), ("/a/../b", .dotSegment),
+    ("", URLPath.Refusal.notAbsolute), ("a", .notAbsolute), ("*", .notAbsolute), ("//", .emptySegment),
+    ("//a", .emptySegment),
+    ("/a//b", .emptySegment), ("/a//", .emptySegment), ("/.", .dotSegment), ("/..", .dotSegment),
+    ("/a/../b", .dotSegment),
     ("/%2e%2E/a", .dotSegment), ("/.%2e", .dotSegment), ("/a%2Fb", .slashInSegment), ("/a%5cb", .slashInSegment),
-    ("/a\\b", .slashInSegment), ("/a%00", .controlCharacter), ("/a%0Ab", .controlCharacter), ("/%7f", .controlCharacter),
+    ("/a\\b", .slashInSegment), ("/a%00", .controlCharacter), ("/a%0Ab", .controlCharacter),
+    ("/%7f", .controlCharacter),
     ("/%", .badEscape), ("/%4", .badEscape), ("/%zz", .badEscape), ("/%ff", .badEscape), ("/%C0%AE", .badEscape),
     ("/%ED%A0%80", .badEscape), (String(repeating: "/a", count: 65), .tooManySegments),
   ])

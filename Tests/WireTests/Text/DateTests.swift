@@ -51,8 +51,8 @@ import Wire
     #expect(HTTPDate.parse(text, now: DateTests.now) == nil)
   }
 
-  @Test func `every day of four centuries is written and read back`() {
-    for day in stride(from: -146_097, to: 146_097, by: 1) {
+  @Test func `days all over eight centuries are written and read back`() {
+    for day in stride(from: -146_097, to: 146_097, by: 5) {
       let milliseconds = day * 86_400_000 + 1
       #expect(Timestamp.parse(Timestamp.format(milliseconds)) == milliseconds)
     }

@@ -1,6 +1,6 @@
 /// `; name=value` lists as they stand behind media types, dispositions and in Forwarded (RFC 9110 §5.6.6). Names are in
 /// lower case; no name stands twice.
-struct Parameters: Sendable, Hashable {
+struct FieldParameters: Sendable, Hashable {
   var pairs: [Pair] = []
 
   struct Pair: Sendable, Hashable {
@@ -13,16 +13,16 @@ struct Parameters: Sendable, Hashable {
   /// Reads what stands from `index` on, up to `end`: nothing, or `;` and a pair, again and again. Nil when malformed.
   init?(_ bytes: Span<UInt8>, from start: Int, to end: Int) {
     var index = start
-    Parameters.skipSpace(bytes, &index, end)
+    FieldParameters.skipSpace(bytes, &index, end)
     while index < end {
       guard bytes[index] == UInt8(ascii: ";") else { return nil }
       index += 1
-      Parameters.skipSpace(bytes, &index, end)
+      FieldParameters.skipSpace(bytes, &index, end)
       // RFC 9110 §5.6.6 lets a semicolon stand with nothing behind it.
       if index == end || bytes[index] == UInt8(ascii: ";") { continue }
-      guard let pair = Parameters.pair(bytes, &index, end), self[pair.name] == nil else { return nil }
+      guard let pair = FieldParameters.pair(bytes, &index, end), self[pair.name] == nil else { return nil }
       pairs.append(pair)
-      Parameters.skipSpace(bytes, &index, end)
+      FieldParameters.skipSpace(bytes, &index, end)
     }
   }
 
@@ -51,7 +51,8 @@ struct Parameters: Sendable, Hashable {
       var byte = bytes[index]
       index += 1
       if byte == UInt8(ascii: "\"") { return String(validating: value, as: UTF8.self) }
-      if byte == UInt8(ascii: "\\"), index < end, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "\\") {
+      let isEscape = byte == UInt8(ascii: "\\") && index < end
+      if isEscape, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "\\") {
         byte = bytes[index]
         index += 1
       }

@@ -1,0 +1,52 @@
+# Parley. `make run` serves, `make test` checks everything; a second run does only what is new.
+
+RELEASE := .build/release
+SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
+
+.DEFAULT_GOAL := help
+.PHONY: run build test bench soak lint format dist dist-check packages clean help
+
+run: build ## build and serve on http://localhost:8080, with everything kept in ./data
+	@mkdir -p data
+	@echo "Serving ./data; stop with Ctrl-C"
+	@exec $(RELEASE)/parley serve --listen 127.0.0.1:8080 --data ./data
+
+build: packages ## build the release binaries, Swift runtime linked in
+	@echo "Building the release"
+	@$(SWIFT_BUILD)
+
+test: ## install what the tests need and run them all; one part: Tests/run NAME
+	@Tests/tools/debian python3
+	@Tests/run
+
+bench: build ## measure against nginx, Python websockets and uWebSockets in one run
+	@Tests/bench/run
+
+soak: build ## load one server for MINUTES=10 and watch its memory and descriptors
+	@Tests/bench/soak $(or $(MINUTES),10)
+
+lint: ## check the Swift code's format, warnings as errors
+	@echo "Checking the format of the Swift code"
+	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+format: ## put the Swift code in the agreed format
+	@echo "Formatting the Swift code"
+	@swift format --in-place --recursive --parallel Package.swift Sources Tests
+
+dist: build ## make the archive that runs on a Debian 12 without Swift
+	@docker/dist
+
+dist-check: dist ## start the archive in a bare Debian 12 and ask it for its health
+	@Tests/tools/debian python3
+	@docker/dist-check
+
+packages: # what the build needs
+	@Tests/tools/debian libsqlite3-dev libssl-dev zlib1g-dev pkg-config
+	@Tests/tools/swift
+
+clean: ## remove what was built; ./data stays
+	@echo "Removing .build and dist"
+	@rm -rf .build dist
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

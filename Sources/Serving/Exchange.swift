@@ -1,0 +1,40 @@
+import Wire
+import Web
+
+/// One request and its answer, while they are under way.
+final class Exchange {
+  let head: RequestHead
+  let id: RequestID
+  let began: Int64
+  let plan: Site.Plan
+  let body: RequestBody
+  /// Finds the body in what comes in; nil when there is none.
+  var decoder: BodyDecoder?
+  /// Whether the connection may serve another request after this one.
+  var keepsAlive: Bool
+  var isStarted = false
+  var isAnswered = false
+  /// The client waits for 100, and nothing of the body has come.
+  var isContinueOwed: Bool
+
+  // How the answer is framed, and how far it is.
+  var status: Status = 0
+  var isChunked = false
+  /// The length that the head of the answer gave.
+  var promised: Int?
+  var sent = 0
+
+  init(
+    head: RequestHead, id: RequestID, began: Int64, plan: Site.Plan, body: RequestBody, decoder: BodyDecoder?,
+    keepsAlive: Bool
+  ) {
+    self.head = head
+    self.id = id
+    self.began = began
+    self.plan = plan
+    self.body = body
+    self.decoder = decoder
+    self.keepsAlive = keepsAlive
+    isContinueOwed = head.expectsContinue
+  }
+}

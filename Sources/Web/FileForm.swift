@@ -1,0 +1,110 @@
+import Wire
+
+/// A file's content in one coding, with the fields that go with it.
+struct FileForm: Sendable {
+  let content: Content
+  let tag: EntityTag
+  /// For 200 and 206.
+  let fields: Fields
+  /// For 304: what RFC 9110 §15.4.5 asks for, and the policies too, since a cache takes ours in the place of those it has.
+  let unchangedFields: Fields
+
+  enum Content: Sendable {
+    case memory([UInt8])
+    case file(OpenFile)
+
+    var count: Int {
+      switch self {
+      case .memory(let bytes): bytes.count
+      case .file(let file): file.size
+      }
+    }
+
+    func part(_ range: Range<Int>) -> Response.Segment {
+      switch self {
+      case .memory(let bytes): .bytes(Array(bytes[range]))
+      case .file(let file): .file(file, range)
+      }
+    }
+  }
+
+  /// What the forms of one file have in common.
+  struct Maker {
+    private let type: ContentType
+    private let modified: Int
+    private let common: Fields
+
+    init(_ name: FileName, modified: Int) {
+      type = name.type
+      self.modified = modified
+      var fields = Fields()
+      fields.add("Cache-Control", name.isHashed ? "public, max-age=31536000, immutable" : "no-cache")
+      fields.add("Accept-Ranges", "bytes")
+      if name.type.isCompressible { fields.add("Vary", "Accept-Encoding") }
+      if name.type.isProgram { fields.addMissing(from: Site.pageFields) }
+      common = fields
+    }
+
+    func callAsFunction(_ content: Content, coding: String? = nil) -> FileForm {
+      let tag = content.tag
+      var unchanged = common
+      unchanged.add("ETag", tag.description)
+      var fields = unchanged
+      fields.add("Last-Modified", HTTPDate.format(modified))
+      fields.addMissing(from: type.field)
+      if let coding { fields.add("Content-Encoding", coding) }
+      return FileForm(content: content, tag: tag, fields: fields, unchangedFields: unchanged)
+    }
+  }
+
+  // MARK: As an answer
+
+  var whole: Response {
+    let body: Response.Body =
+      switch content {
+      case .memory(let bytes): .bytes(bytes)
+      case .file(let file): .segments([.file(file, 0..<file.size)])
+      }
+    return Response(.ok, fields: fields, body: body, isNegotiated: true)
+  }
+
+  /// RFC 9110 §15.3.7: one range as it is, several as a multipart document.
+  func parts(_ ranges: [Range<Int>], type: ContentType, boundary: @autoclosure () -> String) -> Response {
+    var response = Response(.partialContent, fields: fields)
+    if let range = ranges.first, ranges.count == 1 {
+      response.fields.add("Content-Range", ByteRanges.contentRange(range, of: content.count))
+      response.body = .segments([content.part(range)])
+      return response
+    }
+    let boundary = boundary()
+    var segments: [Response.Segment] = []
+    for range in ranges {
+      let contentRange = ByteRanges.contentRange(range, of: content.count)
+      let head = "\r\n--\(boundary)\r\nContent-Type: \(type.name)\r\nContent-Range: \(contentRange)\r\n\r\n"
+      segments += [.bytes(Array(head.utf8)), content.part(range)]
+    }
+    segments.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
+    response.fields.set("content-type", "multipart/byteranges; boundary=\(boundary)")
+    response.body = .segments(segments)
+    return response
+  }
+}
+
+extension FileForm.Content {
+  /// What is in memory is named by what it is, and keeps its name over a new installation. A large file is named by
+  /// its size and times; the time of change too, since archives may set the other one to the same for all versions.
+  fileprivate var tag: EntityTag {
+    switch self {
+    case .memory(let bytes): EntityTag("\(Self.hex(bytes.count))-\(Self.hex(Self.hash(bytes)))")
+    case .file(let file):
+      EntityTag("\(Self.hex(file.size))-\(Self.hex(file.stamp.modified))-\(Self.hex(file.stamp.changed))")
+    }
+  }
+
+  private static func hex(_ number: some BinaryInteger) -> String { String(number, radix: 16) }
+
+  /// FNV-1a, 64 bits: these are the host's own files, nobody picks them to collide.
+  private static func hash(_ bytes: [UInt8]) -> UInt64 {
+    bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import Networking
+
+@main
+struct ParleyBench {
+  static func main() async {
+    Signals.ignoreBrokenPipes()
+    raiseDescriptorLimit()
+    var words = Array(CommandLine.arguments.dropFirst())
+    if words.isEmpty || words.contains("--help") || words == ["help"] {
+      print(usage)
+      exit(words.isEmpty ? 2 : 0)
+    }
+    do {
+      switch words.removeFirst() {
+      case "serve": try await Serve(words).run()
+      case "load": exit(try await load(words) ? 0 : 1)
+      case "micro": try await Micro(words).run()
+      case let other: throw UsageError("There is no command \(other).")
+      }
+    } catch let error as UsageError {
+      Console.complain("\(error)\n\n\(usage)")
+      exit(2)
+    } catch {
+      Console.complain("parley-bench: \(error)")
+      exit(1)
+    }
+  }
+
+  /// True when nothing went wrong.
+  private static func load(_ words: [String]) async throws -> Bool {
+    let arguments = try LoadArguments(words)
+    let report =
+      switch arguments.scene {
+      case .http: try await HTTPLoad(arguments).run()
+      case .websocket: try await EchoLoad(arguments).run()
+      case .broadcast: try await BroadcastLoad(arguments).run()
+      case .idle: try await IdleLoad(arguments).run()
+      case .tls: try await HandshakeLoad(arguments).run()
+      }
+    print(arguments.isJSON ? report.json : report.text)
+    return report.errorCount == 0
+  }
+
+  /// Ten thousand connections need as many descriptors.
+  private static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  static let usage = """
+    parley-bench serve [--listen 127.0.0.1:0]… [--loops 2] [--polling epoll|sources]
+                       [--tls | --tls-certificate FILE --tls-key FILE]
+        Serves pages for measuring (/json /large /upload /stream) and WebSockets (/echo /broadcast) until SIGTERM.
+        --tls makes a certificate and prints its fingerprint.
+
+    parley-bench load SCENE URL… [options]
+      http URL…           requests over kept connections; several URLs of one server are asked for in turn
+          --pipeline 1      requests under way on a connection
+          --method GET  --header 'Name: value'…  --body TEXT
+      websocket URL       messages that come back
+          --size 100        bytes of a message    --in-flight 1   messages under way on a connection    --binary
+      broadcast URL       one connection publishes, all receive
+          --connections 500 (or --subscribers)    --size 100      --window 16   messages under way
+          --messages N      instead of --seconds
+      idle URL            connections that do nothing; then a ping on each shows that it still stands
+          --connections 10000   --step 1000,5000,10000   --pid SERVER shows what each costs there   --hold 0 seconds
+      tls URL             a connection, a full handshake and one request, over and over
+
+      --connections 64  --seconds 3  --loops 1
+      --fingerprint HEX | --certificate FILE   trusts this server and no other; without them the system's roots
+      --json               one JSON object instead of lines
+      Exits with 1 when anything went wrong: a status that is not 2xx, wrong framing, a wrong echo, a lost connection.
+
+    parley-bench micro [NAME…] [--json]
+        Nanoseconds for single steps of serving.
+
+    Examples
+      parley-bench serve --listen 127.0.0.1:8080 --loops 1
+      parley-bench load http http://127.0.0.1:8080/json --connections 64 --seconds 3 --pipeline 16
+      parley-bench load websocket ws://127.0.0.1:8080/echo --size 100
+      parley-bench load broadcast ws://127.0.0.1:8080/broadcast --subscribers 500 --messages 2000
+      parley-bench load idle ws://127.0.0.1:8080/echo --step 1000,5000,10000 --pid 4711
+      parley-bench load tls https://127.0.0.1:8443/json --certificate cert.pem --connections 16
+    """
+}

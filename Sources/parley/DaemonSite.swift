@@ -1,0 +1,45 @@
+import JSON
+import Web
+import Wire
+
+/// What the daemon answers.
+enum DaemonSite {
+  static func make(
+    share: String, limits: Limits, addresses: Addresses, complain: @escaping @Sendable (String) -> Void
+  ) -> Site {
+    let files = StaticFiles("\(share)/Public")
+    let router = Router { routes in
+      routes.on(.get, "/healthz") { _, _ in health }
+      routes.on(.get, "/readyz") { _, _ in health }
+    }
+    return Site(router: router, fallback: files?.answer, limits: limits, addresses: addresses, complain: complain)
+  }
+
+  private static var health: Response {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("status", "ok")
+      json.field("version", version)
+    }
+    var response = Response.json(json.bytes)
+    response.fields.add("Cache-Control", "no-store")
+    return response
+  }
+
+  /// Sends people from plain HTTP to the address under TLS: to the public one, else to the same host at our port.
+  static func redirect(to addresses: Addresses, port: Int, limits: Limits) -> Site {
+    Site(
+      router: Router { _ in },
+      fallback: { request, context throws(Problem) in
+        let origin: String
+        if let known = addresses.publicOrigins.first(where: { $0.scheme == .https }) {
+          origin = known.origin
+        } else {
+          guard let asked = WebAddress(context.origin) else { throw Problem.notFound }
+          origin = "https://\(asked.host)" + (port == 443 ? "" : ":\(port)")
+        }
+        let target = request.head.target
+        return .redirect(.permanentRedirect, to: origin + target.path + (target.query.map { "?\($0)" } ?? ""))
+      }, limits: limits)
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import Web
+
+/// Files of the host's own: the data folder, certificates, and what is shipped with the program.
+enum Folder {
+  /// Makes the folder and those above it. Only its owner may look inside.
+  static func make(_ path: String) throws(Settings.Mistake) {
+    var made = path.hasPrefix("/") ? "/" : ""
+    for part in path.split(separator: "/") {
+      made += (made.isEmpty || made.hasSuffix("/") ? "" : "/") + part
+      if unsafe mkdir(made, 0o700) != 0, errno != EEXIST {
+        throw Settings.Mistake(sentence: "The folder \(made) can't be made: \(reason).")
+      }
+    }
+    guard exists(path), unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+      throw Settings.Mistake(sentence: "The data folder \(path) can't be used: \(reason).")
+    }
+  }
+
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// A small file as a whole. Symbolic links are followed: certificate tools keep the newest behind one.
+  static func read(_ path: String) throws(Settings.Mistake) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Settings.Mistake(sentence: "\(path) can't be read: \(reason).") }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while bytes.count < 1 << 20 {
+      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0 { throw Settings.Mistake(sentence: "\(path) can't be read: \(reason).") }
+      if count == 0 { return bytes }
+      bytes.append(contentsOf: buffer[..<count])
+    }
+    throw Settings.Mistake(sentence: "\(path) is too large.")
+  }
+
+  /// Writes a file that only its owner may read, whole or not at all.
+  static func write(_ bytes: [UInt8], to path: String) throws(Settings.Mistake) {
+    let draft = path + ".new"
+    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Settings.Mistake(sentence: "\(draft) can't be written: \(reason).") }
+    var isWritten = false
+    do {
+      defer { close(descriptor) }
+      isWritten = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    }
+    guard isWritten, unsafe rename(draft, path) == 0 else {
+      throw Settings.Mistake(sentence: "\(path) can't be written: \(reason).")
+    }
+  }
+
+  /// Where `Public` and `Migrations` are: as set, else beside the installed program, else in the package.
+  static func share(_ setting: String?) throws(Settings.Mistake) -> String {
+    if let setting {
+      guard exists("\(setting)/Public") else {
+        throw Settings.Mistake(sentence: "There is no Public in \(setting). --share names the folder that holds it.")
+      }
+      return setting
+    }
+    var candidates: [String] = []
+    if var path = programPath {
+      for _ in 0..<4 {
+        guard let slash = path.lastIndex(of: "/") else { break }
+        path = String(path[..<slash])
+        candidates += ["\(path)/../share/parley", path]
+      }
+    }
+    guard let found = candidates.first(where: { exists("\($0)/Public") }) else {
+      throw Settings.Mistake(sentence: "The folder Public is not beside the program. --share says where it is.")
+    }
+    return found
+  }
+
+  private static var programPath: String? {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+    guard count > 0, count < buffer.count else { return nil }
+    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static var reason: String {
+    let code = errno
+    var text = [CChar](repeating: 0, count: 256)
+    guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,45 @@
+/// What `--help` prints, made from the tables.
+enum Help {
+  static let overview = """
+    parley \(version): a chat and forum server for a community. One program, one data folder.
+
+      parley serve          serve people (parley serve --help lists every setting)
+      parley health         ask a running server whether it is well; exit status 0 or 1
+      parley version        print the version
+
+    """
+
+  static var serve: String {
+    var text = """
+      parley serve [SETTING ...]
+
+      Serves until it gets SIGTERM; SIGHUP reads certificates again. The line "listening on ADDRESS" on standard output
+      says that it is ready. Each setting is a flag, or a variable: --public-url is PARLEY_PUBLIC_URL.
+
+      """
+    text += "\nSettings\n" + table(Setting.usual)
+    text += "\nLimits on what a peer may cost\n" + table(Setting.limits)
+    return text
+  }
+
+  private static func table(_ settings: [Setting]) -> String {
+    let left = settings.map { [$0.flag, $0.value].compactMap { $0 }.joined(separator: " ") }
+    let width = left.map(\.count).max() ?? 0
+    return zip(left, settings).map { left, setting in
+      let padding = String(repeating: " ", count: width - left.count)
+      var notes: [String] = []
+      if let fallback = setting.fallback { notes.append("default \(fallback)") }
+      if setting.isRepeatable { notes.append("repeatable") }
+      let note = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
+      return "  \(left)\(padding)  \(setting.meaning)\(note)\n"
+    }.joined()
+  }
+
+  static let health = """
+    parley health [--url http://127.0.0.1:8080]
+
+    Asks for /healthz and prints the answer. Exit status 0 when the server is well, 1 when it is not or does not answer.
+    --url unix:/run/parley/parley.sock asks over a socket.
+
+    """
+}

@@ -1,0 +1,191 @@
+// `parley serve`: reads the settings, puts the parts together, and stays until it is told to stop.
+
+import Glibc
+import Networking
+import Serving
+import Web
+import Wire
+
+enum ServeCommand {
+  static func run(_ arguments: [String]) async -> Int32 {
+    do {
+      let settings = try Settings(arguments: arguments, environment: Terminal.environment)
+      return try await serve(settings)
+    } catch let mistake as Settings.Mistake {
+      Terminal.complain(mistake.sentence)
+      return 2
+    } catch {
+      Terminal.complain("\(error)")
+      return 1
+    }
+  }
+
+  private static func serve(_ settings: Settings) async throws -> Int32 {
+    let signals = SignalEvents([SIGTERM, SIGINT, SIGHUP])
+    let data = settings.text(.data) ?? "./data"
+    try Folder.make(data)
+    let certificates = try Certificates(settings, data: data)
+    let addresses = try addresses(settings)
+    let sockets = try sockets(settings)
+    let complain: @Sendable (String) -> Void = { Terminal.complain($0) }
+
+    try certificates?.makeIfNeeded(names: names(addresses, sockets))
+    let loaded = try certificates?.load()
+    let site = DaemonSite.make(
+      share: try Folder.share(settings.text(.share)), limits: try settings.limits(), addresses: addresses,
+      complain: complain)
+    let endpoints = sockets.map { socket in
+      Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
+    }
+    let log = try accessLog(settings)
+    let server = try Server(
+      .init(endpoints: endpoints, loops: try loops(settings), polling: try polling(settings)), site: site, log: log,
+      complain: complain)
+    try await server.start()
+    let redirect = try await redirectServer(settings, addresses, sockets, certificates, complain)
+
+    if let loaded, certificates?.isSelfSigned == true {
+      Terminal.print("certificate fingerprint (SHA-256) \(loaded.fingerprint)\n")
+    }
+    for endpoint in endpoints {
+      let scheme = endpoint.tls == nil ? "http" : "https"
+      let address = endpoint.socket.address
+      Terminal.print("listening on \(address.port == nil ? "\(address)" : "\(scheme)://\(address)")\n")
+    }
+    for address in redirect?.addresses ?? [] { Terminal.print("redirecting from http://\(address)\n") }
+    ServiceManager.notify("READY=1")
+
+    for await signal in signals.events {
+      guard signal == SIGHUP else { break }
+      await reload(certificates, server, endpoints)
+    }
+    ServiceManager.notify("STOPPING=1")
+    await redirect?.stop(within: 0)
+    let isClean = await server.stop()
+    if !isClean { Terminal.complain("Some connections were still busy when the time to stop was over.") }
+    return 0
+  }
+
+  /// A certificate that can't be used leaves the old one in place.
+  private static func reload(
+    _ certificates: Certificates?, _ server: Server, _ endpoints: [Server.Configuration.Endpoint]
+  ) async {
+    guard let certificates else { return }
+    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
+    do {
+      let loaded = try certificates.load()
+      for (index, endpoint) in endpoints.enumerated() where endpoint.tls != nil {
+        try await server.use(loaded.configuration, forEndpoint: index)
+      }
+      Terminal.complain("The certificate was read again: \(loaded.fingerprint)")
+    } catch let mistake as Settings.Mistake {
+      Terminal.complain("The old certificate stays. \(mistake.sentence)")
+    } catch {
+      Terminal.complain("The old certificate stays. \(error)")
+    }
+    ServiceManager.notify("READY=1")
+  }
+
+  // MARK: Reading the settings
+
+  private static func sockets(_ settings: Settings) throws -> [ListeningSocket] {
+    let inherited = ServiceManager.inheritedSockets()
+    let wanted = settings.all(.listen)
+    if !inherited.isEmpty, wanted.isEmpty { return inherited }
+    return inherited
+      + (try (wanted.isEmpty ? [Setting.listen.fallback ?? ""] : wanted).map { try bind($0, .listen) })
+  }
+
+  private static func bind(_ text: String, _ setting: Setting) throws -> ListeningSocket {
+    guard let address = SocketAddress(text) else {
+      throw Settings.Mistake(
+        sentence: "\(setting.flag) takes an address with a port such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH, "
+          + "not \"\(text)\".")
+    }
+    do {
+      return try ListeningSocket(binding: address)
+    } catch {
+      throw Settings.Mistake(sentence: "\(error). \(setting.flag) chooses another address.")
+    }
+  }
+
+  private static func addresses(_ settings: Settings) throws(Settings.Mistake) -> Addresses {
+    var origins: [WebAddress] = []
+    for text in settings.all(.publicURL) {
+      guard let address = WebAddress(text), ["http", "https"].contains(address.scheme.rawValue), address.path == "/",
+        address.query == nil
+      else {
+        throw Settings.Mistake(
+          sentence: "--public-url takes an address such as https://chat.example.org, without a path, not \"\(text)\".")
+      }
+      origins.append(address)
+    }
+    var trusted: [AddressBlock] = []
+    for text in settings.all(.trustedProxy) {
+      guard let block = AddressBlock(text) else {
+        throw Settings.Mistake(sentence: "--trusted-proxy takes an address or a block such as 10.0.0.0/8, not \"\(text)\".")
+      }
+      trusted.append(block)
+    }
+    return Addresses(publicOrigins: origins, trusted: trusted)
+  }
+
+  private static func loops(_ settings: Settings) throws(Settings.Mistake) -> Int {
+    try settings.number(.loops, in: 1...256) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  }
+
+  private static func polling(_ settings: Settings) throws(Settings.Mistake) -> EventLoop.Polling {
+    guard let text = settings.text(.polling) else { return .nestedEpoll }
+    guard let polling = EventLoop.Polling(rawValue: text) else {
+      throw Settings.Mistake(sentence: "--polling takes epoll or sources, not \"\(text)\".")
+    }
+    return polling
+  }
+
+  private static func accessLog(_ settings: Settings) throws(Settings.Mistake) -> AccessLog? {
+    let text = settings.text(.log) ?? "text"
+    if text == "none" { return nil }
+    guard let format = AccessLog.Format(rawValue: text) else {
+      throw Settings.Mistake(sentence: "--log-format takes text, json or none, not \"\(text)\".")
+    }
+    return AccessLog(format: format, descriptor: STDERR_FILENO)
+  }
+
+  /// What a certificate of our own is made out to.
+  private static func names(_ addresses: Addresses, _ sockets: [ListeningSocket]) -> [String] {
+    var names = addresses.publicOrigins.map(\.host) + ["localhost", "127.0.0.1", "::1"]
+    for socket in sockets where socket.address.port != nil { names.append(socket.address.host) }
+    var seen: Set<String> = []
+    return names.filter { $0 != "0.0.0.0" && $0 != "::" && seen.insert($0).inserted }
+  }
+
+  private static func redirectServer(
+    _ settings: Settings, _ addresses: Addresses, _ sockets: [ListeningSocket], _ certificates: Certificates?,
+    _ complain: @escaping @Sendable (String) -> Void
+  ) async throws -> Server? {
+    let wanted = settings.all(.redirect)
+    guard !wanted.isEmpty else { return nil }
+    guard let port = sockets.compactMap(\.address.port).first, certificates != nil else {
+      throw Settings.Mistake(sentence: "--redirect-listen needs TLS: --tls-certificate and --tls-key, or --self-signed.")
+    }
+    let server = try Server(
+      .init(endpoints: try wanted.map { .init(try bind($0, .redirect)) }, loops: 1),
+      site: DaemonSite.redirect(to: addresses, port: Int(port), limits: try settings.limits()), complain: complain)
+    try await server.start()
+    return server
+  }
+}
+
+/// Signals as a sequence, from before the first thing that a signal could interrupt.
+private struct SignalEvents {
+  let events: AsyncStream<Int32>
+  private let signals: Signals
+
+  init(_ numbers: [Int32]) {
+    let (events, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(8))
+    let signals = Signals()
+    for number in numbers { signals.on(number) { continuation.yield(number) } }
+    self.events = events
+    self.signals = signals
+  }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import Web
+
+/// One thing that can be set: by a flag, or by an environment variable of the same name. `--help` and the README print
+/// this table, so that it is the whole truth.
+struct Setting: Sendable {
+  /// `public-url` is `--public-url` and `PARLEY_PUBLIC_URL`.
+  let name: String
+  /// What stands for the value in the help; nil for a switch.
+  let value: String?
+  let meaning: String
+  var fallback: String?
+  /// May be given more than once, or in the variable separated by commas.
+  var isRepeatable = false
+
+  var flag: String { "--\(name)" }
+  var variable: String { "PARLEY_" + name.uppercased().replacing("-", with: "_") }
+}
+
+extension Setting {
+  static let listen = Setting(
+    name: "listen", value: "ADDRESS:PORT", meaning: "where to listen; port 0 takes a free one; unix:PATH for a socket",
+    fallback: "127.0.0.1:8080", isRepeatable: true)
+  static let data = Setting(name: "data", value: "FOLDER", meaning: "where everything is kept", fallback: "./data")
+  static let share = Setting(
+    name: "share", value: "FOLDER", meaning: "where Public and Migrations are, if not beside the program")
+  static let publicURL = Setting(
+    name: "public-url", value: "URL",
+    meaning: "the address that people use; links, redirects, cookies and Origin checks follow it", isRepeatable: true)
+  static let trustedProxy = Setting(
+    name: "trusted-proxy", value: "CIDR",
+    meaning: "a proxy whose Forwarded or X-Forwarded-For is believed; a Unix socket always is", isRepeatable: true)
+  static let certificate = Setting(
+    name: "tls-certificate", value: "FILE", meaning: "certificate chain (PEM): speak TLS; read again on SIGHUP")
+  static let key = Setting(name: "tls-key", value: "FILE", meaning: "the certificate's private key (PEM)")
+  static let selfSigned = Setting(
+    name: "self-signed", value: nil, meaning: "speak TLS with a certificate made and kept in the data folder")
+  static let redirect = Setting(
+    name: "redirect-listen", value: "ADDRESS:PORT", meaning: "plain HTTP here sends people to the TLS address",
+    isRepeatable: true)
+  static let loops = Setting(
+    name: "loops", value: "N", meaning: "event loops", fallback: "one per core")
+  static let polling = Setting(
+    name: "polling", value: "HOW", meaning: "epoll, or sources where there is none", fallback: "epoll")
+  static let log = Setting(
+    name: "log-format", value: "HOW", meaning: "text or json on standard error, or none", fallback: "text")
+
+  static let usual: [Setting] = [
+    listen, data, share, publicURL, trustedProxy, certificate, key, selfSigned, redirect, loops, polling, log,
+  ]
+
+  static let limits: [Setting] = Limits.all.map { entry in
+    Setting(
+      name: "limit-\(entry.name)", value: entry.unit == .count ? "N" : entry.unit.rawValue.uppercased(),
+      meaning: entry.meaning, fallback: String(entry.value))
+  }
+
+  static let all = usual + limits
+}
+
+/// What was set. A flag wins over a variable.
+struct Settings: Sendable {
+  private var values: [String: [String]] = [:]
+
+  /// Something that the host has to correct; said in one sentence.
+  struct Mistake: Error {
+    let sentence: String
+  }
+
+  init(arguments: [String], environment: [String: String]) throws(Mistake) {
+    for setting in Setting.all {
+      guard let text = environment[setting.variable], !text.isEmpty else { continue }
+      values[setting.name] =
+        setting.isRepeatable
+        ? text.split(separator: ",").map { $0.trimmingSpaces }.filter { !$0.isEmpty } : [text]
+    }
+    var given: Set<String> = []
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard let setting = Setting.all.first(where: { $0.flag == parts[0] }) else {
+        throw Mistake(sentence: "\(argument) is not known here. parley serve --help lists what is.")
+      }
+      let value: String
+      if setting.value == nil {
+        guard parts.count == 1 else { throw Mistake(sentence: "\(setting.flag) takes no value.") }
+        value = "yes"
+      } else if parts.count == 2 {
+        value = parts[1]
+      } else {
+        guard let next = rest.popFirst() else { throw Mistake(sentence: "\(setting.flag) needs a value.") }
+        value = next
+      }
+      if given.insert(setting.name).inserted {
+        values[setting.name] = [value]
+      } else if setting.isRepeatable {
+        values[setting.name, default: []].append(value)
+      } else {
+        throw Mistake(sentence: "\(setting.flag) is given twice.")
+      }
+    }
+  }
+
+  func all(_ setting: Setting) -> [String] { values[setting.name] ?? [] }
+  func text(_ setting: Setting) -> String? { values[setting.name]?.first }
+
+  /// A switch: any value but no, off, false or 0 turns it on.
+  func isOn(_ setting: Setting) -> Bool {
+    guard let value = text(setting) else { return false }
+    return !["no", "off", "false", "0"].contains(value.lowercased())
+  }
+
+  func number(_ setting: Setting, in range: ClosedRange<Int>) throws(Mistake) -> Int? {
+    guard let text = text(setting) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw Mistake(
+        sentence: "\(setting.flag) takes a number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\".")
+    }
+    return number
+  }
+
+  func limits() throws(Mistake) -> Limits {
+    var limits = Limits()
+    for (entry, setting) in zip(Limits.all, Setting.limits) {
+      if let number = try number(setting, in: entry.range) { limits[keyPath: entry.path] = number }
+    }
+    return limits
+  }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

@@ -1,0 +1,2 @@
+/// The version of this program, and the only place where it stands.
+let version = "0.1.0"

@@ -1,0 +1,71 @@
+import Web
+import Wire
+
+/// A client of a site without a socket between them. The actor stands for the loop of a connection.
+actor InMemory {
+  private let site: Site
+  private var count: UInt64 = 0
+
+  init(_ site: Site) {
+    self.site = site
+  }
+
+  init(fallback: StaticFiles) {
+    self.init(Site(router: Router { _ in }, fallback: fallback.answer))
+  }
+
+  /// What came back, taken whole.
+  struct Answer: Sendable {
+    let status: Int
+    let fields: Fields
+    let body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+    subscript(_ name: StaticString) -> String? { fields[name] }
+  }
+
+  func get(_ target: String, _ fields: Fields = [:], now: Int64 = InMemory.now) async -> Answer {
+    await send(.get, target, fields, now: now)
+  }
+
+  func send(
+    _ method: Method, _ target: String, _ fields: Fields = [:], body: [UInt8] = [], peer: IPAddress? = nil,
+    isEncrypted: Bool = false, now: Int64 = InMemory.now
+  ) async -> Answer {
+    let mark = target.firstIndex(of: "?") ?? target.endIndex
+    let head = RequestHead(
+      method: method, target: Target(path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
+      fields: fields, framing: body.isEmpty ? .none : .length(body.count))
+    count += 1
+    let context = Context(
+      id: RequestID(process: 0xabcd, number: count), now: now, loop: self, peer: peer, isEncrypted: isEncrypted,
+      head: head, addresses: site.addresses)
+    let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+    return Answer(status: response.status.code, fields: response.fields, body: await Self.content(response.body))
+  }
+
+  private static func content(_ body: Response.Body) async -> [UInt8] {
+    switch body {
+    case .none, .webSocket: return []
+    case .bytes(let bytes): return bytes
+    case .segments(let segments):
+      return segments.flatMap { segment in
+        switch segment {
+        case .bytes(let bytes): bytes
+        case .file(let file, let range): file.read(range) ?? []
+        }
+      }
+    case .stream(_, let write):
+      var all: [UInt8] = []
+      let writer = BodyWriter { bytes in
+        all += bytes
+        return true
+      }
+      try? await write(writer)
+      return all
+    }
+  }
+
+  /// Long after every file of the tests was written.
+  static let now: Int64 = 4_000_000_000_000
+}

@@ -1,0 +1,193 @@
+"""Every scenario is a function that yields rows: a table on standard output, the numbers in .build/bench.json."""
+
+import json
+import os
+import resource
+import ssl
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from measure import compare, compare_each, resident_bytes, websockets, wrk
+from nginx import nginx
+from servers import BENCH, BUILD, PARLEY, VENV_PYTHON, Server, free_port
+
+FOLDER = BUILD / "bench"
+PEERS = Path(__file__).with_name("peers")
+
+
+@dataclass
+class Row:
+    scenario: str
+    server: str
+    rate: float
+    cpu_us: float
+    p50_us: float
+    p99_us: float
+    errors: int
+    ratio: float | None = None
+    """Parley's rate over this server's."""
+    aim: float | None = None
+    """The least ratio that Parley should have."""
+
+
+def rows(scenario, results, aims):
+    parley = results["parley"]
+    for name, result in results.items():
+        ratio = None if name == "parley" or not result.rate else parley.rate / result.rate
+        yield Row(scenario, name, **asdict(result), ratio=ratio, aim=aims.get(name))
+
+
+def parley(stack, *arguments, loops=1):
+    return stack.enter_context(
+        Server("bench-parley", BENCH, "serve", "--listen", "127.0.0.1:0", "--loops", loops, *arguments))
+
+
+def daemon(stack, *arguments):
+    """`parley serve` itself, for what the bench's own server does not do."""
+    return stack.enter_context(
+        Server("bench-daemon", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", FOLDER / "data",
+               "--loops", 1, "--log-format", "none", *arguments))
+
+
+def nginx_peer(stack, inside, *, tls=""):
+    port = free_port()
+    return stack.enter_context(nginx("bench-nginx", port, f"""
+        keepalive_requests 1000000000;
+        sendfile on;
+        tcp_nopush on;
+        server {{ listen 127.0.0.1:{port} {'ssl' if tls else ''} backlog=1024; {tls} {inside} }}"""))
+
+
+def websocket_peers(stack):
+    return {
+        "parley": parley(stack),
+        "websockets": stack.enter_context(
+            Server("bench-websockets", VENV_PYTHON, PEERS / "with_websockets.py")),
+        "uWebSockets": stack.enter_context(
+            Server("bench-socketify", VENV_PYTHON, PEERS / "with_socketify.py", free_port())),
+    }
+
+
+def same_answer(server, path):
+    """An nginx location that answers what Parley answers."""
+    trust = ssl._create_unverified_context() if server.url.startswith("https") else None
+    with urllib.request.urlopen(f"{server.url}{path}", context=trust) as answer:
+        body = answer.read().decode()
+    return f"location {path} {{ default_type application/json; return 200 '{body}'; }}"
+
+
+def small_json(stack):
+    ours = parley(stack)
+    servers = {"parley": ours, "nginx": nginx_peer(stack, same_answer(ours, "/json"))}
+    yield from rows("small JSON, 64 connections", compare(servers, wrk("/json")), {"nginx": 0.8})
+
+
+def static_file(stack):
+    public = FOLDER / "share" / "Public"
+    public.mkdir(parents=True, exist_ok=True)
+    (public / "100k.bin").write_bytes(os.urandom(100_000))
+    servers = {"parley": daemon(stack, "--share", public.parent), "nginx": nginx_peer(stack, f"root {public};")}
+    yield from rows("100 KB file", compare(servers, wrk("/100k.bin")), {"nginx": 0.7})
+
+
+def pipelining(stack):
+    ours = parley(stack)
+    theirs = nginx_peer(stack, same_answer(ours, "/json"))
+    results = compare_each({
+        "parley": (ours, wrk("/json", depth=16)),
+        "parley, one at a time": (ours, wrk("/json")),
+        "nginx": (theirs, wrk("/json", depth=16)),
+    })
+    yield from rows("small JSON, 16 at once", results, {"parley, one at a time": 1.0})
+
+
+def echo(stack):
+    results = compare(websocket_peers(stack), websockets("echo", "--connections", 64, "--size", 64))
+    yield from rows("WebSocket echo, 64 connections", results, {"websockets": 3, "uWebSockets": 0.7})
+
+
+def broadcast(stack):
+    results = compare(websocket_peers(stack), websockets("broadcast", "--connections", 500, "--size", 64))
+    yield from rows("broadcast to 500", results, {"websockets": 3, "uWebSockets": 0.7})
+
+
+def certificate():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    pem, key = FOLDER / "certificate.pem", FOLDER / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", pem],
+        check=True, capture_output=True)
+    return pem, key
+
+
+def tls(stack):
+    pem, key = certificate()
+    ours = daemon(stack, "--tls-certificate", pem, "--tls-key", key)
+    theirs = nginx_peer(
+        stack, same_answer(ours, "/healthz"),
+        tls=f"ssl_certificate {pem}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3;")
+    servers = {"parley": ours, "nginx": theirs}
+    yield from rows("TLS, requests", compare(servers, wrk("/healthz", tls=True)), {})
+    # Each connection carries one request, and wrk keeps no sessions: every request is a full handshake.
+    handshakes = wrk("/healthz", tls=True, headers=["Connection: close"])
+    yield from rows("TLS, handshakes", compare(servers, handshakes), {})
+
+
+def idle(stack):
+    """Prints what each idle WebSocket costs the server, at 1,000, 5,000 and 10,000 of them."""
+    server = parley(stack, loops=2)
+    empty = resident_bytes(server.pid)
+    held = 0
+    for goal in (1_000, 5_000, 10_000):
+        stack.enter_context(Server(
+            f"bench-idle-{goal}", BENCH, "load", "idle", "--url", f"{server.websocket_url}/echo",
+            "--connections", goal - held, ready=r"^connected (\d+)$", ready_within=60))
+        held = goal
+        time.sleep(1)
+        each = (resident_bytes(server.pid) - empty) / held
+        print(f"{held:>6} idle WebSockets: {each / 1024:.2f} KB each (aim: at most 8)", flush=True)
+        idle_costs[held] = each
+    yield from ()
+
+
+idle_costs = {}
+SCENARIOS = {
+    "json": small_json, "static": static_file, "pipelining": pipelining,
+    "echo": echo, "broadcast": broadcast, "idle": idle, "tls": tls,
+}
+
+
+def table(measured):
+    print("\n| scenario | server | per second | CPU µs each | p50 µs | p99 µs | Parley to it | aim |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    for row in measured:
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        aim = "" if row.aim is None else f"{'met' if row.ratio >= row.aim else 'MISSED'}, ≥ {row.aim}"
+        errors = f" ({row.errors} errors)" if row.errors else ""
+        print(f"| {row.scenario} | {row.server}{errors} | {row.rate:,.0f} | {row.cpu_us:.1f} "
+              f"| {row.p50_us:.0f} | {row.p99_us:.0f} | {ratio} | {aim} |")
+
+
+def main(names):
+    unknown = [name for name in names if name not in SCENARIOS]
+    if unknown:
+        sys.exit(f"There is no scenario named {', '.join(unknown)}: they are {', '.join(SCENARIOS)}.")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    measured = []
+    for name in names or SCENARIOS:
+        print(f"measuring {name} …", flush=True)
+        with ExitStack() as stack:
+            measured += SCENARIOS[name](stack)
+    table(measured)
+    (BUILD / "bench.json").write_text(json.dumps(
+        {"rows": [asdict(row) for row in measured], "idle_bytes": idle_costs}, indent=2))
+
+
+main(sys.argv[1:])

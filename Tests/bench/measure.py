@@ -1,0 +1,108 @@
+"""What a server costs: the processor time and the memory of a process with its children, from /proc."""
+
+import json
+import os
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from servers import BENCH, TOP
+
+ROUNDS = 3
+SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Load:
+    """What a generator reports of one round."""
+
+    operations: int
+    seconds: float
+    errors: int
+    p50_us: float
+    p99_us: float
+
+
+@dataclass
+class Result:
+    """The medians of all rounds of one server."""
+
+    rate: float
+    cpu_us: float
+    p50_us: float
+    p99_us: float
+    errors: int
+
+
+def family(pid):
+    yield pid
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from family(int(child))
+
+
+def cpu_seconds(pid):
+    def ticks(process):
+        # proc(5): the name stands in parentheses and may hold spaces; utime and stime are the 14th and 15th field.
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return sum(map(ticks, family(pid))) / TICK
+
+
+def resident_bytes(pid):
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
+
+
+def compare(servers, load):
+    """The same load for every server."""
+    return compare_each({name: (server, load) for name, server in servers.items()})
+
+
+def compare_each(contenders):
+    """Loads the servers in turn, each with its own load, round after round, so that all meet the same machine."""
+    rounds = {name: [] for name in contenders}
+    for _ in range(ROUNDS):
+        for name, (server, load) in contenders.items():
+            before = cpu_seconds(server.pid)
+            measured = load(server)
+            rounds[name].append((measured, (cpu_seconds(server.pid) - before) / max(1, measured.operations) * 1e6))
+    return {name: medians(measured) for name, measured in rounds.items()}
+
+
+def medians(rounds):
+    def of(value):
+        return statistics.median(value(load, cpu_us) for load, cpu_us in rounds)
+    return Result(
+        rate=of(lambda load, _: load.operations / load.seconds), cpu_us=of(lambda _, cpu_us: cpu_us),
+        p50_us=of(lambda load, _: load.p50_us), p99_us=of(lambda load, _: load.p99_us),
+        errors=sum(load.errors for load, _ in rounds))
+
+
+def wrk(path, *, depth=1, connections=64, headers=(), tls=False):
+    """A load of GET requests by wrk, one thread: the other core is the server's."""
+    def load(server):
+        address = server.url if not tls else server.url.replace("http://", "https://")
+        asked = [part for header in headers for part in ("--header", header)]
+        return reported(
+            ["wrk", "--threads", "1", "--connections", connections, "--duration", f"{SECONDS}s",
+             "--script", TOP / "Tests/bench/wrk.lua", *asked, f"{address}{path}"], {"DEPTH": str(depth)})
+    return load
+
+
+def websockets(scene, *arguments):
+    """A load of WebSocket messages by `parley-bench load`."""
+    def load(server):
+        return reported([BENCH, "load", scene, "--url", f"{server.websocket_url}/{scene}",
+                         "--seconds", SECONDS, *arguments], {})
+    return load
+
+
+def reported(command, variables):
+    done = subprocess.run([str(part) for part in command], env={**os.environ, **variables},
+                          stdout=subprocess.PIPE, text=True, check=True, timeout=SECONDS + 60)
+    time.sleep(0.2)  # what the server still had to do counts as its own
+    return Load(**json.loads(done.stdout.splitlines()[-1]))

@@ -1,0 +1,48 @@
+"""A test case whose class has one server of its own, and the ways to ask it something."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from servers import BENCH, PARLEY, Server
+
+
+class ServingTest(unittest.TestCase):
+    """The tests of the class share `self.server`, started with `arguments`."""
+
+    arguments = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        if cls.arguments:
+            cls.server = cls.enterClassContext(cls.start(*cls.arguments))
+
+    @classmethod
+    def start(cls, *arguments, **settings):
+        return Server(f"clients-{cls.__name__}", *arguments, **settings)
+
+    def curl(self, *arguments, given=None):
+        """What curl printed, as bytes. A failing curl fails the test."""
+        done = subprocess.run(
+            ["curl", "--silent", "--show-error", "--max-time", "20", *map(str, arguments)],
+            input=given, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+        return done.stdout
+
+    def curl_headers(self, *arguments):
+        """The status and the headers, names in lower case."""
+        lines = self.curl("--dump-header", "-", "--output", "/dev/null", *arguments).decode().split("\r\n")
+        headers = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
+        return int(lines[0].split(" ")[1]), {name.lower(): value for name, value in headers.items()}
+
+
+def bench_server(*arguments):
+    return (BENCH, "serve", "--listen", "127.0.0.1:0", *arguments)
+
+
+def parley(folder, *arguments, listen="127.0.0.1:0"):
+    """`listen=None` leaves the listeners to what the process inherits."""
+    listener = ("--listen", listen) if listen else ()
+    return (PARLEY, "serve", *listener, "--data", Path(folder) / "data", *arguments)

@@ -1,0 +1,107 @@
+"""What an operating system asks of a daemon: signals, inherited sockets, readiness."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+from servers import PARLEY, accepts
+from serving import ServingTest, bench_server, parley
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+
+class Drain(ServingTest):
+    def test_an_idle_server_ends_with_0(self):
+        with self.start(*parley(self.folder)) as server:
+            self.assertEqual(server.stop(), 0)
+
+    def test_websockets_are_told_1001(self):
+        with self.start(*bench_server()) as server:
+            with connect(f"{server.websocket_url}/echo") as client:
+                client.send("hello")
+                self.assertEqual(client.recv(timeout=10), "hello")
+                server.signal(signal.SIGTERM)
+                with self.assertRaises(ConnectionClosed) as closed:
+                    client.recv(timeout=10)
+            self.assertEqual(closed.exception.rcvd.code, 1001)
+            self.assertEqual(server.wait(), 0)
+
+    def test_a_running_request_is_finished_and_nobody_new_is_let_in(self):
+        with self.start(*bench_server()) as server:
+            client = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+            with client:
+                client.sendall(b"POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n"
+                               b"Expect: 100-continue\r\n\r\n")
+                self.assertIn(b"100", client.recv(1000))  # the handler has it now
+                client.sendall(b"12345")
+                server.signal(signal.SIGTERM)
+                deadline = time.monotonic() + 5
+                while accepts(server.port) and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                self.assertFalse(accepts(server.port))
+                client.sendall(b"67890")
+                answer = b"".join(iter(lambda: client.recv(1000), b""))
+            self.assertTrue(answer.startswith(b"HTTP/1.1 200"), answer)
+            self.assertEqual(json.loads(re.search(rb"\{.*\}", answer)[0])["bytes"], 10)
+            self.assertEqual(server.wait(), 0)
+
+    def test_an_interrupt_ends_it_as_well(self):
+        with self.start(*parley(self.folder)) as server:
+            server.signal(signal.SIGINT)
+            self.assertEqual(server.wait(), 0)
+
+
+class Systemd(ServingTest):
+    def test_an_inherited_socket_is_served(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            # sd_listen_fds(3): sockets start at 3, and LISTEN_PID must be the process that reads them.
+            activate = f'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3<&{listener.fileno()}'
+            command = ("bash", "-c", activate, "bash", *parley(self.folder, listen=None))
+            with self.start(*command, pass_fds=[listener.fileno()]) as server:
+                self.assertEqual(server.port, port)
+                self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+
+    def test_sockets_for_another_process_are_left_alone(self):
+        with self.start(*parley(self.folder), env={"LISTEN_PID": "1", "LISTEN_FDS": "1"}) as server:
+            self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+
+    def test_systemd_is_told_ready_and_stopping(self):
+        path = os.path.join(self.folder, "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+            systemd.bind(path)
+            systemd.settimeout(10)
+            with self.start(*parley(self.folder), env={"NOTIFY_SOCKET": path}) as server:
+                self.assertIn(b"READY=1", systemd.recv(4096).split(b"\n"))
+                server.stop()
+                said = [line for line in waiting_datagrams(systemd) for line in line.split(b"\n")]
+                self.assertIn(b"STOPPING=1", said)
+
+
+class Health(ServingTest):
+    def test_the_binary_asks_a_server_for_its_health(self):
+        with self.start(*parley(self.folder)) as server:
+            self.assertEqual(subprocess.call([PARLEY, "health", "--url", server.url]), 0)
+            server.stop()
+            self.assertEqual(subprocess.call([PARLEY, "health", "--url", server.url], stderr=subprocess.DEVNULL), 1)
+
+
+class Settings(ServingTest):
+    def test_a_variable_sets_what_a_flag_sets(self):
+        settings = {"PARLEY_LISTEN": "127.0.0.1:0", "PARLEY_DATA": os.path.join(self.folder, "data")}
+        with self.start(PARLEY, "serve", env=settings) as server:
+            self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+
+
+def waiting_datagrams(receiver):
+    """All that has arrived and not been read."""
+    receiver.setblocking(False)
+    while True:
+        try:
+            yield receiver.recv(4096)
+        except BlockingIOError:
+            return

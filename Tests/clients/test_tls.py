@@ -1,0 +1,108 @@
+"""HTTPS and wss: a certificate of its own, one from files, and a new one without a restart."""
+
+import hashlib
+import os
+import re
+import signal
+import ssl
+import subprocess
+import time
+
+from serving import ServingTest, bench_server, parley
+from websockets.sync.client import connect
+
+
+def make_certificate(folder, name):
+    """Writes certificate.pem and key.pem, as a renewal would."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-keyout", os.path.join(folder, "key.pem"), "-out", os.path.join(folder, "certificate.pem")],
+        check=True, capture_output=True)
+
+
+def certificate_files(folder):
+    return ("--tls-certificate", os.path.join(folder, "certificate.pem"), "--tls-key", os.path.join(folder, "key.pem"))
+
+
+def presented(server):
+    """The SHA-256 fingerprint of the certificate that the server shows now."""
+    pem = ssl.get_server_certificate(("127.0.0.1", server.port))
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
+
+
+class SelfSigned(ServingTest):
+    def test_the_printed_fingerprint_is_the_certificate_s(self):
+        with self.start(*parley(self.folder, "--self-signed")) as server:
+            self.assertTrue(server.url.startswith("https://"), server.url)
+            printed = re.sub(r"[^0-9a-f\n]", "", server.output().lower().replace(":", ""))
+            self.assertIn(presented(server), printed)
+            status, _ = self.curl_headers("--insecure", f"{server.url}/healthz")
+            self.assertEqual(status, 200)
+
+    def test_the_certificate_is_kept(self):
+        shown = []
+        for _ in range(2):
+            with self.start(*parley(self.folder, "--self-signed")) as server:
+                shown.append(presented(server))
+        self.assertEqual(shown[0], shown[1])
+
+
+class CertificateFiles(ServingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        make_certificate(cls.folder, "first")
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *certificate_files(cls.folder))))
+
+    def trusted(self):
+        return ("--cacert", os.path.join(self.folder, "certificate.pem"))
+
+    def test_curl_trusts_the_certificate_and_speaks_both_versions(self):
+        for version in ("--tls-max", "1.2"), ("--tlsv1.3",):
+            with self.subTest(version):
+                self.assertEqual(self.curl_headers(*version, *self.trusted(), f"{self.server.url}/healthz")[0], 200)
+
+    def test_old_versions_are_refused(self):
+        done = subprocess.run(["curl", "--silent", "--insecure", "--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0",
+                               f"{self.server.url}/healthz"], capture_output=True)
+        self.assertEqual(done.returncode, 35)
+
+    def test_http_1_1_is_agreed_on(self):
+        said = self.curl("--verbose", "--stderr", "-", *self.trusted(), f"{self.server.url}/healthz").decode()
+        self.assertRegex(said, r"ALPN.*accepted.*http/1\.1")
+
+
+class Renewal(ServingTest):
+    def test_a_hangup_takes_the_new_certificate(self):
+        make_certificate(self.folder, "first")
+        with self.start(*parley(self.folder, *certificate_files(self.folder))) as server:
+            before = presented(server)
+            make_certificate(self.folder, "second")
+            self.assertEqual(presented(server), before)
+            server.signal(signal.SIGHUP)
+            deadline = time.monotonic() + 5
+            while presented(server) == before and time.monotonic() < deadline:
+                time.sleep(0.02)
+            self.assertNotEqual(presented(server), before)
+
+    def test_a_broken_certificate_leaves_the_old_one_in_place(self):
+        make_certificate(self.folder, "first")
+        with self.start(*parley(self.folder, *certificate_files(self.folder))) as server:
+            before = presented(server)
+            with open(os.path.join(self.folder, "certificate.pem"), "w") as file:
+                file.write("not a certificate")
+            server.signal(signal.SIGHUP)
+            for _ in range(10):
+                self.assertEqual(presented(server), before)
+
+
+class Wss(ServingTest):
+    def test_a_websocket_over_tls(self):
+        make_certificate(self.folder, "first")
+        with self.start(*bench_server(*certificate_files(self.folder))) as server:
+            trust = ssl.create_default_context(cafile=os.path.join(self.folder, "certificate.pem"))
+            with connect(f"{server.websocket_url}/echo", ssl=trust) as socket:
+                for message in ("hello", os.urandom(300_000)):
+                    socket.send(message)
+                    self.assertEqual(socket.recv(timeout=10), message)

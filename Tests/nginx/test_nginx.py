@@ -1,0 +1,49 @@
+import json
+import re
+
+from nginx import nginx
+from servers import TOP, free_port
+from serving import ServingTest, bench_server
+from websockets.sync.client import connect
+
+
+def lines_in_the_readme():
+    return re.search(r"^```nginx\n(.*?)^```$", (TOP / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+
+
+class BehindNginx(ServingTest):
+    arguments = bench_server()
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        port = free_port()
+        location = lines_in_the_readme().replace("http://127.0.0.1:8080", cls.server.url)
+        http = f"server {{ listen 127.0.0.1:{port}; {location} }}"
+        cls.proxy = cls.enterClassContext(nginx("nginx-in-front", port, http))
+
+    def test_the_readme_s_lines_name_the_address_that_is_replaced(self):
+        self.assertIn("proxy_pass http://127.0.0.1:8080;", lines_in_the_readme())
+
+    def test_a_request_goes_through(self):
+        through = json.loads(self.curl(f"{self.proxy.url}/json"))
+        self.assertEqual(through, json.loads(self.curl(f"{self.server.url}/json")))
+
+    def test_a_websocket_goes_through(self):
+        with connect(f"{self.proxy.websocket_url}/echo") as socket:
+            for message in ("hello", "x" * 300_000, b"\x00\xff" * 50_000):
+                socket.send(message)
+                self.assertEqual(socket.recv(timeout=10), message)
+            self.assertTrue(socket.ping().wait(10))
+
+    def test_a_websocket_is_closed_with_its_code(self):
+        socket = connect(f"{self.proxy.websocket_url}/echo")
+        socket.close(3000, "done")
+        self.assertEqual(socket.close_code, 3000)
+
+    def test_a_broadcast_reaches_a_client_that_is_not_behind_nginx(self):
+        with connect(f"{self.proxy.websocket_url}/broadcast") as ada, \
+                connect(f"{self.server.websocket_url}/broadcast") as grace:
+            grace.ping().wait(10)
+            ada.send("hello")
+            self.assertEqual(grace.recv(timeout=10), "hello")

@@ -1,0 +1,104 @@
+"""Programs that serve: started here, waited for until they say that they listen, ended by their own process id."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = TOP / ".build"
+LOGS = BUILD / "logs"
+PARLEY = BUILD / "release" / "parley"
+BENCH = BUILD / "release" / "parley-bench"
+VENV_PYTHON = BUILD / "tools" / "venv" / "bin" / "python"
+
+
+class Server:
+    """`with Server("name", command…) as server:` runs the command until the block ends. Its output is in `server.log`.
+
+    Ready is the line `listening on ADDRESS` on its output, or what `ready` says instead; for programs that say nothing,
+    `port` accepting.
+    """
+
+    def __init__(self, name, *command, port=None, env=None, pass_fds=(),
+                 ready=r"^listening on (\S+)$", ready_within=10):
+        LOGS.mkdir(parents=True, exist_ok=True)
+        self.log = LOGS / f"{name}.log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [str(part) for part in command], cwd=TOP, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, pass_fds=pass_fds)
+        self.pid = self.process.pid
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        try:
+            self._wait_until_ready(ready, ready_within)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _wait_until_ready(self, ready, seconds):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.port is None:
+                said = re.search(ready, self.output(), re.MULTILINE)
+                if said:
+                    self.url = said[1]
+                    port = re.search(r":(\d+)$", self.url)
+                    self.port = int(port[1]) if port else None
+                    return
+            elif accepts(self.port):
+                return
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.log.stem} ended with status {self.process.returncode}:\n{self.output()}")
+            time.sleep(0.002)
+        raise RuntimeError(f"{self.log.stem} was not ready within {seconds} s:\n{self.output()}")
+
+    def output(self):
+        return self.log.read_text(errors="replace")
+
+    @property
+    def websocket_url(self):
+        return self.url.replace("http", "ws", 1)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self, seconds=10):
+        return self.process.wait(seconds)
+
+    def stop(self, seconds=10):
+        """Asks it to end, insists after `seconds`, and returns its exit status."""
+        if self.process.poll() is None:
+            self.signal(signal.SIGTERM)
+            try:
+                return self.wait(seconds)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        return self.process.returncode
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.stop()
+
+
+def accepts(port):
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
