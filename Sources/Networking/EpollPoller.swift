@@ -40,8 +40,11 @@ final class EpollPoller: Poller {
   func add(_ descriptor: Descriptor, generation: UInt32) throws(SystemError) {
     let interest = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | (1 << 31)  // EPOLLET
     var event = unsafe epoll_event(
-      events: interest, data: epoll_data_t(u64: UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor.number))))
-    guard unsafe epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor.number, &event) == 0 else { throw SystemError("epoll_ctl") }
+      events: interest,
+      data: epoll_data_t(u64: UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor.number))))
+    guard unsafe epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor.number, &event) == 0 else {
+      throw SystemError("epoll_ctl")
+    }
   }
 
   func remove(_ descriptor: Int32) {

@@ -131,7 +131,9 @@ struct OutputQueue {
     while end < items.count, end - head < Self.gathered, case .bytes = items[end] { end += 1 }
     let written: Int
     if end - head == 1, case .bytes(let bytes) = items[head] {
-      written = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent) }
+      written = unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent)
+      }
     } else {
       written = unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: Self.gathered) { vector in
         unsafe writeVector(descriptor, vector, from: head, to: end, filled: 0)

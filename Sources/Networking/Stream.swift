@@ -363,7 +363,8 @@ public final class Stream: DescriptorHandler {
         unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
         deliverPlain(loop)
       } else {
-        handler?.received(unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
+        handler?.received(
+          unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
       }
     }
     if isReadable, !isPaused { readSoon() }

@@ -102,7 +102,9 @@ public struct TLSConfiguration: Sendable {
         throw failure("certificate chain")
       }
     }
-    guard let key = unsafe readKey(identity.key) else { throw .tls("the key file holds no private key that can be read") }
+    guard let key = unsafe readKey(identity.key) else {
+      throw .tls("the key file holds no private key that can be read")
+    }
     defer { unsafe EVP_PKEY_free(key) }
     guard unsafe SSL_CTX_use_PrivateKey(context, key) == 1, unsafe SSL_CTX_check_private_key(context) == 1 else {
       throw .tls("the private key does not belong to the certificate")

@@ -55,7 +55,8 @@ func echo(_ message: [UInt8], polling: EventLoop.Polling, tls: Bool) async throw
       role: .server(.init(certificates: $0.certificate, key: $0.key, ticketKeys: .init(repeating: 7, count: 80))))
   }
   let trust = try identity.map {
-    TLSConfiguration(role: .client(.fingerprint(try #require(Certificate.list(fromPEM: $0.certificate).first?.fingerprint))))
+    TLSConfiguration(
+      role: .client(.fingerprint(try #require(Certificate.list(fromPEM: $0.certificate).first?.fingerprint))))
   }
   final class Contexts {
     let server: TLSContext?

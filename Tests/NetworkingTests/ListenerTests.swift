@@ -114,6 +114,9 @@ struct ListenerTests {
     #expect(text.contains("ASN1 OID: prime256v1"))
     #expect(text.contains("TLS Web Server Authentication"))
     let fingerprint = try #require(Certificate.list(fromPEM: identity.certificate).first?.fingerprint)
-    #expect(text.contains(fingerprint.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }.joined(separator: ":")))
+    #expect(
+      text.contains(
+        fingerprint.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }
+          .joined(separator: ":")))
   }
 }

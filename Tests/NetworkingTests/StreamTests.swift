@@ -26,7 +26,9 @@ struct StreamTests {
     }
   }
 
-  @Test(arguments: EventLoop.Polling.allCases, [Recorder.Event.opened, .received([1]), .ended, .drained, .resumed, .expired])
+  @Test(
+    arguments: EventLoop.Polling.allCases,
+    [Recorder.Event.opened, .received([1]), .ended, .drained, .resumed, .expired])
   func `a stream may be aborted from each of its calls, and says nothing after`(
     polling: EventLoop.Polling, when: Recorder.Event
   ) async throws {

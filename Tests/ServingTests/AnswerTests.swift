@@ -9,41 +9,51 @@ struct AnswerTests {
   private static func streaming(_ told: Collected<String> = Collected()) -> Site {
     garden { routes in
       routes.on(.get, "/chunked") { _, _ in
-        Response(.ok, body: .stream(length: nil) { writer in
-          for number in 0..<1_000 { try await writer.write(Array("line \(number)\n".utf8)) }
-        })
+        Response(
+          .ok,
+          body: .stream(length: nil) { writer in
+            for number in 0..<1_000 { try await writer.write(Array("line \(number)\n".utf8)) }
+          })
       }
       routes.on(.get, "/known") { _, _ in
-        Response(.ok, body: .stream(length: 9_000_000) { writer in
-          for _ in 0..<90 { try await writer.write([UInt8](repeating: 120, count: 100_000)) }
-        })
+        Response(
+          .ok,
+          body: .stream(length: 9_000_000) { writer in
+            for _ in 0..<90 { try await writer.write([UInt8](repeating: 120, count: 100_000)) }
+          })
       }
       routes.on(.get, "/endless") { _, _ in
-        Response(.ok, body: .stream(length: nil) { writer in
-          defer { told.add("over, cancelled: \(Task.isCancelled)") }
-          while true {
-            try await writer.write([UInt8](repeating: 120, count: 10_000))
-            await Task.yield()
-          }
-        })
+        Response(
+          .ok,
+          body: .stream(length: nil) { writer in
+            defer { told.add("over, cancelled: \(Task.isCancelled)") }
+            while true {
+              try await writer.write([UInt8](repeating: 120, count: 10_000))
+              await Task.yield()
+            }
+          })
       }
       routes.on(.get, "/quiet") { _, _ in
-        Response(.ok, body: .stream(length: nil) { writer in
-          try await writer.write(Array("hello".utf8))
-          do {
-            try await Task.sleep(for: .seconds(600))
-          } catch {
-            told.add("cancelled")
-          }
-        })
+        Response(
+          .ok,
+          body: .stream(length: nil) { writer in
+            try await writer.write(Array("hello".utf8))
+            do {
+              try await Task.sleep(for: .seconds(600))
+            } catch {
+              told.add("cancelled")
+            }
+          })
       }
       routes.on(.get, "/broken") { request, _ in
         struct Broken: Error {}
         let length = request.head.target.query.flatMap { Int($0) }
-        return Response(.ok, body: .stream(length: length) { writer in
-          try await writer.write(Array("the first part".utf8))
-          throw Broken()
-        })
+        return Response(
+          .ok,
+          body: .stream(length: length) { writer in
+            try await writer.write(Array("the first part".utf8))
+            throw Broken()
+          })
       }
       routes.on(.get, "/short") { _, _ in
         Response(.ok, body: .stream(length: 100) { writer in try await writer.write([1, 2, 3]) })
@@ -141,10 +151,12 @@ struct AnswerTests {
     let site = garden { routes in
       routes.on(.get, "/file") { _, _ in
         guard let open = OpenFile(file.path) else { return .text("none", .notFound) }
-        return Response(.ok, body: .segments([
-          .bytes(Array("<".utf8)), .file(open, 5..<100), .file(open, 0..<0), .bytes([]), .file(open, 0..<open.size),
-          .bytes(Array(">".utf8)),
-        ]))
+        return Response(
+          .ok,
+          body: .segments([
+            .bytes(Array("<".utf8)), .file(open, 5..<100), .file(open, 0..<0), .bytes([]), .file(open, 0..<open.size),
+            .bytes(Array(">".utf8)),
+          ]))
       }
     }
     try await serving(site, variant, tls: isEncrypted ? Identity.garden.server : nil) { running in

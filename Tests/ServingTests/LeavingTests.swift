@@ -58,9 +58,11 @@ struct LeavingTests {
         return .text("\(try await request.body.collect().count)")
       }
       routes.on(.get, "/endless") { _, _ in
-        Response(.ok, body: .stream(length: nil) { writer in
-          while true { try await writer.write([UInt8](repeating: 1, count: 10_000)) }
-        })
+        Response(
+          .ok,
+          body: .stream(length: nil) { writer in
+            while true { try await writer.write([UInt8](repeating: 1, count: 10_000)) }
+          })
       }
       routes.on(.get, "/bytes") { _, _ in Response(.ok, [UInt8](repeating: 1, count: 20 << 20), type: .bytes) }
       routes.on(.get, "/socket") { _, _ in

@@ -109,20 +109,23 @@ struct LimitTests {
         return Response(.ok, body: .segments(Array(repeating: .file(open, 0..<open.size), count: 64)))
       }
       routes.on(.get, "/stream") { _, _ in
-        Response(.ok, body: .stream(length: nil) { writer in
-          var written = 0
-          defer { told.add(written) }
-          while true {
-            try await writer.write([UInt8](repeating: 1, count: 10_000))
-            written += 10_000
-          }
-        })
+        Response(
+          .ok,
+          body: .stream(length: nil) { writer in
+            var written = 0
+            defer { told.add(written) }
+            while true {
+              try await writer.write([UInt8](repeating: 1, count: 10_000))
+              written += 10_000
+            }
+          })
       }
     }
     try await serving(site, Variant(polling: polling)) { running in
       let client = try running.connect(receiveBuffer: 4_096)
       try client.send(get("/\(kind)"))
-      let time = try Self.duration { #expect(eventually { running.server.connectionCount == 1 }) }
+      let time =
+        try Self.duration { #expect(eventually { running.server.connectionCount == 1 }) }
         + Self.duration { #expect(eventually { running.server.connectionCount == 0 }) }
       #expect((900...8_000).contains(time))
       #expect(client.isOver())
@@ -135,12 +138,14 @@ struct LimitTests {
     limits.output = 1 << 30
     let site = garden(limits: limits) { routes in
       routes.on(.get, "/trickle") { _, _ in
-        Response(.ok, body: .stream(length: nil) { writer in
-          while true {
-            try await writer.write([UInt8](repeating: 1, count: 300_000))
-            try await Task.sleep(for: .milliseconds(20))
-          }
-        })
+        Response(
+          .ok,
+          body: .stream(length: nil) { writer in
+            while true {
+              try await writer.write([UInt8](repeating: 1, count: 300_000))
+              try await Task.sleep(for: .milliseconds(20))
+            }
+          })
       }
     }
     try await serving(site) { running in

@@ -21,7 +21,9 @@ struct SocketTests {
             }))
       }
       routes.on(.get, "/private") { request, _ throws(Problem) in
-        guard request.head.target.query == "ada" else { throw Problem(.forbidden, code: "forbidden", title: "Not yours.") }
+        guard request.head.target.query == "ada" else {
+          throw Problem(.forbidden, code: "forbidden", title: "Not yours.")
+        }
         return Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
       }
       routes.on(.get, "/late") { _, _ in

@@ -11,7 +11,8 @@ struct TLSTests {
     version: String, polling: EventLoop.Polling
   ) async throws {
     try await serving(garden(), Variant(polling: polling), tls: Identity.garden.server) { running in
-      let output = try openssl(running, "-\(version)", "-alpn", "h2,http/1.1", asking: get("/hello?1", "Connection: close"))
+      let output = try openssl(
+        running, "-\(version)", "-alpn", "h2,http/1.1", asking: get("/hello?1", "Connection: close"))
       #expect(output.contains("hello 1"))
       #expect(output.contains("ALPN protocol: http/1.1"))
       #expect(output.contains(version == "tls1_2" ? "ECDHE-ECDSA-" : "TLS_"))
@@ -64,9 +65,10 @@ struct TLSTests {
   @Test func `a certificate that is none is refused, and the old one stays`() async throws {
     try await serving(garden(), tls: Identity.garden.server) { running in
       let broken = TLSConfiguration(
-        role: .server(.init(
-          certificates: Identity.meadow.selfSigned.certificate, key: Identity.garden.selfSigned.key,
-          ticketKeys: .init(repeating: 7, count: 80))))
+        role: .server(
+          .init(
+            certificates: Identity.meadow.selfSigned.certificate, key: Identity.garden.selfSigned.key,
+            ticketKeys: .init(repeating: 7, count: 80))))
       await #expect(throws: (any Error).self) { try await running.server.use(broken, forEndpoint: 0) }
       let isServed = try running.servesOthers(tls: Identity.garden.client)
       #expect(isServed)
