@@ -46,7 +46,7 @@ final class StaticFile: Sendable {
   }
 
   func form(for fields: Fields) -> FileForm {
-    guard let gzip, fields.has("accept-encoding"), Accept.encodings(fields).allowsGzip else { return plain }
+    guard let gzip, Accept.allowsGzip(fields) else { return plain }
     return gzip
   }
 
