@@ -40,7 +40,9 @@ public final class Site: Sendable {
   }
 
   public func plan(_ head: RequestHead) -> Plan {
-    if head.method == .options, head.target.isAsterisk { return plan(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS") }
+    if head.method == .options, head.target.isAsterisk {
+      return plan(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    }
     switch router.match(head.method, head.target.path) {
     case .route(let route, let parameters):
       return Plan(bodyLimit: route.bodyLimit ?? limits.body, parameters: parameters, handler: route.handler)

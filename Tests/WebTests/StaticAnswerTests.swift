@@ -110,7 +110,8 @@ import Wire
 
   @Test(arguments: [
     ("bytes=0-0", "0", "bytes 0-0/10"), ("bytes=2-4", "234", "bytes 2-4/10"), ("bytes=8-", "89", "bytes 8-9/10"),
-    ("bytes=8-100", "89", "bytes 8-9/10"), ("bytes=-3", "789", "bytes 7-9/10"), ("bytes=-100", "0123456789", "bytes 0-9/10"),
+    ("bytes=8-100", "89", "bytes 8-9/10"), ("bytes=-3", "789", "bytes 7-9/10"),
+    ("bytes=-100", "0123456789", "bytes 0-9/10"),
     ("bytes=5-5, 20-", "5", "bytes 5-5/10"), ("Bytes=1-1", "1", "bytes 1-1/10"),
   ])
   func `one range is sent as it is`(_ range: String, _ content: String, _ contentRange: String) async {
@@ -278,7 +279,8 @@ import Wire
     ("a.webmanifest", "application/manifest+json"), ("a.txt", "text/plain; charset=utf-8"),
     ("a.ico", "image/vnd.microsoft.icon"), ("a.tar.gz", "application/gzip"), ("a.pdf", "application/pdf"),
     ("a", "application/octet-stream"), ("a.", "application/octet-stream"), ("js", "application/octet-stream"),
-    ("a.exe", "application/octet-stream"), ("a.html.exe", "application/octet-stream"), ("a.php", "application/octet-stream"),
+    ("a.exe", "application/octet-stream"), ("a.html.exe", "application/octet-stream"),
+    ("a.php", "application/octet-stream"),
   ])
   func `the type goes by the ending`(_ name: String, _ type: String) async {
     folder.write(name, "x")
@@ -293,7 +295,8 @@ import Wire
     ("app.3f9a2c1b", false), ("notes.20240101.txt", false), ("app.deadbeef.js", false), ("app-3f9a2c1b.js", false),
     ("app.3f9a2c1g.js", false),
   ])
-  func `what is named by its content is kept for ever, all else is asked for anew`(_ name: String, _ isKept: Bool) async {
+  func `what is named by its content is kept for ever, all else is asked for anew`(_ name: String, _ isKept: Bool) async
+  {
     folder.write(name, "x")
     let expected = isKept ? "public, max-age=31536000, immutable" : "no-cache"
     #expect(await client.get("/\(name)")["cache-control"] == expected)
@@ -306,7 +309,9 @@ import Wire
       let answer = await client.get(path)
       let policy = try #require(answer["content-security-policy"])
       #expect(answer.fields.all("content-security-policy").count == 1)
-      for part in ["default-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'", "object-src 'none'"] {
+      for part in [
+        "default-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'", "object-src 'none'",
+      ] {
         #expect(policy.contains(part))
       }
       #expect(!policy.contains("unsafe"))
