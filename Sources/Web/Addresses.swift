@@ -77,7 +77,9 @@ public struct Addresses: Sendable {
     switch proxyFields {
     // Not by the rules of quoting: a client that opens a quote must not swallow what the proxy adds behind it.
     case .xForwarded:
-      fields.all("x-forwarded-for").flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+      fields.all("x-forwarded-for").flatMap {
+        $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      }
     case .forwarded: fields.list("forwarded")
     }
   }

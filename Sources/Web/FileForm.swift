@@ -1,13 +1,21 @@
 import Wire
 
-/// A file's content in one coding, with the fields that go with it.
-struct FileForm: Sendable {
+/// A file's content in one coding, with the fields that go with it. A class, since every request for it would copy its
+/// many parts.
+final class FileForm: Sendable {
   let content: Content
   let tag: EntityTag
   /// For 200 and 206.
   let fields: Fields
   /// For 304: what RFC 9110 §15.4.5 asks for, and the policies too, since a cache takes ours in the place of those it has.
   let unchangedFields: Fields
+
+  private init(_ content: Content, tag: EntityTag, fields: Fields, unchangedFields: Fields) {
+    self.content = content
+    self.tag = tag
+    self.fields = fields
+    self.unchangedFields = unchangedFields
+  }
 
   enum Content: Sendable {
     case memory([UInt8])
@@ -53,7 +61,7 @@ struct FileForm: Sendable {
       fields.add("Last-Modified", HTTPDate.format(modified))
       fields.addMissing(from: type.field)
       if let coding { fields.add("Content-Encoding", coding) }
-      return FileForm(content: content, tag: tag, fields: fields, unchangedFields: unchanged)
+      return FileForm(content, tag: tag, fields: fields, unchangedFields: unchanged)
     }
   }
 

@@ -78,7 +78,8 @@ public struct Limits: Sendable {
       meaning: "connections of one IPv4 address or one IPv6 /64, trusted proxies apart; else 503",
       path: \.connectionsPerAddress, range: 1...1_000_000),
     Entry(
-      name: "pipelined", unit: .count, meaning: "requests of one connection answered in a row before others have a turn",
+      name: "pipelined", unit: .count,
+      meaning: "requests of one connection answered in a row before others have a turn",
       path: \.pipelined, range: 1...10_000),
     Entry(
       name: "output", unit: .bytes, meaning: "waiting to be sent on one connection before its requests wait",

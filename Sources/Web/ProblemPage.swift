@@ -13,7 +13,8 @@ extension Problem {
     guard head.method == .get || head.method == .head, head.fields.has("accept") else { return false }
     let types = Accept.types(head.fields)
     let html = types.weight(ofType: "text", "html")
-    return html > types.weight(ofType: "application", "problem+json") && html > types.weight(ofType: "application", "json")
+    return html > types.weight(ofType: "application", "problem+json")
+      && html > types.weight(ofType: "application", "json")
   }
 
   private func page(id: RequestID) -> Response {

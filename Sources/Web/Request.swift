@@ -16,6 +16,10 @@ public struct Request {
   public var method: Method { head.method }
   public var fields: Fields { head.fields }
   public var path: String { head.target.path }
+
+  func with(_ parameters: PathParameters) -> Request {
+    Request(head: head, body: body, parameters: parameters)
+  }
 }
 
 /// The variable parts of a route's path. There are one or two, so a list beats a dictionary.
@@ -23,6 +27,8 @@ public struct PathParameters: Sendable {
   var pairs: [(name: String, value: String)] = []
 
   public init() {}
+
+  var isEmpty: Bool { pairs.isEmpty }
 
   public subscript(_ name: String) -> String? {
     pairs.first { $0.name == name }?.value

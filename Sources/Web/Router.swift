@@ -130,12 +130,20 @@ public struct Router: Sendable {
 
   public func match(_ method: Method, _ path: String) -> Match {
     if let endpoint = literal[path] { return choose(endpoint, method, PathParameters()) }
+    guard mayStart(path) else { return .none }
     let url: URLPath
     do { url = try URLPath(path) } catch { return .none }
     let segments = url.endsInSlash ? url.segments + [""] : url.segments
     var parameters = PathParameters()
     guard let endpoint = walk(root, segments[...], &parameters) else { return .none }
     return choose(endpoint, method, parameters)
+  }
+
+  /// Whether some route begins like this path; most files' paths are told apart by that alone.
+  private func mayStart(_ path: String) -> Bool {
+    guard root.variable == nil, root.rest == nil else { return true }
+    let first = path.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }
+    return first.contains(UInt8(ascii: "%")) || root.literals[String(Substring(first))] != nil
   }
 
   private func choose(_ endpoint: Endpoint, _ method: Method, _ parameters: PathParameters) -> Match {

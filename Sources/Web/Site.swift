@@ -40,7 +40,9 @@ public final class Site: Sendable {
   }
 
   public func plan(_ head: RequestHead) -> Plan {
-    if head.method == .options, head.target.isAsterisk { return plan(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS") }
+    if head.method == .options, head.target.isAsterisk {
+      return plan(options: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    }
     switch router.match(head.method, head.target.path) {
     case .route(let route, let parameters):
       return Plan(bodyLimit: route.bodyLimit ?? limits.body, parameters: parameters, handler: route.handler)
@@ -62,11 +64,13 @@ public final class Site: Sendable {
 
   /// Answers. Whatever goes wrong becomes an answer too.
   public func respond(_ request: Request, _ context: Context, _ plan: Plan) async -> Response {
-    var request = request
-    request.parameters = plan.parameters
     var response: Response
     do {
-      response = try await plan.handler(request, context)
+      if plan.parameters.isEmpty {
+        response = try await plan.handler(request, context)
+      } else {
+        response = try await plan.handler(request.with(plan.parameters), context)
+      }
     } catch {
       if error.status.code >= 500, let cause = error.cause { complain("\(context.id) \(cause)") }
       response = error.response(id: context.id, to: request.head)
@@ -113,7 +117,7 @@ public final class Site: Sendable {
       let type = response.fields["content-type"], ContentType.isCompressible(type)
     else { return false }
     response.fields.add("Vary", "Accept-Encoding")
-    guard head.fields.has("accept-encoding"), Accept.encodings(head.fields).allowsGzip else { return false }
+    guard Accept.allowsGzip(head.fields) else { return false }
     response.fields.add("Content-Encoding", "gzip")
     // The bytes are others, so a strong tag would lie (RFC 9110 §8.8.1).
     if let tag = response.fields["etag"], !tag.hasPrefix("W/") { response.fields.set("etag", "W/\(tag)") }

@@ -25,8 +25,8 @@ final class StaticFile: Sendable {
     if file.size <= StaticFiles.largestInMemory {
       let bytes = try Self.content(of: file)
       plain = form(.memory(bytes))
-      gzip = try packed.map { file throws(Problem) in try Self.content(of: file) }.map { form(.memory($0), coding: "gzip") }
-        ?? Self.smaller(bytes, name.type).map { form(.memory($0), coding: "gzip") }
+      let packed = if let packed { try Self.content(of: packed) } else { Self.smaller(bytes, name.type) }
+      gzip = packed.map { form(.memory($0), coding: "gzip") }
     } else {
       plain = form(.file(file))
       gzip = packed.map { form(.file($0), coding: "gzip") }
@@ -46,7 +46,7 @@ final class StaticFile: Sendable {
   }
 
   func form(for fields: Fields) -> FileForm {
-    guard let gzip, fields.has("accept-encoding"), Accept.encodings(fields).allowsGzip else { return plain }
+    guard let gzip, Accept.allowsGzip(fields) else { return plain }
     return gzip
   }
 

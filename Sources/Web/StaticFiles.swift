@@ -69,9 +69,10 @@ public final class StaticFiles: Sendable {
     return file
   }
 
-  /// `app.js.gz` beside `app.js`; one that is older than the file holds what the file was.
+  /// `app.js.gz` beside `app.js`. One that is older holds what the file was; one that is larger helps nobody.
   private func precompressed(_ name: FileName, newerThan plain: OpenFile) throws(Problem) -> OpenFile? {
     guard name.type.isCompressible, let file = try folder.file(name.gzipParts) else { return nil }
+    guard file.size <= max(plain.size, Site.smallestCompressed) else { return nil }
     return file.stamp.modified >= plain.stamp.modified ? file : nil
   }
 

@@ -17,44 +17,45 @@ import Wire
 
   private actor Loop {}
 
-  @Test(arguments: [
-    // Straight from the client: what it says of itself is nothing.
-    ("192.0.2.1", [:], "192.0.2.1"),
-    ("192.0.2.1", ["X-Forwarded-For": "203.0.113.9"], "192.0.2.1"),
-    ("192.0.2.1", ["X-Forwarded-For": "127.0.0.1"], "192.0.2.1"),
-    ("::ffff:192.0.2.1", ["X-Forwarded-For": "203.0.113.9"], "192.0.2.1"),
-    // One proxy.
-    ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
-    ("::ffff:127.0.0.1", ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9:4711"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "2001:db8::1"], "2001:db8::1"),
-    ("127.0.0.1", ["X-Forwarded-For": "[2001:db8::1]:80"], "2001:db8::1"),
-    ("127.0.0.1", [:], "127.0.0.1"),
-    ("fd00::1", ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
-    // A client that writes the field itself: the proxy's own word is the last.
-    ("127.0.0.1", ["X-Forwarded-For": "1.1.1.1, 203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "10.0.0.1, 203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "1.1.1.1", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "nonsense, 203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "\", 203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "\"", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": ",,,, 203.0.113.9"], "203.0.113.9"),
-    // Several proxies.
-    ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, 10.1.1.1"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "6.6.6.6, 203.0.113.9, 10.1.1.1"], "203.0.113.9"),
-    ("127.0.0.1", ["X-Forwarded-For": "10.2.2.2, 10.1.1.1"], "10.2.2.2"),
-    ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, ::ffff:10.1.1.1"], "203.0.113.9"),
-    // What our own proxy wrote and can't be read: it is the nearest that is known.
-    ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, unknown"], "127.0.0.1"),
-    ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, 10.1.1.999"], "127.0.0.1"),
-    ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, _hidden, 10.1.1.1"], "10.1.1.1"),
-    // The other field is not the one that this proxy writes.
-    ("127.0.0.1", ["Forwarded": "for=6.6.6.6", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
-    ("127.0.0.1", ["Forwarded": "for=6.6.6.6"], "127.0.0.1"),
-    ("127.0.0.1", ["X-Real-IP": "6.6.6.6"], "127.0.0.1"),
-    // A Unix socket.
-    (nil, ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"), (nil, [:], "unix"),
-  ] as [(String?, KeyValuePairs<String, String>, String)])
+  @Test(
+    arguments: [
+      // Straight from the client: what it says of itself is nothing.
+      ("192.0.2.1", [:], "192.0.2.1"),
+      ("192.0.2.1", ["X-Forwarded-For": "203.0.113.9"], "192.0.2.1"),
+      ("192.0.2.1", ["X-Forwarded-For": "127.0.0.1"], "192.0.2.1"),
+      ("::ffff:192.0.2.1", ["X-Forwarded-For": "203.0.113.9"], "192.0.2.1"),
+      // One proxy.
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
+      ("::ffff:127.0.0.1", ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9:4711"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "2001:db8::1"], "2001:db8::1"),
+      ("127.0.0.1", ["X-Forwarded-For": "[2001:db8::1]:80"], "2001:db8::1"),
+      ("127.0.0.1", [:], "127.0.0.1"),
+      ("fd00::1", ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
+      // A client that writes the field itself: the proxy's own word is the last.
+      ("127.0.0.1", ["X-Forwarded-For": "1.1.1.1, 203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "10.0.0.1, 203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "1.1.1.1", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "nonsense, 203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "\", 203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "\"", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": ",,,, 203.0.113.9"], "203.0.113.9"),
+      // Several proxies.
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, 10.1.1.1"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "6.6.6.6, 203.0.113.9, 10.1.1.1"], "203.0.113.9"),
+      ("127.0.0.1", ["X-Forwarded-For": "10.2.2.2, 10.1.1.1"], "10.2.2.2"),
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, ::ffff:10.1.1.1"], "203.0.113.9"),
+      // What our own proxy wrote and can't be read: it is the nearest that is known.
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, unknown"], "127.0.0.1"),
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, 10.1.1.999"], "127.0.0.1"),
+      ("127.0.0.1", ["X-Forwarded-For": "203.0.113.9, _hidden, 10.1.1.1"], "10.1.1.1"),
+      // The other field is not the one that this proxy writes.
+      ("127.0.0.1", ["Forwarded": "for=6.6.6.6", "X-Forwarded-For": "203.0.113.9"], "203.0.113.9"),
+      ("127.0.0.1", ["Forwarded": "for=6.6.6.6"], "127.0.0.1"),
+      ("127.0.0.1", ["X-Real-IP": "6.6.6.6"], "127.0.0.1"),
+      // A Unix socket.
+      (nil, ["X-Forwarded-For": "203.0.113.9"], "203.0.113.9"), (nil, [:], "unix"),
+    ] as [(String?, KeyValuePairs<String, String>, String)])
   func `the client is the nearest that no trusted proxy is`(
     _ peer: String?, _ fields: KeyValuePairs<String, String>, _ expected: String
   ) async {
@@ -64,21 +65,25 @@ import Wire
 
   @Test func `thousands of hops are not looked at`() async {
     let many = Array(repeating: "10.0.0.1", count: 2_000).joined(separator: ", ")
-    let context = Self.context(Addresses(trusted: Self.proxies), peer: "127.0.0.1", ["X-Forwarded-For": many], on: Loop())
+    let context = Self.context(
+      Addresses(trusted: Self.proxies), peer: "127.0.0.1", ["X-Forwarded-For": many], on: Loop())
     #expect(context.client?.description == "10.0.0.1")
   }
 
-  @Test(arguments: [
-    (["Forwarded": "for=203.0.113.9"], "203.0.113.9"), (["Forwarded": "for=\"[2001:db8::1]:47\""], "2001:db8::1"),
-    (["Forwarded": "for=6.6.6.6, for=203.0.113.9;proto=https"], "203.0.113.9"),
-    (["Forwarded": "nonsense, for=203.0.113.9"], "203.0.113.9"),
-    (["Forwarded": "for=203.0.113.9, for=10.0.0.1"], "203.0.113.9"),
-    (["Forwarded": "for=203.0.113.9", "X-Forwarded-For": "6.6.6.6"], "203.0.113.9"),
-    (["X-Forwarded-For": "6.6.6.6"], "127.0.0.1"),
-    // A quote that the client leaves open makes all of it unreadable: nobody is believed.
-    (["Forwarded": "for=\"6.6.6.6, for=203.0.113.9"], "127.0.0.1"),
-  ] as [(KeyValuePairs<String, String>, String)])
-  func `a proxy may write the field of RFC 7239 instead`(_ fields: KeyValuePairs<String, String>, _ expected: String) async {
+  @Test(
+    arguments: [
+      (["Forwarded": "for=203.0.113.9"], "203.0.113.9"), (["Forwarded": "for=\"[2001:db8::1]:47\""], "2001:db8::1"),
+      (["Forwarded": "for=6.6.6.6, for=203.0.113.9;proto=https"], "203.0.113.9"),
+      (["Forwarded": "nonsense, for=203.0.113.9"], "203.0.113.9"),
+      (["Forwarded": "for=203.0.113.9, for=10.0.0.1"], "203.0.113.9"),
+      (["Forwarded": "for=203.0.113.9", "X-Forwarded-For": "6.6.6.6"], "203.0.113.9"),
+      (["X-Forwarded-For": "6.6.6.6"], "127.0.0.1"),
+      // A quote that the client leaves open makes all of it unreadable: nobody is believed.
+      (["Forwarded": "for=\"6.6.6.6, for=203.0.113.9"], "127.0.0.1"),
+    ] as [(KeyValuePairs<String, String>, String)])
+  func `a proxy may write the field of RFC 7239 instead`(_ fields: KeyValuePairs<String, String>, _ expected: String)
+    async
+  {
     let addresses = Addresses(trusted: Self.proxies, proxyFields: .forwarded)
     let context = Self.context(addresses, peer: "127.0.0.1", Fields(fields), on: Loop())
     #expect(context.client?.description == expected)
@@ -86,27 +91,32 @@ import Wire
 
   @Test func `a Unix socket may be distrusted`() async {
     let addresses = Addresses(trustsUnixSocket: false)
-    let context = Self.context(addresses, peer: nil, ["X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"], on: Loop())
+    let context = Self.context(
+      addresses, peer: nil, ["X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"], on: Loop())
     #expect(context.client == nil)
     #expect(!context.isSecure)
   }
 
-  @Test(arguments: [
-    ("192.0.2.1", ["Host": "garden.example"], false, "http://garden.example"),
-    ("192.0.2.1", ["Host": "garden.example"], true, "https://garden.example"),
-    ("192.0.2.1", ["Host": "Garden.Example:8080"], false, "http://garden.example:8080"),
-    ("192.0.2.1", ["Host": "garden.example:443"], true, "https://garden.example"),
-    ("192.0.2.1", ["Host": "ev<il"], false, "http://localhost"), ("192.0.2.1", [:], false, "http://localhost"),
-    ("192.0.2.1", ["Host": "a", "X-Forwarded-Host": "evil", "X-Forwarded-Proto": "https"], false, "http://a"),
-    ("127.0.0.1", ["Host": "a", "X-Forwarded-Host": "garden.example", "X-Forwarded-Proto": "https"], false, "https://garden.example"),
-    ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "https"], false, "https://a"),
-    ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "http, https"], false, "https://a"),
-    ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "gopher"], false, "http://a"),
-    ("127.0.0.1", ["Host": "a", "X-Forwarded-Host": "evil, garden.example"], false, "http://garden.example"),
-    ("127.0.0.1", ["Host": "a", "X-Forwarded-Host": "x y"], false, "http://a"),
-    ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "https", "X-Forwarded-For": "nonsense"], false, "https://a"),
-    ("127.0.0.1", ["Host": "a", "Forwarded": "host=evil;proto=https"], false, "http://a"),
-  ] as [(String, KeyValuePairs<String, String>, Bool, String)])
+  @Test(
+    arguments: [
+      ("192.0.2.1", ["Host": "garden.example"], false, "http://garden.example"),
+      ("192.0.2.1", ["Host": "garden.example"], true, "https://garden.example"),
+      ("192.0.2.1", ["Host": "Garden.Example:8080"], false, "http://garden.example:8080"),
+      ("192.0.2.1", ["Host": "garden.example:443"], true, "https://garden.example"),
+      ("192.0.2.1", ["Host": "ev<il"], false, "http://localhost"), ("192.0.2.1", [:], false, "http://localhost"),
+      ("192.0.2.1", ["Host": "a", "X-Forwarded-Host": "evil", "X-Forwarded-Proto": "https"], false, "http://a"),
+      (
+        "127.0.0.1", ["Host": "a", "X-Forwarded-Host": "garden.example", "X-Forwarded-Proto": "https"], false,
+        "https://garden.example"
+      ),
+      ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "https"], false, "https://a"),
+      ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "http, https"], false, "https://a"),
+      ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "gopher"], false, "http://a"),
+      ("127.0.0.1", ["Host": "a", "X-Forwarded-Host": "evil, garden.example"], false, "http://garden.example"),
+      ("127.0.0.1", ["Host": "a", "X-Forwarded-Host": "x y"], false, "http://a"),
+      ("127.0.0.1", ["Host": "a", "X-Forwarded-Proto": "https", "X-Forwarded-For": "nonsense"], false, "https://a"),
+      ("127.0.0.1", ["Host": "a", "Forwarded": "host=evil;proto=https"], false, "http://a"),
+    ] as [(String, KeyValuePairs<String, String>, Bool, String)])
   func `without a public address, the origin is the nearest proxy's or the request's own`(
     _ peer: String, _ fields: KeyValuePairs<String, String>, _ isEncrypted: Bool, _ expected: String
   ) async {
@@ -123,7 +133,9 @@ import Wire
   }
 
   @Test func `a public address is the origin whatever a request says`() async throws {
-    let origins = try ["https://chat.example.org", "https://old.example.org:8443"].map { try #require(WebAddress(origin: $0)) }
+    let origins = try ["https://chat.example.org", "https://old.example.org:8443"].map {
+      try #require(WebAddress(origin: $0))
+    }
     let context = Self.context(
       Addresses(publicOrigins: origins, trusted: Self.proxies), peer: "127.0.0.1",
       ["Host": "evil", "X-Forwarded-Host": "evil", "X-Forwarded-Proto": "http"], on: Loop())
@@ -132,8 +144,10 @@ import Wire
     let rows = [
       ("https://chat.example.org", true), ("https://chat.example.org:443", true), ("HTTPS://CHAT.example.org", true),
       ("https://old.example.org:8443", true), ("https://old.example.org", false), ("http://chat.example.org", false),
-      ("https://chat.example.org.evil", false), ("https://evil", false), ("http://evil", false), ("null", false), ("", false),
-      ("https://chat.example.org/", false), ("https://chat.example.org/x", false), ("https://user@chat.example.org", false),
+      ("https://chat.example.org.evil", false), ("https://evil", false), ("http://evil", false), ("null", false),
+      ("", false),
+      ("https://chat.example.org/", false), ("https://chat.example.org/x", false),
+      ("https://user@chat.example.org", false),
     ]
     for (origin, isOwn) in rows { #expect(context.isOwnOrigin(origin) == isOwn, "\(origin)") }
   }

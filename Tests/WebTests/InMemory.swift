@@ -34,7 +34,9 @@ actor InMemory {
   ) async -> Answer {
     let mark = target.firstIndex(of: "?") ?? target.endIndex
     let head = RequestHead(
-      method: method, target: Target(path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
+      method: method,
+      target: Target(
+        path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     count += 1
     let context = Context(

@@ -25,7 +25,10 @@ import Wire
             throw Problem(
               .unprocessableContent, code: "invalid", title: "Not <so>.", detail: "A \"detail\" & more.",
               params: [("limit", .number(5)), ("name", .text("ada"))],
-              errors: [.init(field: "text", code: "too_long", params: [("limit", .number(9))]), .init(field: "to", code: "missing")],
+              errors: [
+                .init(field: "text", code: "too_long", params: [("limit", .number(9))]),
+                .init(field: "to", code: "missing"),
+              ],
               fields: ["Retry-After": "7"])
           }
           routes.on(.post, "/large") { request, _ throws(Problem) in
@@ -52,7 +55,9 @@ import Wire
     (Method.get, "/nothing", 404, "not_found"), (.post, "/full", 405, "method_not_allowed"),
     (.get, "/broken", 500, "internal"),
   ])
-  func `every refusal has its status and its code`(_ method: Method, _ path: String, _ status: Int, _ code: String) async {
+  func `every refusal has its status and its code`(_ method: Method, _ path: String, _ status: Int, _ code: String)
+    async
+  {
     let answer = await client.send(method, path)
     #expect(answer.status == status)
     #expect(answer.text.contains("\"status\":\(status),\"code\":\"\(code)\""))

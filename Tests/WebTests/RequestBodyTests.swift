@@ -94,7 +94,9 @@ import Wire
     #expect(await exchange.wanted == 1)
   }
 
-  @Test(arguments: [(nil, 5, "12345"), (5, 5, "12345"), (nil, 4, "too_large"), (5, 4, "too_large"), (5, 100, "12345")] as [(Int?, Int, String)])
+  @Test(
+    arguments: [(nil, 5, "12345"), (5, 5, "12345"), (nil, 4, "too_large"), (5, 4, "too_large"), (5, 100, "12345")]
+      as [(Int?, Int, String)])
   func `a body is collected under the smaller limit`(_ announced: Int?, _ limit: Int, _ expected: String) async {
     for (own, route) in [(limit, 100), (Int.max, limit)] {
       let exchange = Exchange(announced: announced, limit: route)
@@ -139,10 +141,10 @@ import Wire
     #expect(await exchange.end() == "disconnected")
   }
 
-  @Test func `an empty body ends at once`() async {
+  @Test func `an empty body ends at once`() async throws {
     let body = RequestBody()
-    #expect(try! await body.read() == nil)
-    #expect(try! await body.collect() == [])
+    #expect(try await body.read() == nil)
+    #expect(try await body.collect() == [])
     #expect(body.announced == 0)
   }
 }

@@ -44,7 +44,8 @@ import Wire
     (.get, "/forums/7/people/ada", "GET /forums/{id}/people/{name} id=7 name=ada"),
     (.get, "/files/7/about", "GET /files/{id}/about id=7"),
     (.get, "/files/a", "GET /files/{path...} path=a"), (.get, "/files/a/b/c", "GET /files/{path...} path=a/b/c"),
-    (.get, "/files/7/about/x", "GET /files/{path...} path=7/about/x"), (.get, "/files/a/", "GET /files/{path...} path=a/"),
+    (.get, "/files/7/about/x", "GET /files/{path...} path=7/about/x"),
+    (.get, "/files/a/", "GET /files/{path...} path=a/"),
     (.get, "/docs/", "GET /docs/"),
     // Escapes are decoded, each segment by itself.
     (.get, "/forums/caf%C3%A9", "GET /forums/{id} id=café"), (.get, "/forums/a%20b", "GET /forums/{id} id=a b"),

@@ -35,7 +35,8 @@ import Wire
           Response(.ok, fields: ["X-Frame-Options": "SAMEORIGIN", "Content-Type": "text/plain"], body: .bytes([1]))
         }
         routes.on(.get, "/stream") { _, _ in
-          Response(.ok, fields: ["Content-Type": "text/event-stream"], body: .stream(length: nil) { try await $0.write([65]) })
+          Response(
+            .ok, fields: ["Content-Type": "text/event-stream"], body: .stream(length: nil) { try await $0.write([65]) })
         }
       }, addresses: addresses)
   }
@@ -94,8 +95,12 @@ import Wire
       #expect(answer.status == 304)
       #expect(answer.body.isEmpty)
       // RFC 9110 §15.4.5.
-      for name in ["etag", "cache-control", "vary"] as [StaticString] { #expect(answer.fields.all(name) == whole.fields.all(name)) }
-      for name in ["content-type", "content-encoding", "last-modified"] as [StaticString] { #expect(answer[name] == nil) }
+      for name in ["etag", "cache-control", "vary"] as [StaticString] {
+        #expect(answer.fields.all(name) == whole.fields.all(name))
+      }
+      for name in ["content-type", "content-encoding", "last-modified"] as [StaticString] {
+        #expect(answer[name] == nil)
+      }
     }
   }
 
@@ -115,7 +120,9 @@ import Wire
   @Test(arguments: [
     ("https://chat.example.org", true), ("https://chat.example.org:8443", false), ("http://chat.example.org", false),
   ])
-  func `TLS is promised for the main port of a public https address alone`(_ origin: String, _ isPromised: Bool) async throws {
+  func `TLS is promised for the main port of a public https address alone`(_ origin: String, _ isPromised: Bool)
+    async throws
+  {
     let address = try #require(WebAddress(origin: origin))
     let answer = await InMemory(Self.site(Addresses(publicOrigins: [address]))).get("/small")
     #expect(answer["strict-transport-security"] == (isPromised ? "max-age=31536000" : nil))

@@ -69,14 +69,16 @@ import Wire
     // Slashes that are too many.
     "//", "//app.js", "///secret", "//etc/passwd", "/docs//a.txt", "/app.js/", "/app.js//", "//docs", "/docs//",
     // Bytes that no name has.
-    "/app.js%00", "/app.js%00.txt", "/%00", "/app.js%0a", "/app.js%0d%0a", "/app.js%7f", "/app.js%20", "/app.js%", "/app.js%4",
+    "/app.js%00", "/app.js%00.txt", "/%00", "/app.js%0a", "/app.js%0d%0a", "/app.js%7f", "/app.js%20", "/app.js%",
+    "/app.js%4",
     "/%zz", "/caf%C3", "/caf%C3%A9.txt%", "/caf%E9.txt", "/app.js%09", "app.js", "", "*",
     // Hidden files.
     "/.env", "/%2eenv", "/..hidden", "/%2e%2ehidden", "/.git/config", "/.git/", "/.git", "/docs/.htaccess",
     "/docs/%2ehtaccess", "/...", "/.well-known/x",
     // Symbolic links, out of the folder and within.
     "/out", "/absolute", "/outfolder/file", "/outfolder/", "/outfolder", "/etc/passwd", "/etc/hostname", "/inside.js",
-    "/infolder/a.txt", "/infolder/", "/infolder", "/dangling", "/loop", "/loop/x", "/docs/up/app.js", "/docs/up/up/secret",
+    "/infolder/a.txt", "/infolder/", "/infolder", "/dangling", "/loop", "/loop/x", "/docs/up/app.js",
+    "/docs/up/up/secret",
     // What is no regular file.
     "/fifo", "/docs/fifo.js", "/folder.js", "/docs/empty", "/docs/empty/", "/fifo/x",
     // Another case, another file.

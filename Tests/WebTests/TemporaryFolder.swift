@@ -16,7 +16,8 @@ final class TemporaryFolder: Sendable {
 
   func write(_ name: String, _ bytes: [UInt8]) {
     let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-    precondition(descriptor >= 0 && Foundation.write(descriptor, bytes, bytes.count) == bytes.count, "\(name) was not written")
+    precondition(
+      descriptor >= 0 && Foundation.write(descriptor, bytes, bytes.count) == bytes.count, "\(name) was not written")
     close(descriptor)
   }
 

@@ -6,13 +6,12 @@ import resource
 import ssl
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measure import compare, compare_each, resident_bytes, websockets, wrk
+from measure import compare, compare_each, idle_costs, load, wrk
 from nginx import nginx
 from servers import BENCH, BUILD, PARLEY, VENV_PYTHON, Server, free_port
 
@@ -107,12 +106,14 @@ def pipelining(stack):
 
 
 def echo(stack):
-    results = compare(websocket_peers(stack), websockets("echo", "--connections", 64, "--size", 64))
+    messages = load("websocket", "ws://127.0.0.1:{port}/echo", "--connections", 64, "--size", 64)
+    results = compare(websocket_peers(stack), messages)
     yield from rows("WebSocket echo, 64 connections", results, {"websockets": 3, "uWebSockets": 0.7})
 
 
 def broadcast(stack):
-    results = compare(websocket_peers(stack), websockets("broadcast", "--connections", 500, "--size", 64))
+    messages = load("broadcast", "ws://127.0.0.1:{port}/broadcast", "--subscribers", 500, "--size", 64)
+    results = compare(websocket_peers(stack), messages)
     yield from rows("broadcast to 500", results, {"websockets": 3, "uWebSockets": 0.7})
 
 
@@ -134,32 +135,32 @@ def tls(stack):
         tls=f"ssl_certificate {pem}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3;")
     servers = {"parley": ours, "nginx": theirs}
     yield from rows("TLS, requests", compare(servers, wrk("/healthz", tls=True)), {})
-    # Each connection carries one request, and wrk keeps no sessions: every request is a full handshake.
-    handshakes = wrk("/healthz", tls=True, headers=["Connection: close"])
+    handshakes = load("tls", "https://127.0.0.1:{port}/healthz", "--certificate", pem)
     yield from rows("TLS, handshakes", compare(servers, handshakes), {})
 
 
 def idle(stack):
     """Prints what each idle WebSocket costs the server, at 1,000, 5,000 and 10,000 of them."""
-    server = parley(stack, loops=2)
-    empty = resident_bytes(server.pid)
-    held = 0
-    for goal in (1_000, 5_000, 10_000):
-        stack.enter_context(Server(
-            f"bench-idle-{goal}", BENCH, "load", "idle", "--url", f"{server.websocket_url}/echo",
-            "--connections", goal - held, ready=r"^connected (\d+)$", ready_within=60))
-        held = goal
-        time.sleep(1)
-        each = (resident_bytes(server.pid) - empty) / held
-        print(f"{held:>6} idle WebSockets: {each / 1024:.2f} KB each (aim: at most 8)", flush=True)
-        idle_costs[held] = each
+    idle_bytes.update(idle_costs(parley(stack, loops=2), "/echo", (1_000, 5_000, 10_000)))
+    for count, each in idle_bytes.items():
+        print(f"{count:>6} idle WebSockets: {each / 1024:.2f} KB each (aim: at most 8)", flush=True)
     yield from ()
 
 
-idle_costs = {}
+def generator(stack):
+    """Two generators must find the same server equally fast."""
+    ours = parley(stack)
+    results = compare_each({
+        "parley": (ours, load("http", "http://127.0.0.1:{port}/json")),
+        "parley, loaded by wrk": (ours, wrk("/json")),
+    })
+    yield from rows("small JSON, parley-bench load", results, {"parley, loaded by wrk": 0.9})
+
+
+idle_bytes = {}
 SCENARIOS = {
     "json": small_json, "static": static_file, "pipelining": pipelining,
-    "echo": echo, "broadcast": broadcast, "idle": idle, "tls": tls,
+    "echo": echo, "broadcast": broadcast, "idle": idle, "tls": tls, "generator": generator,
 }
 
 
@@ -187,7 +188,7 @@ def main(names):
             measured += SCENARIOS[name](stack)
     table(measured)
     (BUILD / "bench.json").write_text(json.dumps(
-        {"rows": [asdict(row) for row in measured], "idle_bytes": idle_costs}, indent=2))
+        {"rows": [asdict(row) for row in measured], "idle_bytes": idle_bytes}, indent=2))
 
 
 main(sys.argv[1:])

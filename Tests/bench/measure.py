@@ -5,7 +5,7 @@ import os
 import statistics
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from servers import BENCH, TOP
@@ -93,16 +93,28 @@ def wrk(path, *, depth=1, connections=64, headers=(), tls=False):
     return load
 
 
-def websockets(scene, *arguments):
-    """A load of WebSocket messages by `parley-bench load`."""
-    def load(server):
-        return reported([BENCH, "load", scene, "--url", f"{server.websocket_url}/{scene}",
-                         "--seconds", SECONDS, *arguments], {})
-    return load
+def load(scene, address, *arguments):
+    """A load by `parley-bench load`; `address` has {port} in it."""
+    def run(server):
+        return reported([BENCH, "load", scene, address.format(port=server.port), "--seconds", SECONDS, "--json",
+                         *arguments], {})
+    return run
 
 
 def reported(command, variables):
     done = subprocess.run([str(part) for part in command], env={**os.environ, **variables},
-                          stdout=subprocess.PIPE, text=True, check=True, timeout=SECONDS + 60)
+                          stdout=subprocess.PIPE, text=True, timeout=SECONDS + 60)
+    if not done.stdout:
+        raise RuntimeError(f"{command[0]} ended with status {done.returncode}")
     time.sleep(0.2)  # what the server still had to do counts as its own
-    return Load(**json.loads(done.stdout.splitlines()[-1]))
+    said = json.loads(done.stdout.splitlines()[-1])
+    return Load(**{field.name: said[field.name] for field in fields(Load)})
+
+
+def idle_costs(server, path, goals):
+    """What each idle WebSocket costs the server, in bytes of its resident memory, at so many of them."""
+    done = subprocess.run(
+        [BENCH, "load", "idle", f"{server.websocket_url}{path}", "--step", ",".join(map(str, goals)),
+         "--pid", str(server.pid), "--json"], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+    steps = json.loads(done.stdout)["steps"]
+    return {step["connections"]: step["resident_bytes"] / step["connections"] for step in steps}

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from measure import resident_bytes, websockets, wrk
+from measure import load, resident_bytes, wrk
 from servers import BENCH, Server
 
 HANDSHAKE = (b"GET /echo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -44,12 +44,20 @@ def leave_rudely(port, choice=random.Random(1)):
     time.sleep(0.002)
 
 
+echoes = load("websocket", "ws://127.0.0.1:{port}/echo", "--connections", 16, "--size", 2000)
+
+
+def without_errors(measured):
+    if measured.errors:
+        raise RuntimeError(f"{measured.errors} errors among {measured.operations} echoes")
+
+
 def soak(minutes):
     with Server("soak-server", BENCH, "serve", "--listen", "127.0.0.1:0") as server:
         open_before = descriptors(server.pid)
         stopped, faults, memory = threading.Event(), [], []
         work = [lambda: wrk("/json", connections=16)(server),
-                lambda: websockets("echo", "--connections", 16, "--size", 2000)(server),
+                lambda: without_errors(echoes(server)),
                 lambda: leave_rudely(server.port)]
         threads = [until(stopped, each, faults) for each in work]
         started = time.monotonic()

@@ -13,6 +13,18 @@ public struct Accept: Sendable {
   public static func encodings(_ fields: Fields) -> Accept { Accept(fields.list("accept-encoding")) }
   public static func types(_ fields: Fields) -> Accept { Accept(fields.list("accept")) }
 
+  /// Whether a response may be sent gzipped. What browsers say is known without being taken apart.
+  public static func allowsGzip(_ fields: Fields) -> Bool {
+    guard let place = fields.index(of: "accept-encoding") else { return false }
+    let isAlone = fields.index(of: "accept-encoding", after: place) == nil
+    if isAlone, usualEncodings.contains(where: { fields.isValue($0, at: place) }) { return true }
+    return encodings(fields).allowsGzip
+  }
+
+  private static let usualEncodings: [StaticString] = [
+    "gzip, deflate, br, zstd", "gzip, deflate, br", "gzip, deflate", "gzip",
+  ]
+
   /// RFC 9110 §12.5.3: gzip may be sent when it is named (or `x-gzip`, its old name), else when `*` is, with a weight above 0.
   public var allowsGzip: Bool {
     (weight("gzip") ?? weight("x-gzip") ?? weight("*") ?? 0) > 0

@@ -66,6 +66,11 @@ public struct Fields: Sendable {
     bytes.span.matches(name, in: entry.name)
   }
 
+  /// Whether a value is exactly this.
+  func isValue(_ text: StaticString, at index: Int) -> Bool {
+    bytes.span.equals(text, in: entries[index].value)
+  }
+
   /// The value of the first field with this name.
   public subscript(_ name: StaticString) -> String? {
     index(of: name).map { value(at: $0) }

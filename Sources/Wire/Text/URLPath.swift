@@ -30,6 +30,7 @@ public struct URLPath: Sendable, Hashable {
 
   private static func segment(_ bytes: Span<UInt8>, in range: Range<Int>) throws(Refusal) -> String {
     guard !range.isEmpty else { throw .emptySegment }
+    if isPlain(bytes, in: range) { return bytes.text(range) }
     guard let segment = Percent.decode(bytes, in: range, plusIsSpace: false) else { throw .badEscape }
     guard segment != ".", segment != ".." else { throw .dotSegment }
     for byte in segment.utf8 {
@@ -37,5 +38,15 @@ public struct URLPath: Sendable, Hashable {
       guard byte >= 32, byte != 127 else { throw .controlCharacter }
     }
     return segment
+  }
+
+  /// Whether a segment stands for itself: most do. One that starts with a dot is looked at closely.
+  private static func isPlain(_ bytes: Span<UInt8>, in range: Range<Int>) -> Bool {
+    guard bytes[range.lowerBound] != UInt8(ascii: ".") else { return false }
+    for index in range {
+      let byte = bytes[index]
+      guard byte > 32, byte < 127, byte != UInt8(ascii: "%"), byte != UInt8(ascii: "\\") else { return false }
+    }
+    return true
   }
 }

@@ -59,16 +59,16 @@ final class SocketClient: StreamHandler {
     crew.received(bytes.count)
     if session != nil { return receive(bytes, loop) }
     rest.append(copying: bytes)
+    let whole = rest
     do {
-      guard let (head, length) = try parser.parse(rest.span, to: .get), let handshake else { return }
+      guard let (head, length) = try parser.parse(whole.span, to: .get), let handshake else { return }
       _ = try handshake.read(head.status, head.fields)
       self.handshake = nil
       session = WebSocketSession(
         role: .client(nextMask: Self.masks()), messageLimit: 1 << 26, streams: DeflateStreams())
       crew.clientOpened(on: loop)
-      let first = Array(rest[length...])
       rest = []
-      receive(first.span, loop)
+      receive(whole.span.extracting(length...), loop)
     } catch {
       isLeaving = true
       crew.clientLost("handshake: \(error)", wasOpen: false, on: loop)
