@@ -10,7 +10,7 @@ extension Exchange {
     response.status.appendLine(to: &output)
     shard.clock.appendDate(now, to: &output)
     output.append(contentsOf: response.fields.wireBytes)
-    shard.site.appendCommon(to: &output, beside: response.fields)
+    shard.site.common.append(to: &output, unlessIn: response.fields)
     writeFraming(response, to: &output)
     output.append("X-Request-ID: " as StaticString)
     id.append(to: &output)

@@ -593,7 +593,7 @@ final class HTTPConnection: StreamHandler {
     status.appendLine(to: &output)
     shard.clock.appendDate(loop.now, to: &output)
     output.append(contentsOf: response.fields.wireBytes)
-    shard.site.appendCommon(to: &output, beside: response.fields)
+    shard.site.common.append(to: &output, unlessIn: response.fields)
     output.append("Content-Length: \(response.length ?? 0)\r\nX-Request-ID: \(id)\r\n\r\n")
     if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
     stream.write(output)

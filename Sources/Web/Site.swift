@@ -11,8 +11,9 @@ public final class Site: Sendable {
   public let addresses: Addresses
   /// Asked when no route matches: the static files.
   let fallback: Handler
-  /// Sent with every answer that does not say otherwise.
-  let common: Fields
+  /// Sent with every answer that does not say otherwise: the server writes them into its head, so that no answer carries
+  /// a copy of them.
+  public let common: Fields
   private let complain: @Sendable (String) -> Void
 
   public init(
@@ -80,12 +81,6 @@ public final class Site: Sendable {
   }
 
   // MARK: For every answer
-
-  /// Writes the common fields that an answer does not set itself. The server calls it while it writes the head, so that
-  /// no answer carries a copy of them.
-  public func appendCommon(to output: inout [UInt8], beside fields: Fields) {
-    common.append(to: &output, unlessIn: fields)
-  }
 
   private func finish(_ response: inout Response, _ head: RequestHead) {
     guard !response.isNegotiated else { return }

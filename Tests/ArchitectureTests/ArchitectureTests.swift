@@ -54,9 +54,10 @@ private let mayBeUnsafe: Set<String> = [
   "Networking/Listener.swift", "Networking/OutputQueue.swift", "Networking/SelfSigned.swift",
   "Networking/ServiceManager.swift", "Networking/SocketAddress.swift", "Networking/Stream.swift",
   "Networking/SystemError.swift", "Networking/TLSContext.swift", "Networking/TLSSession.swift",
-  "Web/OpenFile.swift",
+  "Web/Folder.swift", "Web/OpenFile.swift",
   "Wire/Compression/ZlibStream.swift", "Wire/Text/Bytes.swift", "Wire/WebSocket/WideBytes.swift",
   "parley/Folder.swift", "parley/Terminal.swift",
+  "parley-bench/Console.swift", "parley-bench/FileBytes.swift", "parley-bench/ParleyBench.swift",
 ]
 
 /// What ends the process or switches a check off. None of it has a place in code that a peer can reach.

@@ -42,7 +42,9 @@ actor InMemory {
     let context = Context(
       id: RequestID(process: 0xabcd, number: count), now: now, loop: self, peer: peer, isEncrypted: isEncrypted,
       head: head, addresses: site.addresses)
-    let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+    var response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+    // The server does so while it writes the head.
+    response.fields.addMissing(from: site.common)
     return Answer(status: response.status.code, fields: response.fields, body: await Self.content(response.body))
   }
 

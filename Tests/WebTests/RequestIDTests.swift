@@ -4,8 +4,8 @@ import Web
 @Suite struct RequestIDTests {
   @Test(
     arguments: [
-      (0, 0, "0000000000000000"), (0xdead_beef, 0x1f, "deadbeef0000001f"), (1, 0xffff_ffff, "00000001ffffffff"),
-      (1, 0x1_0000_0000, "000000010000000100000000"), (UInt32.max, UInt64.max, "ffffffffffffffffffffffff"),
+      (0, 0, "00000000-0"), (0xdead_beef, 0x1f, "deadbeef-1f"), (1, 0xffff_ffff, "00000001-ffffffff"),
+      (1, 0x1_0000_0000, "00000001-100000000"), (UInt32.max, UInt64.max, "ffffffff-ffffffffffffffff"),
     ] as [(UInt32, UInt64, String)])
   func `a request is named by its process and its number`(_ process: UInt32, _ number: UInt64, _ expected: String) {
     #expect(RequestID(process: process, number: number).description == expected)
