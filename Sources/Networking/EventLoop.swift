@@ -46,6 +46,7 @@ public actor EventLoop: SerialExecutor {
   nonisolated let load = Atomic<Int>(0)
 
   let reactor: Reactor
+  private nonisolated let waker: Waker
   private var jobs: [UnownedJob] = []
   private var isContinued = false
   private var residents: [ObjectIdentifier: AnyObject] = [:]
@@ -55,7 +56,8 @@ public actor EventLoop: SerialExecutor {
 
   public init(label: String = "parley.loop", polling: Polling = .nestedEpoll) throws(SystemError) {
     queue = DispatchQueue(label: label)
-    reactor = try Reactor(polling: polling, queue: queue)
+    waker = try Waker()
+    reactor = try Reactor(polling: polling, queue: queue, waker: waker)
     queue.setSpecific(key: key, value: true)
   }
 
@@ -82,12 +84,10 @@ public actor EventLoop: SerialExecutor {
     if isCurrent {
       assumeIsolated { $0.jobs.append(job) }
     } else {
-      queue.async {
-        self.assumeIsolated { loop in
-          loop.reactor.beginTurn()
-          unsafe job.runSynchronously(on: loop.asUnownedSerialExecutor())
-          loop.endTurn()
-        }
+      post { loop in
+        loop.reactor.beginTurn()
+        unsafe job.runSynchronously(on: loop.asUnownedSerialExecutor())
+        loop.endTurn()
       }
     }
   }
@@ -103,14 +103,24 @@ public actor EventLoop: SerialExecutor {
     if isCurrent {
       assumeIsolated(body)
     } else {
-      queue.async {
-        self.assumeIsolated { loop in
-          loop.reactor.beginTurn()
-          body(loop)
-          loop.endTurn()
-        }
+      post { loop in
+        loop.reactor.beginTurn()
+        body(loop)
+        loop.endTurn()
       }
     }
+  }
+
+  /// Puts work on the queue, and wakes the loop if it waits in its poller.
+  nonisolated func post(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
+    // The work may be the last that holds the loop, and over before this function is: the waker outlives it.
+    let waker = self.waker
+    waker.announce()
+    queue.async {
+      waker.take()
+      self.assumeIsolated(body)
+    }
+    waker.wake()
   }
 
   /// Runs what this turn started: jobs first, since they may write, then the flushes.
@@ -130,12 +140,10 @@ public actor EventLoop: SerialExecutor {
   private func goOnLater() {
     guard !isContinued else { return }
     isContinued = true
-    queue.async {
-      self.assumeIsolated { loop in
-        loop.isContinued = false
-        loop.reactor.beginTurn()
-        loop.endTurn()
-      }
+    post { loop in
+      loop.isContinued = false
+      loop.reactor.beginTurn()
+      loop.endTurn()
     }
   }
 

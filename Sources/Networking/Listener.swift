@@ -111,7 +111,12 @@ public final class Listener: DescriptorHandler {
       }
     }
     let serve = self.serve
-    target.run { loop in serve(connection, peer, loop) }
+    // It counts from now on, so that a burst does not go to one loop; what serves it counts for itself.
+    target.load.add(1, ordering: .relaxed)
+    target.run { loop in
+      serve(connection, peer, loop)
+      loop.load.subtract(1, ordering: .relaxed)
+    }
   }
 }
 

@@ -32,11 +32,11 @@ final class Reactor {
     var scheduled = Int64.max
   }
 
-  init(polling: EventLoop.Polling, queue: DispatchQueue) throws(SystemError) {
+  init(polling: EventLoop.Polling, queue: DispatchQueue, waker: Waker) throws(SystemError) {
     self.queue = queue
     poller =
       switch polling {
-      case .nestedEpoll: try EpollPoller()
+      case .nestedEpoll: try EpollPoller(waker: waker)
       case .dispatchSources: SourcePoller()
       }
   }
@@ -115,7 +115,7 @@ final class Reactor {
   func again(_ handler: any DescriptorHandler) {
     repeats.append(handler)
     guard repeats.count == 1, let loop else { return }
-    queue.async { loop.assumeIsolated { $0.reactor.repeatTurn(on: $0) } }
+    loop.post { $0.reactor.repeatTurn(on: $0) }
   }
 
   private func repeatTurn(on loop: isolated EventLoop) {
