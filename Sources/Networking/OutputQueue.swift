@@ -67,7 +67,7 @@ struct OutputQueue {
     {
       // Take the buffer out of the queue while it grows, so that it is not copied.
       items[last] = .bytes([])
-      if !lastIsOwn { tail.reserveCapacity(Self.joined) }
+      if !lastIsOwn { tail.reserveCapacity(min(Self.joined, 4 * (tail.count + bytes.count))) }
       tail.append(contentsOf: bytes)
       items[last] = .bytes(tail)
       lastIsOwn = true
