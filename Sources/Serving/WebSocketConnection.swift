@@ -8,6 +8,7 @@ import Web
 final class WebSocketConnection: StreamHandler, WebSocket {
   private let shard: Shard
   private let options: WebSocketOptions
+  private let deflate: PerMessageDeflate?
   let subprotocol: String?
   private var stream: Networking.Stream?
   private var session: WebSocketSession
@@ -20,6 +21,9 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private var heldBytes: [UInt8] = []
   /// We sent Close: what came before the answer to it is not the handler's any longer.
   private var hasClosed = false
+  /// Nothing follows: the handler was told so.
+  private var isOver = false
+  private var isOpen: Bool { !hasClosed && !isOver }
 
   /// The session is given so many bytes at once, since deflated messages may become a thousand times as long.
   private static let slice = 16_384
@@ -33,6 +37,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     self.shard = shard
     self.stream = stream
     options = upgrade.options
+    deflate = agreement.deflate
     subprotocol = agreement.subprotocol
     session = WebSocketSession(
       role: .server, messageLimit: upgrade.options.messageLimit ?? shard.site.limits.socketMessage,
@@ -53,7 +58,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
     isPinged = false
     if isPaused || !held.isEmpty || !heldBytes.isEmpty { heldBytes.append(copying: bytes) } else { take(bytes, loop) }
-    if session.isOpen { setDeadline(shard.site.limits.socketIdleTime / 2) }
+    if isOpen { setDeadline(shard.site.limits.socketIdleTime / 2) }
   }
 
   private func take(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) {
@@ -96,8 +101,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func expired(on loop: isolated EventLoop) {
     // Nothing is read from a peer that the handler keeps waiting.
-    if session.isOpen, isPaused, stream?.queued == 0 { return setDeadline(shard.site.limits.socketIdleTime / 2) }
-    guard session.isOpen, !isPinged, let ping = session.sendPing() else {
+    if isOpen, isPaused, stream?.queued == 0 { return setDeadline(shard.site.limits.socketIdleTime / 2) }
+    guard isOpen, !isPinged, let ping = session.sendPing() else {
       stream?.abort()
       return
     }
@@ -145,6 +150,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
       case .closed(let closing):
         let handler = self.handler
         self.handler = nil
+        session.finish()
+        isOver = true
         handler?.closed(closing, on: loop)
         setDeadline(Self.closeTime)
         stream?.finish()
@@ -170,8 +177,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func send(_ frame: SharedFrame) -> Bool {
-    guard let bytes = session.frame(of: frame), hasRoom(for: bytes.count) else { return false }
-    return write(bytes)
+    let bytes = frame.bytes(for: deflate)
+    return hasRoom(for: bytes.count) && write(bytes)
   }
 
   private func write(_ frame: [UInt8]?) -> Bool {
@@ -181,7 +188,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   private func hasRoom(for count: Int) -> Bool {
-    guard let stream, session.isOpen else { return false }
+    guard let stream, isOpen else { return false }
     // An empty queue takes any message: its length is the sender's choice, and the next one waits.
     guard stream.queued > 0, stream.queued + count > options.queue else { return true }
     switch options.overflow {

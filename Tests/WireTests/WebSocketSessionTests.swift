@@ -184,6 +184,17 @@ struct WebSocketSessionTests {
       ])
   }
 
+  @Test func `what came before the peer's close is still answered`() {
+    var session = server()
+    var actions: [WebSocketSession.Action] = []
+    session.receive((Peer.frame(1, utf8("garden")) + Peer.frame(8, [0x03, 0xe8])).span, into: &actions)
+    #expect(actions.first == .text(utf8("garden")))
+    #expect(session.send(text: "open") != nil)
+    #expect(session.sendPing() == nil)
+    session.finish()
+    #expect(session.send(text: "too late") == nil)
+  }
+
   @Test func `nothing is sent after a close`() {
     var session = server()
     #expect(session.isOpen)

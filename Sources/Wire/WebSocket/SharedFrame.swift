@@ -7,6 +7,15 @@ public struct SharedFrame: Sendable {
 
   static let windowBits = 15
 
+  /// The form that a client can read which agreed to this. With context takeover its window must hold what its own
+  /// session's deflater saw, and nothing else.
+  public func bytes(for agreed: PerMessageDeflate?) -> [UInt8] {
+    guard let deflated, let agreed, !agreed.serverKeepsContext, agreed.serverWindowBits >= Self.windowBits else {
+      return plain
+    }
+    return deflated
+  }
+
   /// - Parameter text: UTF-8.
   public init(text: [UInt8], deflatedBy streams: DeflateStreams? = nil) {
     self.init(.text, text, streams)

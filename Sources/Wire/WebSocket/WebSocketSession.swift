@@ -55,6 +55,9 @@ public struct WebSocketSession {
     case open
     /// Our Close is sent, the peer's is awaited.
     case closing
+    /// A Close or a fault came, and `.closed` is among the actions. What is sent while those before it are performed
+    /// stands before our Close, so it may still go out.
+    case ending
     case closed
   }
 
@@ -101,7 +104,7 @@ public struct WebSocketSession {
 
   /// Whether messages can be sent.
   public var isOpen: Bool { phase == .open }
-  public var isClosed: Bool { phase == .closed }
+  public var isClosed: Bool { phase == .ending || phase == .closed }
 
   /// About how many bytes it holds on the heap.
   public var footprint: Int {
@@ -114,7 +117,7 @@ extension WebSocketSession {
   public mutating func receive(_ bytes: Span<UInt8>, into actions: inout [Action]) {
     do throws(WebSocketFault) {
       var place = 0
-      while phase != .closed, try startFrame(bytes, at: &place) {
+      while !isClosed, try startFrame(bytes, at: &place) {
         guard try readPayload(bytes, at: &place, into: &actions) else { return }
       }
     } catch {
@@ -124,7 +127,7 @@ extension WebSocketSession {
 
   /// The transport ended.
   public mutating func transportEnded(into actions: inout [Action]) {
-    guard phase != .closed else { return }
+    guard !isClosed else { return }
     end(Closing(cause: .lost, code: .lost, reason: ""), into: &actions)
   }
 
@@ -238,7 +241,7 @@ extension WebSocketSession {
   }
 
   private mutating func end(_ closing: Closing, into actions: inout [Action]) {
-    phase = .closed
+    phase = phase == .open ? .ending : .closed
     frame = nil
     control = []
     message.discard()
@@ -248,7 +251,11 @@ extension WebSocketSession {
 }
 
 extension WebSocketSession {
-  /// A message's frame, to be sent in the order of the calls; nil once a Close is sent or came.
+  /// The owner has performed `.closed`: nothing is sent from now on.
+  public mutating func finish() { phase = .closed }
+
+  /// A message's frame, to be sent in the order of the calls; nil once a Close is sent. When one came, what the messages
+  /// before it ask for is still answered: until `finish`.
   ///
   /// - Parameter text: UTF-8.
   public mutating func send(text: [UInt8]) -> [UInt8]? { frame(.text, text) }
@@ -259,11 +266,8 @@ extension WebSocketSession {
 
   /// A message to many, in the form that this session can read. A client has no use for it: it masks every frame anew.
   public func frame(of shared: SharedFrame) -> [UInt8]? {
-    guard phase == .open, case .server = role else { return nil }
-    guard let deflate, let deflated = shared.deflated else { return shared.plain }
-    // With context takeover the peer's window must hold what this session's deflater saw, and nothing else.
-    let canRead = !deflate.serverKeepsContext && deflate.serverWindowBits >= SharedFrame.windowBits
-    return canRead ? deflated : shared.plain
+    guard phase == .open || phase == .ending, case .server = role else { return nil }
+    return shared.bytes(for: deflate)
   }
 
   /// A ping, to be answered with the same bytes (of which 125 at most are sent); nil once a Close is sent or came.
@@ -284,7 +288,7 @@ extension WebSocketSession {
   }
 
   private mutating func frame(_ opcode: WebSocketFrame.Opcode, _ message: [UInt8]) -> [UInt8]? {
-    guard phase == .open else { return nil }
+    guard phase == .open || phase == .ending else { return nil }
     if let deflate, message.count >= WebSocketFrame.smallestDeflated {
       if let payload = payload(message, deflate) { return encode(opcode, payload.span, isCompressed: true) }
     }
