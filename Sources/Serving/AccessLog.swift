@@ -32,20 +32,20 @@ public final class AccessLog: Sendable {
   }
 
   func served(
-    _ head: RequestHead, status: Status, sent: Int, id: RequestID, peer: IPAddress?, at: Int64, nanoseconds: Int64,
+    _ head: RequestHead, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64, nanoseconds: Int64,
     isCut: Bool
   ) {
     write(
-      method: head.method.name, path: head.target.path, status: status, sent: sent, id: id, peer: peer, at: at,
+      method: head.method.name, path: head.target.path, status: status, sent: sent, id: id, client: client, at: at,
       microseconds: Int(nanoseconds / 1_000), isCut: isCut)
   }
 
-  func refused(status: Status, peer: IPAddress?, id: RequestID, at: Int64) {
-    write(method: "-", path: "-", status: status, sent: 0, id: id, peer: peer, at: at, microseconds: 0, isCut: false)
+  func refused(status: Status, client: IPAddress?, id: RequestID, at: Int64) {
+    write(method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isCut: false)
   }
 
   private func write(
-    method: String, path: String, status: Status, sent: Int, id: RequestID, peer: IPAddress?, at: Int64,
+    method: String, path: String, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64,
     microseconds: Int, isCut: Bool
   ) {
     // The query is left out: people put into it what should not stand in a log.
@@ -54,13 +54,13 @@ public final class AccessLog: Sendable {
     case .text:
       let mark = isCut ? " cut" : ""
       line = Array(
-        "\(Timestamp.format(Int(at))) \(peer?.description ?? "unix") \(method) \(path) \(status.code) \(sent) \(microseconds)us \(id)\(mark)\n"
+        "\(Timestamp.format(Int(at))) \(client?.description ?? "unix") \(method) \(path) \(status.code) \(sent) \(microseconds)us \(id)\(mark)\n"
           .utf8)
     case .json:
       var json = JSONWriter()
       json.object { json in
         json.field("at", Timestamp.format(Int(at)))
-        json.field("peer", peer?.description ?? "unix")
+        json.field("client", client?.description ?? "unix")
         json.field("method", method)
         json.field("path", path)
         json.field("status", status.code)

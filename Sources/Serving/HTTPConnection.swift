@@ -597,7 +597,7 @@ final class HTTPConnection: StreamHandler {
     output.append("Content-Length: \(response.length ?? 0)\r\nX-Request-ID: \(id)\r\n\r\n")
     if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
     stream.write(output)
-    shard.log?.refused(status: status, peer: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
+    shard.log?.refused(status: status, client: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
     finishAndClose()
   }
 
@@ -644,7 +644,8 @@ final class HTTPConnection: StreamHandler {
     guard let log = shard.log else { return }
     let now = Networking.Clock.monotonic()
     log.served(
-      exchange.head, status: exchange.status, sent: exchange.sent, id: exchange.id, peer: peerAddress,
+      exchange.head, status: exchange.status, sent: exchange.sent, id: exchange.id,
+      client: shard.site.addresses.client(peer: peerAddress, exchange.head.fields),
       at: shard.clock.milliseconds(now), nanoseconds: now - exchange.began, isCut: isCut)
   }
 }

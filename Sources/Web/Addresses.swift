@@ -37,7 +37,7 @@ public struct Addresses: Sendable {
 
   /// The nearest address that is not a trusted proxy's, walking from our end: what stands further out was written by
   /// whoever wanted to, and is not even read.
-  func client(peer: IPAddress?, _ fields: Fields) -> IPAddress? {
+  public func client(peer: IPAddress?, _ fields: Fields) -> IPAddress? {
     guard trusts(peer) else { return peer }
     var nearest = peer
     for member in members(fields).suffix(Forwarded.mostHops).reversed() {

@@ -127,7 +127,11 @@ enum ServeCommand {
       }
       trusted.append(block)
     }
-    return Addresses(publicOrigins: origins, trusted: trusted)
+    let text = settings.text(.proxyFields) ?? "x-forwarded"
+    guard let proxyFields = Addresses.ProxyFields(rawValue: text) else {
+      throw Settings.Mistake(sentence: "--proxy-fields takes x-forwarded or forwarded, not \"\(text)\".")
+    }
+    return Addresses(publicOrigins: origins, trusted: trusted, proxyFields: proxyFields)
   }
 
   private static func loops(_ settings: Settings) throws(Settings.Mistake) -> Int {

@@ -29,7 +29,11 @@ extension Setting {
     meaning: "the address that people use; links, redirects, cookies and Origin checks follow it", isRepeatable: true)
   static let trustedProxy = Setting(
     name: "trusted-proxy", value: "CIDR",
-    meaning: "a proxy whose Forwarded or X-Forwarded-For is believed; a Unix socket always is", isRepeatable: true)
+    meaning: "a proxy that is believed about the client's address; a Unix socket always is", isRepeatable: true)
+  static let proxyFields = Setting(
+    name: "proxy-fields", value: "HOW",
+    meaning: "what that proxy writes, and overwrites: x-forwarded for X-Forwarded-…, or forwarded for RFC 7239",
+    fallback: "x-forwarded")
   static let certificate = Setting(
     name: "tls-certificate", value: "FILE", meaning: "certificate chain (PEM): speak TLS; read again on SIGHUP")
   static let key = Setting(name: "tls-key", value: "FILE", meaning: "the certificate's private key (PEM)")
@@ -46,7 +50,7 @@ extension Setting {
     name: "log-format", value: "HOW", meaning: "text or json on standard error, or none", fallback: "text")
 
   static let usual: [Setting] = [
-    listen, data, share, publicURL, trustedProxy, certificate, key, selfSigned, redirect, loops, polling, log,
+    listen, data, share, publicURL, trustedProxy, proxyFields, certificate, key, selfSigned, redirect, loops, polling, log,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in
