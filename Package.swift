@@ -31,7 +31,8 @@ let package = Package(
     .target(name: "Wire", dependencies: ["CZlib", "Crypto", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Serving", dependencies: ["Networking", "Wire", "Web"], exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "Serving", dependencies: ["Networking", "Wire", "Web"], exclude: ["README.md"], swiftSettings: strict),
 
     .executableTarget(
       name: "parley", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],

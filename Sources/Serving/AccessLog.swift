@@ -41,7 +41,8 @@ public final class AccessLog: Sendable {
   }
 
   func refused(status: Status, client: IPAddress?, id: RequestID, at: Int64) {
-    write(method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isCut: false)
+    write(
+      method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isCut: false)
   }
 
   private func write(
@@ -52,10 +53,9 @@ public final class AccessLog: Sendable {
     var line: [UInt8] = []
     switch format {
     case .text:
-      let mark = isCut ? " cut" : ""
-      line = Array(
-        "\(Timestamp.format(Int(at))) \(client?.description ?? "unix") \(method) \(path) \(status.code) \(sent) \(microseconds)us \(id)\(mark)\n"
-          .utf8)
+      line.append(Timestamp.format(Int(at)))
+      line.append(" \(client?.description ?? "unix") \(method) \(path) \(status.code) \(sent) \(microseconds)us \(id)")
+      line.append(isCut ? " cut\n" : "\n")
     case .json:
       var json = JSONWriter()
       json.object { json in

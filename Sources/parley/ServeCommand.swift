@@ -123,7 +123,8 @@ enum ServeCommand {
     var trusted: [AddressBlock] = []
     for text in settings.all(.trustedProxy) {
       guard let block = AddressBlock(text) else {
-        throw Settings.Mistake(sentence: "--trusted-proxy takes an address or a block such as 10.0.0.0/8, not \"\(text)\".")
+        throw Settings.Mistake(
+          sentence: "--trusted-proxy takes an address or a block such as 10.0.0.0/8, not \"\(text)\".")
       }
       trusted.append(block)
     }
@@ -170,7 +171,8 @@ enum ServeCommand {
     let wanted = settings.all(.redirect)
     guard !wanted.isEmpty else { return nil }
     guard let port = sockets.compactMap(\.address.port).first, certificates != nil else {
-      throw Settings.Mistake(sentence: "--redirect-listen needs TLS: --tls-certificate and --tls-key, or --self-signed.")
+      throw Settings.Mistake(
+        sentence: "--redirect-listen needs TLS: --tls-certificate and --tls-key, or --self-signed.")
     }
     let server = try Server(
       .init(endpoints: try wanted.map { .init(try bind($0, .redirect)) }, loops: 1),

@@ -50,7 +50,8 @@ extension Setting {
     name: "log-format", value: "HOW", meaning: "text or json on standard error, or none", fallback: "text")
 
   static let usual: [Setting] = [
-    listen, data, share, publicURL, trustedProxy, proxyFields, certificate, key, selfSigned, redirect, loops, polling, log,
+    listen, data, share, publicURL, trustedProxy, proxyFields, certificate, key, selfSigned, redirect, loops, polling,
+    log,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

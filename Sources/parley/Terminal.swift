@@ -6,7 +6,9 @@ import Networking
 enum Terminal {
   static func print(_ text: String) { Descriptor.writeAll(Array(text.utf8), to: STDOUT_FILENO) }
 
-  static func complain(_ sentence: String) { Descriptor.writeAll(Array("parley: \(sentence)\n".utf8), to: STDERR_FILENO) }
+  static func complain(_ sentence: String) {
+    Descriptor.writeAll(Array("parley: \(sentence)\n".utf8), to: STDERR_FILENO)
+  }
 
   static var environment: [String: String] {
     var all: [String: String] = [:]

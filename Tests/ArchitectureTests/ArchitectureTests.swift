@@ -70,7 +70,8 @@ private let forbidden: [String] = [
 }
 
 @Test func `targets import only what their layer allows`() throws {
-  let statement = try Regex(#"^(?:@[a-z]+ )?(?:(?:public|package|internal|private) )?import (?:(?:struct|class|enum|func) )?(\w+)"#)
+  let statement = try Regex(
+    #"^(?:@[a-z]+ )?(?:(?:public|package|internal|private) )?import (?:(?:struct|class|enum|func) )?(\w+)"#)
   for (target, allowed) in mayImport {
     for file in try Package.files(under: "Sources/\(target)", ending: ".swift") {
       for line in file.text.split(separator: "\n") {
