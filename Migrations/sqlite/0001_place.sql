@@ -1,0 +1,44 @@
+-- The place itself: what its hosts set, the counters, and work that is too large for one transaction.
+-- Times are milliseconds since 1970, flags are 0 or 1, JSON is text.
+
+create table setting (
+  name text primary key,
+  value text not null
+) strict, without rowid;
+
+-- `id` names every thing of the site, `event` every event. None is ever issued twice.
+create table counter (
+  name text primary key check (name in ('id', 'event')),
+  value integer not null check (value >= 0)
+) strict, without rowid;
+
+insert into counter (name, value) values ('id', 0), ('event', 0);
+
+-- Large work in chunks: what it is, and how far it has come.
+create table job (
+  id integer primary key,
+  kind text not null,
+  subject integer,
+  state text not null default '{}',
+  created_at integer not null,
+  created_by integer,
+  finished_at integer,
+  error text
+) strict;
+
+create index job_open on job (id) where finished_at is null;
+
+-- What was done by those who may, and why.
+create table audit (
+  id integer primary key,
+  at integer not null,
+  actor_id integer,
+  action text not null,
+  subject integer,
+  forum_id integer,
+  reason text,
+  detail text not null default '{}'
+) strict;
+
+create index audit_of_subject on audit (subject, id);
+create index audit_of_actor on audit (actor_id, id);

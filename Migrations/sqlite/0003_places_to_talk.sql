@@ -1,0 +1,110 @@
+-- Forums, conversations, and who is in them.
+
+create table forum (
+  id integer primary key,
+  title text not null,
+  description text not null default '',
+  icon_url text,
+  icon_file_id integer,
+  visibility text not null check (visibility in ('public', 'members', 'private')),
+  section text,
+  position integer not null default 0,
+  write text not null default 'members' check (write in ('members', 'moderators')),
+  start_topics text not null default 'members' check (start_topics in ('members', 'moderators')),
+  slow_seconds integer not null default 0 check (slow_seconds >= 0),
+  locked integer not null default 0 check (locked in (0, 1)),
+  -- Its live conversation, made with it.
+  room_id integer not null,
+  created_by integer not null references account (id),
+  created_at integer not null,
+  -- The newest message anywhere in it.
+  last_message_id integer not null default 0,
+  revision integer not null default 1,
+  deleted_at integer
+) strict;
+
+create index forum_by_activity on forum (last_message_id desc, id desc) where deleted_at is null;
+
+create table forum_member (
+  forum_id integer not null references forum (id) on delete cascade,
+  user_id integer not null references account (id) on delete cascade,
+  role text not null default 'member' check (role in ('member', 'moderator')),
+  created_at integer not null,
+  primary key (forum_id, user_id)
+) strict, without rowid;
+
+create index forums_of_user on forum_member (user_id, forum_id);
+
+create table conversation (
+  id integer primary key,
+  kind text not null check (kind in ('room', 'topic', 'direct', 'group', 'channel', 'feed')),
+  forum_id integer references forum (id),
+  -- Whose feed it is.
+  owner_id integer references account (id),
+  title text,
+  type text,
+  annotations text not null default '[]',
+  -- The participants of a conversation that is the only one of theirs, in one text.
+  distinct_key text unique,
+  slow_seconds integer not null default 0 check (slow_seconds >= 0),
+  locked integer not null default 0 check (locked in (0, 1)),
+  pinned integer not null default 0 check (pinned in (0, 1)),
+  -- Its messages bring their own times and are all there before anyone sees it.
+  imported integer not null default 0 check (imported in (0, 1)),
+  state text not null default 'open' check (state in ('importing', 'open', 'inactive', 'deleted')),
+  last_seq integer not null default 0,
+  last_message_id integer not null default 0,
+  created_by integer not null references account (id),
+  created_at integer not null,
+  revision integer not null default 1,
+  deleted_at integer,
+  check ((kind in ('room', 'topic')) = (forum_id is not null)),
+  check ((kind = 'feed') = (owner_id is not null))
+) strict;
+
+create index topics_of_forum on conversation (forum_id, pinned desc, last_message_id desc, id desc)
+where kind = 'topic' and deleted_at is null;
+create unique index room_of_forum on conversation (forum_id) where kind = 'room';
+create unique index feed_of_user on conversation (owner_id) where kind = 'feed';
+create index conversation_by_type on conversation (type, id) where type is not null;
+
+create table participant (
+  conversation_id integer not null references conversation (id) on delete cascade,
+  user_id integer not null references account (id) on delete cascade,
+  role text not null default 'member' check (role in ('member', 'admin')),
+  joined_at integer not null,
+  -- Where this person's history begins.
+  from_seq integer not null default 1,
+  from_offset integer not null default 1,
+  -- The conversation's last message when this person was added, so that status counts only those who were there.
+  joined_seq integer not null default 0,
+  -- A stranger's first message waits to be taken.
+  request integer not null default 0 check (request in (0, 1)),
+  primary key (conversation_id, user_id)
+) strict, without rowid;
+
+create index conversations_of_user on participant (user_id, conversation_id);
+
+-- How far a person's devices have come, by `seq`; never backwards.
+create table mark (
+  user_id integer not null references account (id) on delete cascade,
+  conversation_id integer not null references conversation (id) on delete cascade,
+  read_seq integer not null default 0,
+  delivered_seq integer not null default 0,
+  read_at integer,
+  delivered_at integer,
+  primary key (user_id, conversation_id),
+  check (read_seq <= delivered_seq)
+) strict, without rowid;
+
+create index marks_of_conversation on mark (conversation_id, read_seq);
+
+-- What a person wants to hear of a forum or a conversation. Ids are unique over both.
+create table level (
+  user_id integer not null references account (id) on delete cascade,
+  place_id integer not null,
+  level text not null check (level in ('everything', 'mentions', 'nothing')),
+  primary key (user_id, place_id)
+) strict, without rowid;
+
+create index level_of_place on level (place_id, level, user_id);

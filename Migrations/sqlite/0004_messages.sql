@@ -1,0 +1,135 @@
+-- Messages and what hangs on them. A message is never taken out of its conversation: deleted, it stays as a tombstone.
+
+create table message (
+  id integer primary key,
+  conversation_id integer not null references conversation (id),
+  seq integer not null check (seq > 0),
+  -- The message with `seq` one less; null for the first. Never changes.
+  previous_message integer,
+  author_id integer not null references account (id),
+  client_id text,
+  kind text not null default 'message' check (kind in ('message', 'system')),
+  text text,
+  -- Mentions, hashtags and links with their places in the text.
+  entities text,
+  annotations text,
+  reply_to integer,
+  machine_only integer not null default 0 check (machine_only in (0, 1)),
+  created_at integer not null,
+  sent_at integer,
+  edited_at integer,
+  edited_by integer,
+  revision integer not null default 1,
+  deletion text check (deletion in ('author', 'moderator', 'moved', 'erased')),
+  deleted_at integer,
+  deleted_by integer,
+  reason text,
+  moved_from integer,
+  moved_to integer,
+  unique (conversation_id, seq),
+  check ((seq = 1) = (previous_message is null)),
+  check ((deletion is null) = (deleted_at is null)),
+  -- A tombstone holds nothing of what was said.
+  check (deletion is null or (text is null and entities is null and annotations is null)),
+  check (deletion is not null or text is not null)
+) strict;
+
+create index message_of_author on message (author_id, id);
+create index message_by_time on message (conversation_id, created_at, seq);
+create index replies on message (reply_to, id) where reply_to is not null;
+-- Who is unread is counted here: live, written for people.
+create index message_unread on message (conversation_id, seq, author_id) where deletion is null and machine_only = 0;
+
+-- A create that is repeated finds what it made, over whatever transport, for ever.
+create table idempotency (
+  author_id integer not null,
+  kind text not null,
+  client_id text not null,
+  subject integer not null,
+  -- SHA-256 of what was sent.
+  fingerprint blob not null,
+  primary key (author_id, kind, client_id)
+) strict, without rowid;
+
+-- What a message said before it was edited, numbered by the revision that it was.
+create table revision (
+  message_id integer not null references message (id),
+  revision integer not null,
+  text text not null,
+  entities text,
+  edited_at integer not null,
+  edited_by integer not null,
+  primary key (message_id, revision)
+) strict, without rowid;
+
+-- What a moderator removed, kept for a while so that it can be put back.
+create table sealed (
+  message_id integer primary key references message (id),
+  content text not null,
+  until integer not null
+) strict;
+
+create index sealed_until on sealed (until);
+
+create table attachment (
+  message_id integer not null references message (id),
+  position integer not null,
+  file_id integer not null,
+  primary key (message_id, position)
+) strict, without rowid;
+
+create index attachment_of_file on attachment (file_id, message_id);
+
+-- What can be looked up of a live message. Scope stands first, so that a look-up never leaves what one may read.
+create table annotation (
+  type text not null,
+  conversation_id integer not null,
+  message_id integer not null references message (id),
+  primary key (type, conversation_id, message_id)
+) strict, without rowid;
+
+create index annotation_of_message on annotation (message_id);
+
+create table hashtag (
+  tag text not null,
+  conversation_id integer not null,
+  message_id integer not null references message (id),
+  primary key (tag, conversation_id, message_id)
+) strict, without rowid;
+
+create index hashtag_of_message on hashtag (message_id);
+
+create table mention (
+  user_id integer not null,
+  message_id integer not null references message (id),
+  primary key (user_id, message_id)
+) strict, without rowid;
+
+create index mention_of_message on mention (message_id);
+
+create table hyperlink (
+  message_id integer not null references message (id),
+  position integer not null,
+  url text not null,
+  primary key (message_id, position)
+) strict, without rowid;
+
+create table location (
+  message_id integer primary key references message (id),
+  conversation_id integer not null,
+  name text,
+  latitude real not null check (latitude between -90 and 90),
+  longitude real not null check (longitude between -180 and 180)
+) strict;
+
+create index location_by_place on location (latitude, longitude);
+
+create table action (
+  message_id integer not null references message (id),
+  type text not null,
+  user_id integer not null references account (id) on delete cascade,
+  created_at integer not null,
+  primary key (message_id, type, user_id)
+) strict, without rowid;
+
+create index actions_of_user on action (user_id, type, created_at, message_id);

@@ -1,0 +1,39 @@
+-- What was uploaded. The bytes are in the files folder under their SHA-256; equal content is there once.
+
+create table file (
+  id integer primary key,
+  owner_id integer not null references account (id),
+  digest blob not null,
+  size integer not null check (size >= 0),
+  name text not null,
+  type text,
+  kind text not null,
+  mime_type text not null,
+  public integer not null default 0 check (public in (0, 1)),
+  width integer,
+  height integer,
+  preview_digest blob,
+  preview_size integer,
+  created_at integer not null,
+  -- Since when nothing names it; collected after a grace.
+  unused_since integer
+) strict;
+
+create index file_of_owner on file (owner_id, id);
+create index file_by_digest on file (digest);
+create index file_by_preview on file (preview_digest) where preview_digest is not null;
+create index file_unused on file (unused_since) where unused_since is not null;
+
+-- A large upload under way.
+create table upload (
+  id integer primary key,
+  owner_id integer not null references account (id) on delete cascade,
+  name text not null,
+  size integer not null,
+  received integer not null default 0,
+  detail text not null default '{}',
+  created_at integer not null,
+  touched_at integer not null
+) strict;
+
+create index upload_touched on upload (touched_at);
