@@ -31,11 +31,12 @@ enum Package {
 
 /// Who may import whom. The left half moves bytes, the right half knows the community, and Web is the handshake.
 private let mayImport: [String: Set<String>] = [
-  "CLinux": [], "COpenSSL": [], "CZlib": [],
+  "CLinux": [], "COpenSSL": [], "CSQLite": [], "CZlib": [],
   "JSON": [],
   "Crypto": ["COpenSSL"],
   "Wire": ["CZlib", "Crypto", "JSON"],
   "Networking": ["CLinux", "COpenSSL", "Dispatch"],
+  "SQLite": ["CSQLite", "Crypto"],
   "Web": ["Wire", "JSON"],
   "Serving": ["Networking", "Wire", "Web", "JSON", "Dispatch"],
   "parley": ["Crypto", "JSON", "Networking", "Serving", "Web", "Wire", "Dispatch"],
@@ -54,6 +55,7 @@ private let mayBeUnsafe: Set<String> = [
   "Networking/Listener.swift", "Networking/OutputQueue.swift", "Networking/SelfSigned.swift",
   "Networking/ServiceManager.swift", "Networking/SocketAddress.swift", "Networking/Stream.swift",
   "Networking/SystemError.swift", "Networking/TLSContext.swift", "Networking/TLSSession.swift",
+  "SQLite/Library/DatabaseHandle.swift", "SQLite/Library/StatementHandle.swift",
   "Web/Folder.swift", "Web/OpenFile.swift",
   "Wire/Compression/ZlibStream.swift", "Wire/Text/Bytes.swift", "Wire/WebSocket/WideBytes.swift",
   "parley/Folder.swift", "parley/Terminal.swift",

@@ -1,0 +1,86 @@
+/// SQLite said no, or was asked for something without sense. For the log, never for an answer.
+public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The primary result codes (sqlite.org/rescode.html).
+  public enum Code: Int32, Hashable, Sendable {
+    case error = 1
+    case `internal` = 2
+    case permission = 3
+    case aborted = 4
+    case busy = 5
+    case locked = 6
+    case outOfMemory = 7
+    case readOnly = 8
+    case interrupted = 9
+    case io = 10
+    case corrupt = 11
+    case notFound = 12
+    case full = 13
+    case cannotOpen = 14
+    case `protocol` = 15
+    case empty = 16
+    case schemaChanged = 17
+    case tooBig = 18
+    case constraint = 19
+    /// Of ours as well: a column holds another type than the one it is read as.
+    case mismatch = 20
+    /// Of ours as well: the call makes no sense.
+    case misuse = 21
+    case noLargeFiles = 22
+    case authorization = 23
+    case format = 24
+    case range = 25
+    case notADatabase = 26
+  }
+
+  public enum Constraint: Int32, Hashable, Sendable {
+    case check = 275
+    case commitHook = 531
+    case foreignKey = 787
+    case function = 1043
+    case notNull = 1299
+    case primaryKey = 1555
+    case trigger = 1811
+    case unique = 2067
+    case virtualTable = 2323
+    case rowID = 2579
+    case pinned = 2835
+    case dataType = 3091
+  }
+
+  public let code: Code
+  /// SQLite's extended code, which says more than the primary one; the same number where it doesn't.
+  public let extendedCode: Int32
+  /// SQLite's own words.
+  public let message: String
+  /// The statement, with `$1` where values were bound.
+  public let sql: String
+  /// Whether the transaction in which it happened is gone. After a full disk, an I/O error or no memory SQLite may roll
+  /// back by itself (sqlite.org/lang_transaction.html §3), and what follows would commit line by line.
+  public let endedTransaction: Bool
+
+  init(code: Code, extendedCode: Int32? = nil, message: String, sql: String = "", endedTransaction: Bool = false) {
+    self.code = code
+    self.extendedCode = extendedCode ?? code.rawValue
+    self.message = message
+    self.sql = sql
+    self.endedTransaction = endedTransaction
+  }
+
+  /// Which kind of constraint was broken, nil where it is another error.
+  public var constraint: Constraint? { code == .constraint ? Constraint(rawValue: extendedCode) : nil }
+
+  /// Whether a unique index or a primary key was in the way: `isDuplicate(of: "person.name")`, and for several columns
+  /// `isDuplicate(of: "message.author", "message.client_id")`, in the order of the index.
+  public func isDuplicate(of columns: String...) -> Bool {
+    switch constraint {
+    case .unique, .primaryKey, .rowID: message.hasSuffix("failed: " + columns.joined(separator: ", "))
+    case .check, .commitHook, .foreignKey, .function, .notNull, .trigger, .virtualTable, .pinned, .dataType, nil: false
+    }
+  }
+
+  public var description: String {
+    var text = "\(message) (SQLite \(extendedCode))"
+    if !sql.isEmpty { text += " in: \(sql)" }
+    return text
+  }
+}

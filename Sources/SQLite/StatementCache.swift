@@ -1,0 +1,51 @@
+/// The prepared statements of a connection, by their text. Preparing costs some 20 µs, a look here 30 ns.
+struct StatementCache {
+  private enum Key: Hashable {
+    /// Two literals at one address are one literal, unless one ends before the other.
+    case literal(address: UInt, count: Int)
+    case text(String)
+
+    init(_ sql: SQL) {
+      switch sql.source {
+      case .literal(let literal):
+        self = literal.address.map { .literal(address: $0, count: literal.utf8CodeUnitCount) } ?? .text(sql.text)
+      case .text(let text): self = .text(text)
+      }
+    }
+  }
+
+  private var statements: [Key: StatementHandle] = [:]
+  private var clock = 0
+  private let capacity: Int
+
+  init(capacity: Int) { self.capacity = max(1, capacity) }
+
+  var count: Int { statements.count }
+
+  /// A statement that nobody uses: lent from here, or made. One that is in use, by a reader further up the stack, gets a
+  /// twin, which is dropped after use.
+  mutating func borrow(
+    _ sql: SQL, orMake make: (String) throws(SQLiteError) -> StatementHandle
+  ) throws(SQLiteError) -> StatementHandle {
+    let key = Key(sql)
+    clock += 1
+    if let known = statements[key] {
+      if known.isLent { return try make(sql.text) }
+      known.isLent = true
+      known.lastUse = clock
+      return known
+    }
+    let made = try make(sql.text)
+    made.isLent = true
+    made.lastUse = clock
+    if statements.count >= capacity { dropLeastRecentlyUsed() }
+    statements[key] = made
+    return made
+  }
+
+  private mutating func dropLeastRecentlyUsed() {
+    let idle = statements.filter { !$0.value.isLent }
+    guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
+    statements[oldest.key] = nil
+  }
+}

@@ -1,0 +1,212 @@
+import Dispatch
+import Foundation
+import SQLite
+import Testing
+
+@Suite struct ConnectionTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `a writer is set to keep what it commits`() throws {
+    let writer = try folder.writer()
+    let settings: [(SQL, Int)] = [
+      ("pragma synchronous", 2), ("pragma foreign_keys", 1), ("pragma secure_delete", 1), ("pragma mmap_size", 0),
+      ("pragma wal_autocheckpoint", 1_000), ("pragma trusted_schema", 0),
+    ]
+    for (sql, value) in settings { #expect(try writer.int(sql) == value) }
+    #expect(try writer.first("pragma journal_mode") { row in try row.text(0) } == "wal")
+  }
+
+  @Test func `a reader can't write and never checkpoints`() throws {
+    let writer = try folder.writer()
+    try writer.execute("create table forum (id integer primary key) strict")
+    let reader = try Connection.reader(folder.database)
+    #expect(throws: SQLiteError.self) { try reader.execute("insert into forum values (1)") }
+    #expect(throws: SQLiteError.self) { try reader.checkpoint(.passive) }
+    #expect(try reader.int("pragma wal_autocheckpoint") == 0)
+    #expect(try reader.int("pragma mmap_size") == 0)
+    writer.close()
+    reader.close()
+    #expect(try folder.bytes(of: "test.db-wal").isEmpty == false)
+  }
+
+  @Test func `a reader sees what is committed, and a deferred transaction keeps its state`() throws {
+    let writer = try folder.writer()
+    try writer.execute("create table forum (id integer primary key) strict")
+    let reader = try Connection.reader(folder.database)
+    let snapshot = try reader.begin(.deferred)
+    #expect(try reader.int("select count(*) from forum") == 0)
+    try writer.execute("insert into forum values (1)")
+    #expect(try reader.int("select count(*) from forum") == 0)
+    try snapshot.commit()
+    #expect(try reader.int("select count(*) from forum") == 1)
+  }
+
+  @Test func `a reader needs a database that is there`() throws {
+    let error = #expect(throws: SQLiteError.self) { try Connection.reader(folder.database) }
+    #expect(error?.code == .cannotOpen)
+    #expect(try folder.names.isEmpty)
+  }
+
+  @Test func `a file that is no database is refused and stays as it is`() throws {
+    try folder.write(String(repeating: "not a database. ", count: 1_000), to: "test.db")
+    let before = try folder.bytes(of: "test.db")
+    for open in [{ try Connection.writer($0) }, { try Connection.reader($0) }] {
+      let error = #expect(throws: SQLiteError.self) { try open(folder.database) }
+      #expect(error?.code == .notADatabase)
+    }
+    #expect(try folder.bytes(of: "test.db") == before)
+    #expect(try folder.names == ["test.db"])
+  }
+
+  @Test(arguments: ["", "/nowhere/at/all.db"])
+  func `a path without sense is an error`(path: String) {
+    #expect(throws: SQLiteError.self) { try Connection.writer(path) }
+  }
+
+  @Test func `names that mean something to SQLite are names of files`() throws {
+    for name in ["file:x.db?mode=memory", ":memory:"] {
+      let connection = try Connection.writer(folder.path + "/" + name)
+      try connection.execute("create table forum (id integer primary key) strict")
+    }
+    #expect(try folder.names.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.count == 2)
+  }
+
+  @Test func `a second writer waits, and then says busy`() throws {
+    let first = try folder.writer()
+    try first.execute("create table forum (id integer primary key) strict")
+    var options = Connection.Options()
+    options.busyTimeout = .milliseconds(30)
+    let second = try Connection.writer(folder.database, options)
+    let held = try first.begin()
+    let start = ContinuousClock.now
+    let error = failure { _ = try second.begin() }
+    #expect(error?.code == .busy)
+    #expect(ContinuousClock.now - start >= .milliseconds(25))
+    held.rollBack()
+    try second.begin().rollBack()
+  }
+
+  /// Some 10 s, were it left alone.
+  private static let long: SQL =
+    "with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000000) select count(*) from n"
+
+  @Test func `a long query is interrupted from another thread`() throws {
+    let writer = try folder.writer()
+    let interrupter = try writer.interrupter
+    let isOver = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      // An interrupt is lost when nothing runs yet.
+      while isOver.wait(timeout: .now() + 0.01) == .timedOut { interrupter.interrupt() }
+    }
+    let error = #expect(throws: SQLiteError.self) { try writer.int(Self.long) }
+    isOver.signal()
+    #expect(error?.code == .interrupted)
+    #expect(try writer.int("select 1") == 1)
+  }
+
+  @Test func `interrupting a closed connection does nothing`() throws {
+    let writer = try folder.writer()
+    let interrupter = try writer.interrupter
+    writer.close()
+    interrupter.interrupt()
+  }
+
+  @Test func `a query stops at its time limit, and the next one has time again`() throws {
+    let writer = try folder.writer()
+    let error = failure { try writer.limited(to: .milliseconds(20)) { _ = try writer.int(Self.long) } }
+    #expect(error?.code == .interrupted)
+    #expect(try writer.int("select 1") == 1)
+  }
+
+  @Test func `many short queries stop at their time limit as well`() throws {
+    let writer = try folder.writer()
+    let error = #expect(throws: SQLiteError.self) {
+      try writer.limited(to: .milliseconds(20)) { while true { _ = try writer.int("select 1") } }
+    }
+    #expect(error?.code == .interrupted)
+  }
+
+  @Test func `an inner limit never lengthens the outer one`() throws {
+    let writer = try folder.writer()
+    #expect(throws: SQLiteError.self) {
+      try writer.limited(to: .milliseconds(20)) { try writer.limited(to: .seconds(60)) { try writer.int(Self.long) } }
+    }
+  }
+
+  @Test func `the time limit of a writer leaves its transaction alone`() throws {
+    let writer = try folder.writer()
+    try writer.execute("create table number (i integer) strict")
+    let transaction = try writer.begin()
+    try writer.execute("insert into number values (7)")
+    let kept = try writer.savepoint()
+    // A statement that writes is not cut short; the one after it does not start.
+    let error = #expect(throws: SQLiteError.self) {
+      try writer.limited(to: .milliseconds(5)) {
+        try writer.execute(
+          """
+          insert into number
+          with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
+          select i from n
+          """)
+        try writer.execute("insert into number values (8)")
+      }
+    }
+    #expect(error?.code == .interrupted)
+    #expect(error?.endedTransaction == false)
+    #expect(try writer.int("select count(*) from number") == 100_001)
+    kept.rollBack()
+    // Nor does one that reads take the transaction with it.
+    #expect(throws: SQLiteError.self) { try writer.limited(to: .milliseconds(5)) { try writer.int(Self.long) } }
+    try transaction.commit()
+    #expect(try writer.int("select sum(i) from number") == 7)
+  }
+
+  @Test func `faults of a damaged file are found`() throws {
+    let writer = try folder.writer()
+    try writer.executeScript(
+      "create table message (id integer primary key, text text) strict; create index message_text on message (text)")
+    try writer.transaction {
+      for number in 1...500 { try writer.execute("insert into message (text) values ($1)", "message \(number)") }
+    }
+    #expect(try writer.integrityFaults().isEmpty)
+    writer.close()
+    // One letter in the index, which stands after the table.
+    var bytes = try folder.bytes(of: "test.db")
+    let place = try #require(Data(bytes).range(of: Data("message 250".utf8), options: .backwards))
+    bytes[place.lowerBound] = UInt8(ascii: "n")
+    try Data(bytes).write(to: URL(filePath: folder.database))
+    let reader = try Connection.reader(folder.database)
+    #expect(try reader.integrityFaults().isEmpty == false)
+  }
+
+  @Test func `rows that name what is not there are found`() throws {
+    let writer = try folder.writer()
+    try writer.executeScript(
+      """
+      create table forum (id integer primary key) strict;
+      create table message (id integer primary key, forum integer references forum (id)) strict;
+      pragma foreign_keys = off;
+      insert into message values (5, 9);
+      """)
+    let found = try writer.foreignKeyViolations()
+    #expect(found.map { "\($0.table) \($0.rowID ?? 0) \($0.parent)" } == ["message 5 forum"])
+  }
+
+  @Test func `a truncating checkpoint says when a reader is in the way`() throws {
+    var options = Connection.Options()
+    options.busyTimeout = .milliseconds(1)
+    let writer = try Connection.writer(folder.database, options)
+    try writer.execute("create table forum (id integer primary key) strict")
+    let reader = try Connection.reader(folder.database)
+    let snapshot = try reader.begin(.deferred)
+    #expect(try reader.int("select count(*) from forum") == 0)
+    try writer.execute("insert into forum values (1)")
+    #expect(try writer.checkpoint(.truncate).isBusy)
+    #expect(try !writer.checkpoint(.passive).isBusy)
+    snapshot.rollBack()
+    #expect(try !writer.checkpoint(.truncate).isBusy)
+    #expect(try folder.bytes(of: "test.db-wal").isEmpty)
+  }
+}
