@@ -1,0 +1,69 @@
+import Glibc
+
+/// The little that this module does with files by itself.
+enum Files {
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// The names in a folder, in order, without those that are hidden.
+  static func names(in folder: String) throws(SQLiteError) -> [String] {
+    guard let stream = unsafe opendir(folder) else { throw failure("\(folder) can't be read") }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
+        unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  static func read(_ path: String) throws(SQLiteError) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("\(path) can't be read") }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("\(path) can't be read") }
+      if count == 0 { return bytes }
+      bytes.append(contentsOf: buffer[..<count])
+    }
+  }
+
+  /// Gives a finished file its name, so that after a power cut it is there whole or not at all.
+  static func publish(_ draft: String, as path: String) throws(SQLiteError) {
+    try sync(draft)
+    guard unsafe rename(draft, path) == 0 else { throw failure("\(draft) can't be renamed") }
+    try sync(folder(of: path))
+  }
+
+  /// That there is no such file is fine.
+  static func remove(_ path: String) throws(SQLiteError) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("\(path) can't be removed") }
+  }
+
+  /// To the disk: the contents of a file, or the names in a folder.
+  static func sync(_ path: String) throws(SQLiteError) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("\(path) can't be opened") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure("\(path) can't be written to the disk") }
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// For the call that has just failed.
+  private static func failure(_ what: String) -> SQLiteError {
+    let code = errno
+    var text = [CChar](repeating: 0, count: 256)
+    let isKnown = unsafe strerror_r(code, &text, text.count) == 0
+    let reason = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return SQLiteError(code: code == ENOSPC ? .full : .io, message: "\(what): \(isKnown ? reason : "error \(code)")")
+  }
+}
