@@ -1,0 +1,61 @@
+/// Why a database is not brought up to date. Each says in a sentence or two what is wrong and what to do.
+public enum MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
+  case unreadable(String, reason: String)
+  case missingFile(String, folder: String)
+  case changedFile(String, folder: String)
+  case unknownFile(String, folder: String)
+  case newerDatabase(path: String, level: Int, known: Int)
+  case otherHistory(path: String, Migration)
+  case foreignDatabase(path: String)
+  case noSnapshot(path: String, reason: String)
+  case failed(String, reason: String, After)
+
+  /// What a failed migration left.
+  public enum After: Hashable, Sendable {
+    /// The database is at this migration's predecessor; it held nothing before.
+    case halfWay
+    /// The database is what it was.
+    case unchanged
+    /// The snapshot could not be put back.
+    case notRestored(snapshot: String, reason: String)
+  }
+
+  public var description: String {
+    switch self {
+    case .unreadable(let what, let reason): "\(what) can't be read: \(reason)."
+    case .missingFile(let file, let folder):
+      "The migration \(file) is not in \(folder). Install the program again with all its files."
+    case .changedFile(let file, let folder):
+      "The migration \(file) in \(folder) is not the one this program was built with. Install the program again with all "
+        + "its files."
+    case .unknownFile(let file, let folder):
+      "This program does not know the migration \(file) in \(folder): the folder belongs to another version. Install "
+        + "program and migrations of one version."
+    case .newerDatabase(let path, let level, let known):
+      "The database \(path) is at migration \(level), and this program knows \(known): a newer version has used it. "
+        + "Run that version, or restore a backup that was made before."
+    case .otherHistory(let path, let migration):
+      "The database \(path) was made by another migration \(migration.file) than this program's. Run the version that "
+        + "made it, or restore a backup."
+    case .foreignDatabase(let path):
+      "The database \(path) holds tables of another program. Choose another file."
+    case .noSnapshot(let path, let reason):
+      "No snapshot of the database could be made at \(path), so nothing was migrated: \(reason). It needs as much room as "
+        + "the database."
+    case .failed(let file, let reason, let after): "The migration \(file) failed: \(reason). \(after.sentence)"
+    }
+  }
+}
+
+extension MigrationError.After {
+  fileprivate var sentence: String {
+    switch self {
+    case .halfWay: "The migrations before it are applied and nothing else; start again when the cause is gone."
+    case .unchanged:
+      "The database is as it was before; run the version that used it, or start again when the cause is gone."
+    case .notRestored(let snapshot, let reason):
+      "The state before is in \(snapshot) and could not be put back: \(reason). Start again when the cause is gone, or "
+        + "put that file in the place of the database."
+    }
+  }
+}

@@ -1,0 +1,237 @@
+import Crypto
+import Foundation
+import SQLite
+import Testing
+
+@Suite struct MigratorTests {
+  let folder: TemporaryFolder
+  let files: String
+
+  private static let texts = [
+    "create table forum (id integer primary key, name text not null) strict;\n",
+    "create table message (id integer primary key, forum integer not null references forum (id)) strict;\n",
+    "alter table forum add column about text not null default '';\ninsert into forum (name) values ('garden');\n",
+  ]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    files = folder.path + "/migrations"
+    try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: false)
+  }
+
+  /// Writes the files and returns what a program built with them knows.
+  private func known(_ texts: [String]) throws -> [Migration] {
+    try texts.enumerated().map { index, text in
+      let hash = Hex.text(try Digest.sha256(of: Array(text.utf8)))
+      let migration = Migration(number: index + 1, name: "step_\(index + 1)", hash: hash)
+      try folder.write(text, to: "migrations/" + migration.file)
+      return migration
+    }
+  }
+
+  private func migrator(_ texts: [String]) throws -> Migrator { Migrator(folder: files, known: try known(texts)) }
+
+  private func error(_ body: () throws -> Void) -> MigrationError? {
+    do {
+      try body()
+      Issue.record("nothing failed")
+      return nil
+    } catch {
+      return error as? MigrationError
+    }
+  }
+
+  private var snapshots: [String] {
+    get throws { try folder.names.filter { $0.contains("before-migration") } }
+  }
+
+  @Test func `an empty database gets all of them, and the second start nothing`() throws {
+    let writer = try folder.writer()
+    let migrator = try migrator(Self.texts)
+    #expect(try migrator.migrate(writer, at: 1_700_000_000_000).map(\.number) == [1, 2, 3])
+    #expect(try migrator.migrate(writer, at: 1_800_000_000_000) == [])
+    #expect(try migrator.status(of: writer).map(\.appliedAt) == [Int?](repeating: 1_700_000_000_000, count: 3))
+    #expect(try writer.int("select count(*) from forum") == 1)
+    #expect(try writer.int("pragma foreign_keys") == 1)
+    #expect(try snapshots == [])
+  }
+
+  @Test func `the status says what is still to come, and changes nothing`() throws {
+    let writer = try folder.writer()
+    try migrator(Array(Self.texts[..<2])).migrate(writer, at: 5)
+    let later = try migrator(Self.texts)
+    let reader = try Connection.reader(folder.database)
+    let status = try later.status(of: reader)
+    #expect(status.map(\.appliedAt) == [5, 5, nil])
+    #expect(status.map(\.migration.file) == ["0001_step_1.sql", "0002_step_2.sql", "0003_step_3.sql"])
+  }
+
+  @Test func `a missing, a changed and an unknown file are refused by name`() throws {
+    let writer = try folder.writer()
+    let migrator = try migrator(Self.texts)
+    try folder.write(Self.texts[1] + " ", to: "migrations/0002_step_2.sql")
+    #expect(error { try migrator.migrate(writer, at: 0) } == .changedFile("0002_step_2.sql", folder: files))
+    try FileManager.default.removeItem(atPath: files + "/0002_step_2.sql")
+    #expect(error { try migrator.migrate(writer, at: 0) } == .missingFile("0002_step_2.sql", folder: files))
+    try folder.write(Self.texts[1], to: "migrations/0002_step_2.sql")
+    try folder.write("", to: "migrations/0004_later.sql")
+    #expect(error { try migrator.migrate(writer, at: 0) } == .unknownFile("0004_later.sql", folder: files))
+    #expect(error { _ = try migrator.status(of: writer) } == .unknownFile("0004_later.sql", folder: files))
+    #expect(try writer.int("select count(*) from sqlite_schema") == 0)
+    try FileManager.default.removeItem(atPath: files)
+    #expect(error { try migrator.migrate(writer, at: 0) }?.description.contains("folder of the migrations") == true)
+  }
+
+  @Test func `a database that is newer, of another history or of another program is refused`() throws {
+    let writer = try folder.writer()
+    try migrator(Self.texts).migrate(writer, at: 0)
+    try FileManager.default.removeItem(atPath: files + "/0003_step_3.sql")
+    let older = try migrator(Array(Self.texts[..<2]))
+    #expect(
+      error { try older.migrate(writer, at: 0) } == .newerDatabase(path: folder.database, level: 3, known: 2))
+    let other = try migrator([Self.texts[0], Self.texts[1] + "-- other\n", Self.texts[2]])
+    guard case .otherHistory(_, let migration) = error({ try other.migrate(writer, at: 0) }) else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(migration.number == 2)
+    let foreign = try Connection.writer(folder.path + "/foreign.db")
+    try foreign.execute("create table bookmark (id integer primary key)")
+    #expect(error { try other.migrate(foreign, at: 0) } == .foreignDatabase(path: folder.path + "/foreign.db"))
+    #expect(try foreign.int("select count(*) from sqlite_schema") == 1)
+  }
+
+  @Test func `a migration that fails puts the state before the first of them back`() throws {
+    let writer = try folder.writer()
+    try migrator([Self.texts[0]]).migrate(writer, at: 1)
+    try writer.execute("insert into forum (name) values ($1)", "kitchen")
+    let broken = try migrator(Self.texts + ["create table tag (id integer primary key) strict; select nonsense;"])
+    let failed = error { try broken.migrate(writer, at: 2) }
+    guard case .failed("0004_step_4.sql", let reason, .unchanged) = failed else {
+      Issue.record("\(String(describing: failed))")
+      return
+    }
+    #expect(reason.contains("no such column: nonsense"))
+    #expect(try writer.all("select name from forum") { row in try row.text(0) } == ["kitchen"])
+    #expect(try writer.int("select max(number) from migration") == 1)
+    #expect(try writer.int("select count(*) from sqlite_schema where name in ('message', 'tag')") == 0)
+    #expect(try writer.int("pragma foreign_keys") == 1)
+    #expect(try snapshots == [])
+    // And once it is mended, all goes through.
+    try FileManager.default.removeItem(atPath: files + "/0004_step_4.sql")
+    #expect(try migrator(Self.texts).migrate(writer, at: 3).map(\.number) == [2, 3])
+  }
+
+  @Test func `in a new database those before the one that fails stay`() throws {
+    let writer = try folder.writer()
+    let failed = error { try migrator([Self.texts[0], "insert into nowhere values (1);"]).migrate(writer, at: 1) }
+    guard case .failed("0002_step_2.sql", _, .halfWay) = failed else {
+      Issue.record("\(String(describing: failed))")
+      return
+    }
+    #expect(try writer.int("select max(number) from migration") == 1)
+  }
+
+  @Test func `a migration that leaves a dangling reference fails`() throws {
+    let writer = try folder.writer()
+    try migrator(Array(Self.texts[..<2])).migrate(writer, at: 1)
+    let failed = error {
+      try migrator(Array(Self.texts[..<2]) + ["insert into message values (1, 999);"]).migrate(writer, at: 2)
+    }
+    #expect(failed?.description.contains("name others that are not there, the first in the table message") == true)
+    #expect(try writer.int("select count(*) from message") == 0)
+  }
+
+  @Test func `a table can be made anew though others refer to it`() throws {
+    let writer = try folder.writer()
+    try migrator(Array(Self.texts[..<2])).migrate(writer, at: 1)
+    try writer.executeScript("insert into forum values (1, 'garden'); insert into message values (10, 1)")
+    let anew = """
+      create table new_forum (id integer primary key, name text not null, color text) strict;
+      insert into new_forum (id, name) select id, name from forum;
+      drop table forum;
+      alter table new_forum rename to forum;
+      """
+    try migrator(Array(Self.texts[..<2]) + [anew]).migrate(writer, at: 2)
+    #expect(try writer.int("select count(*) from message join forum on forum.id = message.forum") == 1)
+    #expect(throws: SQLiteError.self) { try writer.execute("insert into message values (11, 2)") }
+  }
+
+  @Test func `a migration may not end its transaction`() throws {
+    let writer = try folder.writer()
+    try migrator([Self.texts[0]]).migrate(writer, at: 1)
+    let failed = error {
+      try migrator([Self.texts[0], "insert into forum (name) values ('x'); commit; begin;"]).migrate(writer, at: 2)
+    }
+    #expect(failed != nil)
+    #expect(try writer.int("select count(*) from forum") == 0)
+  }
+
+  @Test func `after a power cut in the middle the next start goes on, and can still go back`() throws {
+    let writer = try folder.writer()
+    try migrator([Self.texts[0]]).migrate(writer, at: 1)
+    try writer.execute("insert into forum (name) values ($1)", "kitchen")
+    try writer.backUp(to: Migrator.snapshotPath(of: folder.database))
+    try migrator(Array(Self.texts[..<2])).migrate(writer, at: 2)
+    #expect(try snapshots == [])
+    // The same, and the third fails.
+    try writer.replaceContents(with: try freshCopy())
+    let failed = error { try migrator(Array(Self.texts[..<2]) + ["nonsense"]).migrate(writer, at: 3) }
+    #expect(failed?.description.contains("The database is as it was before") == true)
+    #expect(try writer.int("select max(number) from migration") == 1)
+    #expect(try writer.int("select count(*) from forum") == 1)
+  }
+
+  /// A database at migration 2, and beside the one under test the snapshot of migration 1.
+  private func freshCopy() throws -> String {
+    let path = folder.path + "/other.db"
+    let other = try Connection.writer(path)
+    try migrator([Self.texts[0]], at: "one").migrate(other, at: 1)
+    try other.execute("insert into forum (name) values ($1)", "kitchen")
+    try other.backUp(to: Migrator.snapshotPath(of: folder.database))
+    try migrator(Array(Self.texts[..<2])).migrate(other, at: 2)
+    try other.backUp(to: folder.path + "/level-2.db")
+    return folder.path + "/level-2.db"
+  }
+
+  private func migrator(_ texts: [String], at name: String) throws -> Migrator {
+    let place = folder.path + "/" + name
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+    for migration in try known(texts) {
+      try FileManager.default.copyItem(atPath: files + "/" + migration.file, toPath: place + "/" + migration.file)
+    }
+    return Migrator(folder: place, known: try known(texts))
+  }
+
+  @Test func `without room for a snapshot nothing is migrated`() throws {
+    let writer = try folder.writer()
+    try migrator([Self.texts[0]]).migrate(writer, at: 1)
+    // A folder stands in the way.
+    let snapshot = Migrator.snapshotPath(of: folder.database)
+    try FileManager.default.createDirectory(atPath: snapshot + ".part/x", withIntermediateDirectories: true)
+    guard case .noSnapshot(let path, _) = error({ try migrator(Self.texts).migrate(writer, at: 2) }) else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(path == snapshot)
+    #expect(try writer.int("select max(number) from migration") == 1)
+  }
+
+  @Test func `every refusal is a sentence`() {
+    let migration = Migration(number: 7, name: "people", hash: "")
+    let rows: [MigrationError] = [
+      .unreadable("The folder", reason: "no such file"), .missingFile("0007_people.sql", folder: "/m"),
+      .changedFile("0007_people.sql", folder: "/m"), .unknownFile("0008_x.sql", folder: "/m"),
+      .newerDatabase(path: "/d", level: 8, known: 7), .otherHistory(path: "/d", migration),
+      .foreignDatabase(path: "/d"),
+      .noSnapshot(path: "/d", reason: "disk full"), .failed("0007_people.sql", reason: "syntax", .halfWay),
+      .failed("0007_people.sql", reason: "syntax", .unchanged),
+      .failed("0007_people.sql", reason: "syntax", .notRestored(snapshot: "/s", reason: "disk full")),
+    ]
+    for row in rows {
+      #expect(row.description.first?.isUppercase == true)
+      #expect(row.description.last == ".")
+    }
+    #expect(migration.file == "0007_people.sql")
+  }
+}
