@@ -25,7 +25,9 @@ extension Connection {
   }
 
   /// Commits what `body` did, or nothing of it when it throws.
-  public func transaction<Value>(_ mode: Mode = .immediate, _ body: () throws -> Value) throws -> Value {
+  @discardableResult public func transaction<Value>(_ mode: Mode = .immediate, _ body: () throws -> Value) throws
+    -> Value
+  {
     let transaction = try begin(mode)
     let value = try body()
     try transaction.commit()
@@ -46,7 +48,7 @@ extension Connection {
   }
 
   /// Keeps what `body` did, or undoes it when it throws; what was before in the transaction stays.
-  public func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
+  @discardableResult public func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
     let savepoint = try savepoint()
     let value = try body()
     try savepoint.release()
