@@ -1,3 +1,4 @@
+import CFaultyVFS
 import Crypto
 import Foundation
 import SQLite
@@ -13,8 +14,10 @@ import Testing
     "alter table forum add column about text not null default '';\ninsert into forum (name) values ('garden');\n",
   ]
 
-  init() throws {
-    folder = try TemporaryFolder()
+  init() throws { try self.init(in: TemporaryFolder()) }
+
+  private init(in folder: TemporaryFolder) throws {
+    self.folder = folder
     files = folder.path + "/migrations"
     try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: false)
   }
@@ -215,6 +218,30 @@ import Testing
     }
     #expect(path == snapshot)
     #expect(try writer.int("select max(number) from migration") == 1)
+  }
+
+  @Test func `a disk that fills up during a migration leaves what was there`() throws {
+    for nth in 1...40 {
+      let folder = try TemporaryFolder()
+      let disk = try FaultyDisk(seed: UInt64(nth))
+      let writer = try disk.writer(folder.database)
+      defer { writer.close() }
+      let files = try MigratorTests(in: folder)
+      try files.migrator([Self.texts[0]]).migrate(writer, at: 1)
+      try writer.execute("insert into forum (name) values ($1)", "kitchen")
+      disk.fail(FAULTY_WRITE, nth: nth, times: 1, code: Code.full)
+      do {
+        try files.migrator(Self.texts).migrate(writer, at: 2)
+      } catch let refusal as MigrationError {
+        #expect(refusal.description.contains("full"))
+      }
+      disk.heal()
+      let level = try writer.int("select max(number) from migration")
+      #expect(level == 1 || level == 3)
+      #expect(try writer.int("select count(*) from forum") == (level == 1 ? 1 : 2))
+      #expect(try files.snapshots == [])
+      #expect(try writer.integrityFaults() == [])
+    }
   }
 
   @Test func `every refusal is a sentence`() {
