@@ -4,7 +4,7 @@ RELEASE := .build/release
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
-.PHONY: run build test bench soak lint format dist dist-check packages clean help
+.PHONY: run build test bench soak lint format migrations dist dist-check packages clean help
 
 run: build ## build and serve on http://localhost:8080, with everything kept in ./data
 	@mkdir -p data
@@ -32,6 +32,10 @@ lint: ## check the Swift code's format, warnings as errors
 format: ## put the Swift code in the agreed format
 	@echo "Formatting the Swift code"
 	@swift format --in-place --recursive --parallel Package.swift Sources Tests
+
+migrations: ## write the hashes of the migrations into the sources
+	@Tests/tools/debian python3
+	@Tests/tools/migrations
 
 dist: build ## make the archive that runs on a Debian 12 without Swift
 	@docker/dist

@@ -53,6 +53,6 @@ let package = Package(
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web"], swiftSettings: tests),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),
-    .testTarget(name: "ArchitectureTests", swiftSettings: tests),
+    .testTarget(name: "ArchitectureTests", dependencies: ["Crypto"], swiftSettings: tests),
   ]
 )

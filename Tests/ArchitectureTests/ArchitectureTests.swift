@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Testing
 
@@ -129,6 +130,37 @@ func `migrations are numbered from 1 without a gap`(names: [String], isRight: Bo
   let folder = Package.root.appending(path: "Migrations/sqlite").path
   let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
   #expect(try areNumbered(names.filter { !$0.hasPrefix(".") }), "\(names)")
+}
+
+@Test func `the hashes of the migrations that are compiled in are those of the files`() throws {
+  let source = try Package.files(under: "Sources", ending: "MigrationHashes.swift").map(\.text).joined()
+  let files = try Package.files(under: "Migrations/sqlite", ending: ".sql")
+  #expect(try compiledMigrations(source) == files.map { try fingerprint($0.path, $0.text) }, "run: make migrations")
+}
+
+@Test func `a migration that differs in its number, its name or one byte is noticed`() throws {
+  let text = "create table forum (id integer primary key) strict;\n"
+  let right = try fingerprint("Migrations/sqlite/0007_forums.sql", text)
+  let hash = try #require(right.split(separator: " ").last)
+  let source = "    Migration(\n      number: 7, name: \"forums\",\n      hash: \"\(hash)\"),\n"
+  #expect(try compiledMigrations(source) == [right])
+  #expect(try fingerprint("Migrations/sqlite/0008_forums.sql", text) != right)
+  #expect(try fingerprint("Migrations/sqlite/0007_rooms.sql", text) != right)
+  #expect(try fingerprint("Migrations/sqlite/0007_forums.sql", text + " ") != right)
+}
+
+private func compiledMigrations(_ source: String) throws -> [String] {
+  let entry = try Regex(#"Migration\(\s*number: (\d+), name: "([a-z0-9_]+)",\s*hash: "([0-9a-f]{64})"\)"#)
+  return source.matches(of: entry).map { match in
+    (1...3).compactMap { match.output[$0].substring.map(String.init) }.joined(separator: " ")
+  }
+}
+
+/// Number, name and SHA-256, as the generated source has them.
+private func fingerprint(_ path: String, _ text: String) throws -> String {
+  let file = path.split(separator: "/").last ?? ""
+  let number = Int(file.prefix(4)) ?? 0
+  return "\(number) \(file.dropFirst(5).dropLast(4)) " + Hex.text(try Digest.sha256(of: Array(text.utf8)))
 }
 
 private func areNumbered(_ names: [String]) throws -> Bool {
