@@ -1,0 +1,87 @@
+/// One durable change. It says what happened to what, and holds no text: that is read when the event is delivered.
+public struct Event: Sendable, Hashable {
+  /// The place in the one order of all events, from 1, without holes.
+  public let id: Int
+  public let stream: EventStream
+  /// The place within the stream, from 1, without holes.
+  public let offset: Int
+  public let kind: Kind
+  /// The thing that it is about.
+  public let subject: Int
+  /// The thing's revision after the change; 0 for what has none.
+  public let revision: Int
+  /// Who did it; 0 for the server.
+  public let actor: Int
+  /// Milliseconds since 1970.
+  public let at: Int64
+
+  public init(
+    id: Int, stream: EventStream, offset: Int, kind: Kind, subject: Int, revision: Int, actor: Int, at: Int64
+  ) {
+    self.id = id
+    self.stream = stream
+    self.offset = offset
+    self.kind = kind
+    self.subject = subject
+    self.revision = revision
+    self.actor = actor
+    self.at = at
+  }
+
+  /// What happened. The numbers are stored: they are never changed nor used again.
+  public enum Kind: Int, Sendable, CaseIterable {
+    case messageCreated = 1
+    case messageEdited = 2
+    case messageDeleted = 3
+    case messageRestored = 4
+    case actionAdded = 5
+    case actionRemoved = 6
+    case receiptUpdated = 7
+    case conversationCreated = 8
+    case conversationUpdated = 9
+    case conversationRemoved = 10
+    case participantJoined = 11
+    case participantLeft = 12
+    case participantChanged = 13
+    case forumCreated = 14
+    case forumUpdated = 15
+    case forumDeleted = 16
+    case userUpdated = 17
+    case inboxAdded = 18
+    case inboxRead = 19
+    case markMoved = 20
+    case levelChanged = 21
+    case relationChanged = 22
+    case preferencesUpdated = 23
+    case settingsUpdated = 24
+  }
+}
+
+/// Who reads along: everyone who may read a stream gets every event of it.
+public enum EventStream: Sendable, Hashable {
+  case site
+  case user(ID<Account>)
+  case forum(ID<Forum>)
+  case conversation(ID<Conversation>)
+
+  /// As it is stored: four times the id, and the kind.
+  public var number: Int {
+    switch self {
+    case .site: 0
+    case .user(let id): id.number << 2 | 1
+    case .forum(let id): id.number << 2 | 2
+    case .conversation(let id): id.number << 2 | 3
+    }
+  }
+
+  public init?(number: Int) {
+    switch number & 3 {
+    case 1: self = .user(ID(number >> 2))
+    case 2: self = .forum(ID(number >> 2))
+    case 3: self = .conversation(ID(number >> 2))
+    default:
+      guard number == 0 else { return nil }
+      self = .site
+    }
+  }
+}
