@@ -33,6 +33,10 @@ let package = Package(
     .target(name: "Wire", dependencies: ["CZlib", "Crypto", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Model", dependencies: ["JSON"], exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "Storage", dependencies: ["SQLite", "Model", "Crypto", "JSON"], exclude: ["README.md"],
+      swiftSettings: strict),
     .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "Serving", dependencies: ["Networking", "Wire", "Web"], exclude: ["README.md"], swiftSettings: strict),
@@ -49,7 +53,11 @@ let package = Package(
     .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: tests),
     .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
-    .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CFaultyVFS", "Crypto"], swiftSettings: tests),
+    .target(
+      name: "FaultyDisk", dependencies: ["CFaultyVFS", "SQLite"], path: "Tests/FaultyDisk", swiftSettings: tests),
+    .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto"], swiftSettings: tests),
+    .testTarget(
+      name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "FaultyDisk"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web"], swiftSettings: tests),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),

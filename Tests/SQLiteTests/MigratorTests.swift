@@ -1,6 +1,7 @@
 import CFaultyVFS
 import Crypto
 import Foundation
+import FaultyDisk
 import SQLite
 import Testing
 

@@ -1,5 +1,6 @@
 import CFaultyVFS
 import Foundation
+import FaultyDisk
 import SQLite
 import Testing
 

@@ -1,0 +1,146 @@
+// Messages in their conversations. A message gets the next `seq` of its conversation and the id of the one before it, in
+// the transaction that stores it: so the chain has no hole and no fork, whoever writes at once.
+
+import Crypto
+public import Model
+import SQLite
+
+/// What is needed to store a message, checked by the rules above.
+public struct NewMessage: Sendable {
+  public var conversation: ID<Conversation>
+  public var author: ID<Account>
+  public var clientID: String?
+  public var text: String
+  public var replyTo: ID<Message>?
+  public var isMachineOnly = false
+  public var sentAt: Int64?
+  /// JSON, as it came: what hangs on the message and its text's entities.
+  public var annotations: String?
+  public var entities: String?
+
+  public init(conversation: ID<Conversation>, author: ID<Account>, clientID: String? = nil, text: String) {
+    self.conversation = conversation
+    self.author = author
+    self.clientID = clientID
+    self.text = text
+  }
+}
+
+/// Where a message stands.
+public struct StoredMessage: Sendable, Hashable {
+  public let id: ID<Message>
+  public let seq: Int
+  public let previous: ID<Message>?
+  /// False when the same send had made it before.
+  public let isNew: Bool
+}
+
+extension WriteTransaction {
+  public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
+    let fingerprint = try message.fingerprint()
+    if let earlier = try repeated(message, fingerprint) { return earlier }
+    guard let (lastSeq, lastID) = try lastMessage(of: message.conversation) else { throw .notFound }
+
+    let id = ID<Message>(nextID())
+    let seq = lastSeq + 1
+    let previous = lastSeq == 0 ? nil : ID<Message>(lastID)
+    try insert(message, id, seq, previous)
+    if let clientID = message.clientID {
+      try remember(clientID, of: message.author, subject: id.number, fingerprint)
+    }
+    let scope = "c\(message.conversation) a\(message.author)"
+    searchChanges.append(.add(message: id.number, words: message.text, scope: scope))
+    try log(
+      .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
+      actor: message.author.number)
+    return StoredMessage(id: id, seq: seq, previous: previous, isNew: true)
+  }
+
+  /// The message that the same send made before, over whatever transport.
+  private func repeated(_ message: NewMessage, _ fingerprint: [UInt8]) throws(Refusal) -> StoredMessage? {
+    guard let clientID = message.clientID else { return nil }
+    let found = try run { connection in
+      try connection.first(
+        """
+        select i.subject, i.fingerprint, m.seq, m.previous_message, m.revision
+        from idempotency i
+        join message m on m.id = i.subject
+        where i.author_id = $1 and i.kind = 'message' and i.client_id = $2
+        """, message.author.number, clientID
+      ) { row in
+        (
+          stored: StoredMessage(
+            id: ID(try row.int(0)), seq: try row.int(2), previous: try row.optionalInt(3).map { ID($0) }, isNew: false),
+          fingerprint: try row.bytes(1), revision: try row.int(4)
+        )
+      }
+    }
+    guard let found else { return nil }
+    // Once edited or deleted nothing is compared: the sender only wants to know that it arrived.
+    guard found.revision > 1 || found.fingerprint == fingerprint else { throw .clientIDReused }
+    return found.stored
+  }
+
+  private func lastMessage(of conversation: ID<Conversation>) throws(Refusal) -> (seq: Int, id: Int)? {
+    try run { connection in
+      try connection.first(
+        """
+        select last_seq, last_message_id
+        from conversation
+        where id = $1 and state = 'open'
+        """, conversation.number
+      ) { row in (try row.int(0), try row.int(1)) }
+    }
+  }
+
+  private func insert(
+    _ message: NewMessage, _ id: ID<Message>, _ seq: Int, _ previous: ID<Message>?
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        insert into message (
+          id, conversation_id, seq, previous_message, author_id, client_id, text, entities, annotations, reply_to,
+          machine_only, created_at, sent_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
+        message.text, message.entities, message.annotations, message.replyTo?.number, message.isMachineOnly, Int(now),
+        message.sentAt.map { Int($0) })
+      try connection.execute(
+        """
+        update conversation
+        set last_seq = $1, last_message_id = $2
+        where id = $3
+        """, seq, id.number, message.conversation.number)
+    }
+  }
+
+  private func remember(
+    _ clientID: String, of author: ID<Account>, subject: Int, _ fingerprint: [UInt8]
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        insert into idempotency (author_id, kind, client_id, subject, fingerprint)
+        values ($1, 'message', $2, $3, $4)
+        """, author.number, clientID, subject, fingerprint)
+    }
+  }
+}
+
+extension NewMessage {
+  /// What a repeated send must have in common with the first. Lengths stand before the parts, so that no two messages
+  /// have the same bytes.
+  fileprivate func fingerprint() throws(Refusal) -> [UInt8] {
+    let parts = [
+      conversation.description, text, replyTo?.description ?? "", annotations ?? "", isMachineOnly ? "1" : "0",
+    ]
+    var bytes: [UInt8] = []
+    for part in parts { bytes += Array("\(part.utf8.count):\(part)".utf8) }
+    do {
+      return try Digest.sha256(of: bytes)
+    } catch {
+      throw .unavailable
+    }
+  }
+}

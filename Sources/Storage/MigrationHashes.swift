@@ -1,0 +1,31 @@
+import SQLite
+
+/// The migrations that this program knows. Made by `make migrations`; what has been released never changes.
+enum MigrationHashes {
+  static let all: [Migration] = [
+    Migration(
+      number: 1, name: "place",
+      hash: "8e1d53768a3eb3d20e6e78d7f540129c9c8ae1b271e7b0feb474f9cc35709f9d"),
+    Migration(
+      number: 2, name: "people",
+      hash: "70dd4f5b90eb73e944186f7bc5f6ea983392bfaa9ac765e9d945a2f2e134b979"),
+    Migration(
+      number: 3, name: "places_to_talk",
+      hash: "5a6407e32ccd1b7bc49c64a79920696e71477887bf44bb1c007111ad0c7d1027"),
+    Migration(
+      number: 4, name: "messages",
+      hash: "de85cfaca75eb925a55393af67115d1cd1d4629c29bccb37bbc64ca2dcd8caa6"),
+    Migration(
+      number: 5, name: "files",
+      hash: "063722b836fa447fd1c355bbcfb9cd3cfa8724c9601a6f4ca40aa2b2a698f0d6"),
+    Migration(
+      number: 6, name: "inbox",
+      hash: "75acd7997fc9eb45622b916219ff1eb483343f78ba69ce667a0510e7da06d4ab"),
+    Migration(
+      number: 7, name: "events",
+      hash: "e1e40d44f9484363c6f48cf80faf33bded9542b6ce9ccd172f59859487ce0049"),
+    Migration(
+      number: 8, name: "search",
+      hash: "d5bc476c1a19087fb55d0bf686b0b998cd3f546fcb9661064e7e92e0346fc8c3"),
+  ]
+}

@@ -1,0 +1,56 @@
+// The store as the community sees it: one writer, readers, and the log of what happened.
+
+public import Model
+import SQLite
+
+public final class Store: Sendable {
+  public let folder: DataFolder
+  private let writer: Writer
+
+  /// Opens the database, brings it to the schema that this program knows, and takes the pen.
+  ///
+  /// - Parameters:
+  ///   - migrations: the folder with the numbered files.
+  ///   - clock: milliseconds since 1970.
+  ///   - deliver: gets committed events, in the order of the log.
+  public init(
+    _ folder: DataFolder, migrations: String, vfs: String? = nil, clock: @escaping @Sendable () -> Int64,
+    deliver: @escaping @Sendable ([Event]) -> Void = { _ in },
+    complain: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws {
+    self.folder = folder
+    var options = Connection.Options()
+    options.vfs = vfs
+    let connection = try Connection.writer(folder.database, options)
+    try Migrator(folder: migrations, known: MigrationHashes.all).migrate(connection, at: Int(clock()))
+    writer = try Writer(connection, clock: clock, deliver: deliver, complain: complain)
+  }
+
+  /// Runs a rule with the pen in its hand, and returns once what it changed is on the disk. The closure may run a moment
+  /// later, on another thread, and does nothing but ask and change `tx`. When it throws, it changed nothing.
+  public func write<Value: Sendable>(
+    _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
+      writer.submit(
+        Writer.Job(
+          run: { transaction in
+            do throws(Refusal) {
+              let value = try rule(transaction)
+              return .changed { isCommitted in
+                continuation.resume(returning: isCommitted ? .success(value) : .failure(.unavailable))
+              }
+            } catch {
+              return .refused { continuation.resume(returning: .failure(error)) }
+            }
+          },
+          refuse: { continuation.resume(returning: .failure(.unavailable)) }))
+    }
+    return try result.get()
+  }
+
+  /// Takes no more writes, carries out those that wait, and closes the database.
+  public func close() async {
+    await writer.close()
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Model
+import SQLite
+import Synchronization
+import Testing
+
+@testable import Storage
+
+/// A store in a folder of its own, with two people and one conversation in it.
+final class Garden: Sendable {
+  let folder: String
+  let store: Store
+  let delivered: Delivered
+  static let ada = ID<Account>(1)
+  static let grace = ID<Account>(2)
+  static let room = ID<Conversation>(3)
+
+  /// What the store handed on, in the order in which it came.
+  final class Delivered: Sendable {
+    private let events = Mutex<[Event]>([])
+    func add(_ more: [Event]) { events.withLock { $0 += more } }
+    var all: [Event] { events.withLock { $0 } }
+  }
+
+  static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
+
+  /// Makes the folder, or goes on with one that is there.
+  init(in folder: String? = nil, vfs: String? = nil) async throws {
+    let path = folder ?? FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    self.folder = path
+    let delivered = Delivered()
+    self.delivered = delivered
+    store = try Store(
+      try DataFolder(path), migrations: Self.migrations, vfs: vfs, clock: { 1_800_000_000_000 },
+      deliver: { delivered.add($0) })
+    do {
+      try await store.write { tx throws(Refusal) in try tx.plantGarden() }
+    } catch {
+      await store.close()
+      throw error
+    }
+  }
+
+  func post(_ text: String, by author: ID<Account> = Garden.ada, as clientID: String? = nil) async throws(Refusal)
+    -> StoredMessage
+  {
+    let message = NewMessage(conversation: Self.room, author: author, clientID: clientID, text: text)
+    return try await store.write { tx throws(Refusal) in try tx.post(message) }
+  }
+
+  /// What is wrong with what the database holds: nothing, if all is well.
+  static func faults(in folder: String) throws -> [String] {
+    let connection = try Connection.reader(folder + "/parley.db")
+    defer { connection.close() }
+    var faults = try connection.integrityFaults() + connection.foreignKeyViolations().map { "\($0)" }
+    faults += try connection.all(
+      """
+      select m.id
+      from message m
+      left join message p on p.conversation_id = m.conversation_id and p.seq = m.seq - 1
+      where m.previous_message is not p.id
+      """
+    ) { "the chain breaks at message \(try $0.int(0))" }
+    faults += try connection.all(
+      """
+      select c.id
+      from conversation c
+      where c.last_seq <> (select count(*) from message m where m.conversation_id = c.id)
+      or c.last_seq <> coalesce((select max(seq) from message m where m.conversation_id = c.id), 0)
+      """
+    ) { "conversation \(try $0.int(0)) has a hole" }
+    faults += try connection.all(
+      """
+      select s.id
+      from stream s
+      where s.head <> (select count(*) from event e where e.stream = s.id)
+      or s.head <> (select max(stream_offset) from event e where e.stream = s.id)
+      """
+    ) { "stream \(try $0.int(0)) has a hole" }
+    let (count, last) =
+      try connection.first("select count(*), coalesce(max(id), 0) from event") { row in
+        (try row.int(0), try row.int(1))
+      } ?? (0, 0)
+    if count != last { faults.append("\(count) events, the last is \(last)") }
+    return faults
+  }
+
+  /// The texts of the room by their client ids.
+  static func messages(in folder: String) throws -> [String: Int] {
+    let connection = try Connection.reader(folder + "/parley.db")
+    defer { connection.close() }
+    let pairs = try connection.all("select client_id, id from message where client_id is not null") { row in
+      (try row.text(0), try row.int(1))
+    }
+    return Dictionary(pairs, uniquingKeysWith: { _, _ in -1 })
+  }
+}
+
+extension WriteTransaction {
+  fileprivate func plantGarden() throws(Refusal) {
+    try run { connection in
+      guard try connection.first("select id from account where id = 1", read: { try $0.int(0) }) == nil else { return }
+      for (id, name) in [(1, "ada"), (2, "grace")] {
+        try connection.execute(
+          """
+          insert into account (id, name, name_key, role, state, created_at)
+          values ($1, $2, $3, 'member', 'active', $4)
+          """, id, name, name, Int(now))
+      }
+      try connection.execute(
+        "insert into conversation (id, kind, created_by, created_at) values ($1, 'group', 1, $2)", 3, Int(now))
+    }
+    counters.id = max(counters.id, 3)
+  }
+}
