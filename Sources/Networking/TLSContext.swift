@@ -86,7 +86,9 @@ public struct TLSConfiguration: Sendable {
 
   deinit { unsafe SSL_CTX_free(context) }
 
+  /// A client that trusts the system's roots must say whom it means: any certificate of theirs would do otherwise.
   func session(serverName: String? = nil) throws(StreamError) -> TLSSession {
+    guard isServer || pinned != nil || serverName != nil else { throw .tls("the server's name is needed") }
     guard
       let session = unsafe TLSSession(context: context, isServer: isServer, serverName: serverName, pinned: pinned)
     else { throw Self.failure("no session") }

@@ -11,8 +11,11 @@ struct TLSFailure: Error {
 @safe final class TLSSession {
   private let ssl: OpaquePointer
   /// Ciphertext from the peer, and ciphertext for it. Owned by `ssl`.
-  private let incoming: OpaquePointer
-  private let outgoing: OpaquePointer
+  private var incoming: OpaquePointer
+  private var outgoing: OpaquePointer
+  /// Bytes that went through each since it was new.
+  private var fed = 0
+  private var dropped = 0
   private(set) var peerClosed = false
   private var isFailed = false
   /// The context's verdict on the peer's certificate, asked once the handshake is done.
@@ -38,18 +41,48 @@ struct TLSFailure: Error {
       unsafe SSL_set_accept_state(ssl)
     } else {
       unsafe SSL_set_connect_state(ssl)
-      if let serverName {
-        _ = unsafe parley_SSL_set_tlsext_host_name(ssl, serverName)
-        _ = unsafe SSL_set1_host(ssl, serverName)
-      }
+      if let serverName { unsafe Self.expect(serverName, of: ssl) }
     }
   }
 
   deinit { unsafe SSL_free(ssl) }
 
+  /// The name that the peer's certificate must bear. RFC 6066 §3: an address is not sent as a server name.
+  private static func expect(_ name: String, of ssl: OpaquePointer) {
+    if SocketAddress(host: name, port: 0) != nil {
+      _ = unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name)
+    } else {
+      _ = unsafe parley_SSL_set_tlsext_host_name(ssl, name)
+      _ = unsafe SSL_set1_host(ssl, name)
+    }
+  }
+
+  /// A memory BIO never gives back what it once held. One that has carried a large transfer and is empty makes room for a
+  /// new one, so that a connection that rests afterwards costs little.
+  private static let worn = 65_536
+
+  private func renewIncoming() {
+    guard fed > Self.worn, unsafe BIO_ctrl_pending(incoming) == 0, let fresh = unsafe BIO_new(BIO_s_mem()) else {
+      return
+    }
+    unsafe SSL_set0_rbio(ssl, fresh)
+    unsafe incoming = fresh
+    fed = 0
+  }
+
+  private func renewOutgoing() {
+    guard dropped > Self.worn, unsafe BIO_ctrl_pending(outgoing) == 0, let fresh = unsafe BIO_new(BIO_s_mem()) else {
+      return
+    }
+    unsafe SSL_set0_wbio(ssl, fresh)
+    unsafe outgoing = fresh
+    dropped = 0
+  }
+
   /// Ciphertext from the socket.
   func feed(_ bytes: UnsafeRawBufferPointer) {
     // A memory BIO takes all it is given; what a peer sends in one read is at most the loop's buffer.
+    fed += bytes.count
     _ = unsafe BIO_write(incoming, bytes.baseAddress, Int32(bytes.count))
   }
 
@@ -92,6 +125,7 @@ struct TLSFailure: Error {
     let error = unsafe SSL_get_error(ssl, count)
     switch error {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+      renewIncoming()
       return 0
     case SSL_ERROR_ZERO_RETURN:
       peerClosed = true
@@ -132,6 +166,8 @@ struct TLSFailure: Error {
   /// Removes what the socket took.
   func dropCiphertext(_ count: Int) {
     unsafe parley_BIO_drop(outgoing, count)
+    dropped += count
+    renewOutgoing()
   }
 
   private func failure(_ error: Int32) -> TLSFailure {
