@@ -7,9 +7,8 @@ SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 .PHONY: run build test bench soak lint format migrations dist dist-check packages clean help
 
 run: build ## build and serve on http://localhost:8080, with everything kept in ./data
-	@mkdir -p data
-	@echo "Serving ./data; stop with Ctrl-C"
-	@exec $(RELEASE)/parley serve --listen 127.0.0.1:8080 --data ./data
+	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
+	@exec $(RELEASE)/parley serve
 
 build: packages ## build the release binaries, Swift runtime linked in
 	@echo "Building the release"

@@ -39,10 +39,11 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
-      name: "Serving", dependencies: ["Networking", "Wire", "Web"], exclude: ["README.md"], swiftSettings: strict),
+      name: "Serving", dependencies: ["Networking", "Wire", "Web", "JSON"], exclude: ["README.md"],
+      swiftSettings: strict),
 
     .executableTarget(
-      name: "parley", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],
+      name: "parley", dependencies: ["Serving", "Networking", "Wire", "Web", "Storage", "JSON", "Crypto"],
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "parley-bench", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],

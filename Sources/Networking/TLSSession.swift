@@ -18,7 +18,7 @@ struct TLSFailure: Error {
   private var dropped = 0
   private(set) var peerClosed = false
   private var isFailed = false
-  /// The context's verdict on the peer's certificate, asked once the handshake is done.
+  /// The SHA-256 that the peer's certificate must have, looked at once the handshake is done.
   private let pinned: [UInt8]?
 
   init?(context: OpaquePointer, isServer: Bool, serverName: String?, pinned: [UInt8]?) {

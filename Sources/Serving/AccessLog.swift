@@ -88,8 +88,12 @@ public final class AccessLog: Sendable {
     if mustSchedule { queue.asyncAfter(deadline: .now() + .milliseconds(20)) { self.flush() } }
   }
 
-  /// Writes what waits.
-  public func flush() {
+  /// Writes what waits, and returns when it is written.
+  public func finish() {
+    queue.sync { flush() }
+  }
+
+  private func flush() {
     let (lines, dropped) = state.withLock { state in
       defer { state = State() }
       return (state.lines, state.dropped)

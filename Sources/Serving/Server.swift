@@ -139,7 +139,7 @@ public final class Server: Sendable {
     // What is cut off is closed at the end of a turn; the loop may end only after that.
     for loop in loops { await abort(loop) }
     for loop in loops { await loop.stop() }
-    log?.flush()
+    log?.finish()
     return isClean
   }
 

@@ -141,6 +141,11 @@ actor Writer {
   ) throws {
     let work = WriteTransaction(connection, counters: counters, now: clock())
     switch job.run(work) {
+    case .changed(let answer) where work.fault != nil:
+      // The rule went on after a statement had failed: what it made is not what it meant.
+      answers.append { _ in answer(false) }
+      if let fault = work.fault { complain("\(fault)") }
+      savepoint.rollBack()
     case .changed(let answer):
       answers.append(answer)
       try savepoint.release()

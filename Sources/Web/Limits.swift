@@ -59,23 +59,25 @@ public struct Limits: Sendable {
       name: "handshake-time", unit: .seconds, meaning: "the TLS handshake; else the connection is dropped",
       path: \.handshakeTime, range: 1...300),
     Entry(
-      name: "head-time", unit: .seconds, meaning: "from a request's first byte to the end of its head; else 408",
+      name: "head-time", unit: .seconds,
+      meaning: "from connecting, or from a request's first byte, to the end of its head; else 408",
       path: \.headTime, range: 1...300),
     Entry(
       name: "byte-time", unit: .seconds, meaning: "between two pieces of a body, or of an answer being taken",
       path: \.byteTime, range: 1...3_600),
     Entry(
-      name: "idle-time", unit: .seconds, meaning: "a connection without a request", path: \.idleTime,
+      name: "idle-time", unit: .seconds, meaning: "a connection between two requests", path: \.idleTime,
       range: 1...3_600),
     Entry(
       name: "drain-time", unit: .seconds, meaning: "for running requests to finish after SIGTERM",
       path: \.drainTime, range: 0...3_600),
     Entry(
-      name: "connections", unit: .count, meaning: "connections in total; else 503", path: \.connections,
+      name: "connections", unit: .count, meaning: "connections in total; else 503, or under TLS the end",
+      path: \.connections,
       range: 8...1_000_000),
     Entry(
       name: "connections-per-address", unit: .count,
-      meaning: "connections of one IPv4 address or one IPv6 /64, trusted proxies apart; else 503",
+      meaning: "connections of one IPv4 address or one IPv6 /64, trusted proxies apart; else the same",
       path: \.connectionsPerAddress, range: 1...1_000_000),
     Entry(
       name: "pipelined", unit: .count,

@@ -33,7 +33,7 @@ public struct WebSocketOptions: Sendable {
   public enum Overflow: Sendable {
     /// `send` refuses, and `drained` says when it would take more.
     case refuse
-    /// The socket closes with this code, and what waits is dropped.
+    /// The socket closes with this code, behind what waits; who takes nothing is cut off after a moment.
     case close(CloseCode)
   }
 

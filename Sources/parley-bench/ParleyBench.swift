@@ -5,7 +5,7 @@ import Networking
 struct ParleyBench {
   static func main() async {
     Signals.ignoreBrokenPipes()
-    raiseDescriptorLimit()
+    _ = DescriptorLimit.raise()  // ten thousand connections need as many
     var words = Array(CommandLine.arguments.dropFirst())
     if words.isEmpty || words.contains("--help") || words == ["help"] {
       print(usage)
@@ -40,14 +40,6 @@ struct ParleyBench {
       }
     print(arguments.isJSON ? report.json : report.text)
     return report.errorCount == 0
-  }
-
-  /// Ten thousand connections need as many descriptors.
-  private static func raiseDescriptorLimit() {
-    var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
   static let usage = """

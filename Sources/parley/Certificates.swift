@@ -47,7 +47,7 @@ struct Certificates: Sendable {
   }
 
   /// Reads the files as they are now. Session tickets stay good across a reload.
-  func load() throws(Settings.Mistake) -> (configuration: TLSConfiguration, fingerprint: String) {
+  func load() throws(Settings.Mistake) -> (configuration: TLSConfiguration, digest: [UInt8], fingerprint: String) {
     let certificate = try Folder.read(certificatePath)
     let key = try Folder.read(keyPath)
     guard let fingerprint = Certificate.list(fromPEM: certificate).first?.fingerprint else {
@@ -60,6 +60,6 @@ struct Certificates: Sendable {
     } catch {
       throw Settings.Mistake(sentence: "\(certificatePath) and \(keyPath) can't be used: \(error).")
     }
-    return (configuration, Hex.text(fingerprint))
+    return (configuration, fingerprint, Hex.text(fingerprint))
   }
 }

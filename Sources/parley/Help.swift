@@ -36,10 +36,11 @@ enum Help {
   }
 
   static let health = """
-    parley health [--url http://127.0.0.1:8080]
+    parley health [--url ADDRESS | SETTING ...]
 
-    Asks for /healthz and prints the answer. Exit status 0 when the server is well, 1 when it is not or does not answer.
-    --url unix:/run/parley/parley.sock asks over a socket.
+    Asks a server for /healthz and prints the answer. Exit status 0 when it is well, 1 when it is not or does not answer.
+    With the settings of parley serve, as flags or variables, it asks the server that they describe; --url names another:
+    http://127.0.0.1:8080, https://chat.example.org, unix:/run/parley/parley.sock.
 
     """
 }

@@ -3,6 +3,7 @@
 import Glibc
 import Networking
 import Serving
+import Storage
 import Web
 import Wire
 
@@ -22,31 +23,69 @@ enum ServeCommand {
 
   private static func serve(_ settings: Settings) async throws -> Int32 {
     let signals = SignalEvents([SIGTERM, SIGINT, SIGHUP])
-    let data = settings.text(.data) ?? "./data"
-    try Folder.make(data)
-    let certificates = try Certificates(settings, data: data)
-    let addresses = try addresses(settings)
-    let sockets = try sockets(settings)
     let complain: @Sendable (String) -> Void = { Terminal.complain($0) }
+    // What can be wrong in the settings is found before anything is made.
+    let data = settings.text(.data) ?? "./data"
+    let limits = try settings.limits()
+    let addresses = try addresses(settings)
+    let (loops, polling, log) = (try loops(settings), try polling(settings), try accessLog(settings))
+    let share = try Folder.share(settings.text(.share))
+    let certificates = try Certificates(settings, data: data)
+    if !settings.all(.redirect).isEmpty, certificates == nil {
+      throw Settings.Mistake(
+        sentence: "--redirect-listen needs TLS: --tls-certificate and --tls-key, or --self-signed.")
+    }
 
+    try Folder.make(data)
+    let folder = try lock(data)
+    defer { withExtendedLifetime(folder) {} }
+    let sockets = try sockets(settings)
+    let redirects = try settings.all(.redirect).map { try bind($0, .redirect) }
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
-    let site = DaemonSite.make(
-      share: try Folder.share(settings.text(.share)), limits: try settings.limits(), addresses: addresses,
-      complain: complain)
+    checkDescriptors(limits)
+
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
     }
-    let log = try accessLog(settings)
     let server = try Server(
-      .init(endpoints: endpoints, loops: try loops(settings), polling: try polling(settings)), site: site, log: log,
+      .init(endpoints: endpoints, loops: loops, polling: polling),
+      site: DaemonSite.make(share: share, limits: limits, addresses: addresses, complain: complain), log: log,
       complain: complain)
     try await server.start()
-    let redirect = try await redirectServer(settings, addresses, sockets, certificates, complain)
+    let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
+    announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
-    if let loaded, certificates?.isSelfSigned == true {
-      Terminal.print("certificate fingerprint (SHA-256) \(loaded.fingerprint)\n")
+    for await signal in signals.events {
+      guard signal == SIGHUP else { break }
+      await reload(certificates, server, endpoints)
     }
+    await redirect?.stop(within: 0)
+    return await stop(server, signals.events)
+  }
+
+  /// Keeps a second daemon away from the folder.
+  private static func lock(_ data: String) throws(Settings.Mistake) -> DataFolder {
+    do throws(DataFolder.Fault) {
+      return try DataFolder(data)
+    } catch {
+      throw Settings.Mistake(sentence: error.description)
+    }
+  }
+
+  private static func checkDescriptors(_ limits: Limits) {
+    let descriptors = DescriptorLimit.raise()
+    // Files, loops and the database need a few of their own.
+    guard descriptors < limits.connections + 64 else { return }
+    Terminal.complain(
+      "The system allows \(descriptors) descriptors, too few for --limit-connections \(limits.connections): "
+        + "beyond them people wait. ulimit -n, or LimitNOFILE in the unit, allows more.")
+  }
+
+  private static func announce(
+    _ endpoints: [Server.Configuration.Endpoint], _ redirect: Server?, _ fingerprint: String?
+  ) {
+    if let fingerprint { Terminal.print("certificate fingerprint (SHA-256) \(fingerprint)\n") }
     for endpoint in endpoints {
       let scheme = endpoint.tls == nil ? "http" : "https"
       let address = endpoint.socket.address
@@ -54,15 +93,21 @@ enum ServeCommand {
     }
     for address in redirect?.addresses ?? [] { Terminal.print("redirecting from http://\(address)\n") }
     ServiceManager.notify("READY=1")
+  }
 
-    for await signal in signals.events {
-      guard signal == SIGHUP else { break }
-      await reload(certificates, server, endpoints)
-    }
+  /// Drains, and says so where somebody has to wait; a second signal ends the waiting.
+  private static func stop(_ server: Server, _ events: AsyncStream<Int32>) async -> Int32 {
     ServiceManager.notify("STOPPING=1")
-    await redirect?.stop(within: 0)
-    let isClean = await server.stop()
-    if !isClean { Terminal.complain("Some connections were still busy when the time to stop was over.") }
+    let busy = server.connectionCount
+    if busy > 0 { Terminal.complain("Stopping: \(busy) connections may finish. A second signal ends them now.") }
+    let draining = Task { await server.stop() }
+    let impatience = Task {
+      for await signal in events where signal != SIGHUP { return await server.stop(within: 0) }
+      return true
+    }
+    let isClean = await draining.value
+    impatience.cancel()
+    if !isClean { Terminal.complain("Some connections were still busy and have been cut off.") }
     return 0
   }
 
@@ -165,18 +210,13 @@ enum ServeCommand {
   }
 
   private static func redirectServer(
-    _ settings: Settings, _ addresses: Addresses, _ sockets: [ListeningSocket], _ certificates: Certificates?,
+    _ redirects: [ListeningSocket], _ addresses: Addresses, _ sockets: [ListeningSocket], _ limits: Limits,
     _ complain: @escaping @Sendable (String) -> Void
   ) async throws -> Server? {
-    let wanted = settings.all(.redirect)
-    guard !wanted.isEmpty else { return nil }
-    guard let port = sockets.compactMap(\.address.port).first, certificates != nil else {
-      throw Settings.Mistake(
-        sentence: "--redirect-listen needs TLS: --tls-certificate and --tls-key, or --self-signed.")
-    }
+    guard !redirects.isEmpty, let port = sockets.compactMap(\.address.port).first else { return nil }
     let server = try Server(
-      .init(endpoints: try wanted.map { .init(try bind($0, .redirect)) }, loops: 1),
-      site: DaemonSite.redirect(to: addresses, port: Int(port), limits: try settings.limits()), complain: complain)
+      .init(endpoints: redirects.map { .init($0) }, loops: 1),
+      site: DaemonSite.redirect(to: addresses, port: Int(port), limits: limits), complain: complain)
     try await server.start()
     return server
   }

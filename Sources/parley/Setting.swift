@@ -35,8 +35,8 @@ extension Setting {
     meaning: "what that proxy writes, and overwrites: x-forwarded for X-Forwarded-…, or forwarded for RFC 7239",
     fallback: "x-forwarded")
   static let certificate = Setting(
-    name: "tls-certificate", value: "FILE", meaning: "certificate chain (PEM): speak TLS; read again on SIGHUP")
-  static let key = Setting(name: "tls-key", value: "FILE", meaning: "the certificate's private key (PEM)")
+    name: "tls-certificate", value: "FILE", meaning: "certificate chain, PEM: speak TLS; read again on SIGHUP")
+  static let key = Setting(name: "tls-key", value: "FILE", meaning: "the certificate's private key, PEM")
   static let selfSigned = Setting(
     name: "self-signed", value: nil, meaning: "speak TLS with a certificate made and kept in the data folder")
   static let redirect = Setting(

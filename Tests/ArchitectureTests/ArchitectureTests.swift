@@ -42,7 +42,7 @@ private let mayImport: [String: Set<String>] = [
   "Storage": ["SQLite", "Model", "Crypto", "JSON", "Dispatch"],
   "Web": ["Wire", "JSON"],
   "Serving": ["Networking", "Wire", "Web", "JSON", "Dispatch"],
-  "parley": ["Crypto", "JSON", "Networking", "Serving", "Web", "Wire", "Dispatch"],
+  "parley": ["Crypto", "JSON", "Networking", "Serving", "Storage", "Web", "Wire", "Dispatch"],
   "parley-bench": ["Crypto", "JSON", "Networking", "Serving", "Web", "Wire", "Dispatch"],
 ]
 
@@ -54,6 +54,7 @@ private let everyone: Set<String> = ["Glibc", "Synchronization"]
 private let mayBeUnsafe: Set<String> = [
   "Crypto/OpenSSL.swift",
   "Networking/Certificate.swift", "Networking/Clock.swift", "Networking/Descriptor.swift",
+  "Networking/DescriptorLimit.swift",
   "Networking/EpollPoller.swift", "Networking/EventLoop.swift", "Networking/InputBuffer.swift",
   "Networking/Listener.swift", "Networking/OutputQueue.swift", "Networking/SelfSigned.swift",
   "Networking/ServiceManager.swift", "Networking/SocketAddress.swift", "Networking/Stream.swift",
@@ -64,7 +65,7 @@ private let mayBeUnsafe: Set<String> = [
   "Web/Folder.swift", "Web/OpenFile.swift",
   "Wire/Compression/ZlibStream.swift", "Wire/Text/Bytes.swift", "Wire/WebSocket/WideBytes.swift",
   "parley/Folder.swift", "parley/Terminal.swift",
-  "parley-bench/Console.swift", "parley-bench/FileBytes.swift", "parley-bench/ParleyBench.swift",
+  "parley-bench/Console.swift", "parley-bench/FileBytes.swift",
 ]
 
 /// What ends the process or switches a check off. None of it has a place in code that a peer can reach.
@@ -114,9 +115,9 @@ private let forbidden: [String] = [
 }
 
 @Test func `every target has a README that says something`() throws {
-  for target in try Package.targets where !target.hasPrefix("C") || target == "Crypto" {
+  for target in try Package.targets {
     let text = try String(contentsOf: Package.root.appending(path: "Sources/\(target)/README.md"), encoding: .utf8)
-    #expect(text.count > 300, "Sources/\(target)/README.md")
+    #expect(text.count > 150, "Sources/\(target)/README.md")
   }
 }
 

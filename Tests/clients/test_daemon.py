@@ -90,6 +90,43 @@ class Health(ServingTest):
             self.assertEqual(subprocess.call([PARLEY, "health", "--url", server.url], stderr=subprocess.DEVNULL), 1)
 
 
+    def test_with_the_server_s_settings_it_asks_that_server(self):
+        with self.start(*parley(self.folder, "--self-signed")) as server:
+            settings = {"PARLEY_LISTEN": f"0.0.0.0:{server.port}", "PARLEY_SELF_SIGNED": "yes",
+                        "PARLEY_DATA": os.path.join(self.folder, "data")}
+            done = subprocess.run(
+                [PARLEY, "health"], env={**os.environ, **settings}, capture_output=True, text=True, timeout=20)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('"ok"', done.stdout)
+            # The same server by an address that trusts only the system's roots.
+            done = subprocess.run(
+                [PARLEY, "health", "--url", server.url], capture_output=True, text=True, timeout=20)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("certificate", done.stderr)
+
+
+class Alone(ServingTest):
+    def test_a_second_daemon_is_kept_out_of_the_folder(self):
+        with self.start(*parley(self.folder)):
+            done = subprocess.run(parley(self.folder), capture_output=True, text=True, timeout=20)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("Another parley uses the data folder", done.stderr)
+
+    def test_a_second_signal_ends_the_waiting(self):
+        with self.start(*parley(self.folder)) as server:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
+                client.sendall(b"GET / HTT")  # half a head may still be finished, for as long as draining takes
+                self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+                server.signal(signal.SIGTERM)
+                deadline = time.monotonic() + 10
+                while "Stopping" not in server.output() and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                started = time.monotonic()
+                server.signal(signal.SIGTERM)
+                self.assertEqual(server.wait(), 0)
+                self.assertLess(time.monotonic() - started, 8)
+
+
 class Settings(ServingTest):
     def test_a_variable_sets_what_a_flag_sets(self):
         settings = {"PARLEY_LISTEN": "127.0.0.1:0", "PARLEY_DATA": os.path.join(self.folder, "data")}

@@ -87,7 +87,7 @@ class Mistakes(ServingTest):
             try:
                 address = first.stdout.readline().split("//")[1].strip()
                 done = subprocess.run(
-                    [PARLEY, "serve", "--listen", address, "--data", self.folder],
+                    [PARLEY, "serve", "--listen", address, "--data", f"{self.folder}/other"],
                     capture_output=True, text=True, timeout=20)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("in use", done.stderr)
