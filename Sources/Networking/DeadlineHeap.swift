@@ -9,7 +9,6 @@ struct DeadlineHeap {
   private var entries: [Entry] = []
 
   var first: Entry? { entries.first }
-  var count: Int { entries.count }
 
   mutating func push(_ entry: Entry) {
     entries.append(entry)

@@ -1,6 +1,6 @@
 // One epoll descriptor per loop, itself watched by one Dispatch source (an epoll descriptor is readable when something
 // in it is ready). Descriptors are added once, edge-triggered, and never changed: no system call per request but the
-// read and the write. Against one Dispatch source per socket this is twice the throughput.
+// read and the write. Against Dispatch sources for each socket this is twice the throughput.
 //
 // Dispatch arms the source anew after each turn, which wakes two more threads. So a loop that had something to do waits
 // a moment for more in `epoll_wait` itself, and only then goes back to Dispatch; work that is posted to its queue

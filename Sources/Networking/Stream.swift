@@ -47,7 +47,6 @@ public final class Stream: DescriptorHandler {
   }
 
   public let peer: SocketAddress
-  public private(set) var protocolName: String?
 
   /// Nil once closed, so that whoever still holds the stream does not hold the socket.
   private var descriptor: Descriptor?
@@ -143,7 +142,6 @@ public final class Stream: DescriptorHandler {
   }
 
   public var isOpen: Bool { phase == .open }
-  public var isSecure: Bool { tls != nil }
 
   /// Bytes in memory that wait to be sent.
   public var queued: Int { output.count + (tls?.pending ?? 0) }
@@ -332,7 +330,6 @@ public final class Stream: DescriptorHandler {
         guard count > 0 else { return }
         unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
       }
-      protocolName = tls.negotiatedProtocol
       open(loop)
       deliverPlain(loop)
     } catch {

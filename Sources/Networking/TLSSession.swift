@@ -107,15 +107,6 @@ struct TLSFailure: Error {
     }
   }
 
-  /// The protocol that ALPN settled on.
-  var negotiatedProtocol: String? {
-    var name: UnsafePointer<UInt8>?
-    var length: UInt32 = 0
-    unsafe SSL_get0_alpn_selected(ssl, &name, &length)
-    guard let start = unsafe name, length > 0 else { return nil }
-    return unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(length)), as: UTF8.self)
-  }
-
   /// Plain bytes from the peer; 0 when there are none yet.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSFailure) -> Int {
     if peerClosed { return 0 }

@@ -49,8 +49,6 @@ final class Shard {
     return RequestID(process: process, number: count)
   }
 
-  var connectionCount: Int { connections.count }
-
   // MARK: Connections
 
   func serve(_ descriptor: Descriptor, peer: SocketAddress, tls listener: Int?, on loop: isolated EventLoop) {

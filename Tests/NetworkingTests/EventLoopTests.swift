@@ -15,7 +15,7 @@ struct EventLoopTests {
       heap.removeFirst()
     }
     #expect(out == times.sorted())
-    #expect(heap.count == 0)
+    #expect(heap.first == nil)
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
