@@ -276,7 +276,8 @@ final class HTTPConnection: StreamHandler {
 
   private func bodyFailed(_ error: BodyError, _ loop: isolated EventLoop) {
     guard phase != .discarding else { return finishAndClose() }
-    var problem = Problem(error.status, code: error == .tooLarge ? "too_large" : "invalid", title: error.explanation)
+    var problem = Problem(error.status, code: Self.code(error.status), title: error.explanation)
+    if error == .tooLarge, let limit = exchange?.plan.bodyLimit { problem = .tooLarge(limit: limit) }
     problem.closesConnection = true
     exchange?.keepsAlive = false
     exchange?.body.fail(problem)
@@ -604,7 +605,7 @@ final class HTTPConnection: StreamHandler {
   private static func code(_ status: Status) -> String {
     switch status {
     case .requestTimeout: "timeout"
-    case .uriTooLong, .headerFieldsTooLarge: "too_large"
+    case .contentTooLarge, .uriTooLong, .headerFieldsTooLarge: "too_large"
     case .notImplemented: "not_implemented"
     case .versionNotSupported: "version_not_supported"
     default: "invalid"

@@ -35,7 +35,9 @@ public struct WebSocketClientHandshake: Sendable {
     guard status == .switchingProtocols else { throw .notUpgraded(status) }
     guard fields.all("upgrade").map({ $0.lowercased() }) == ["websocket"] else { throw .upgradeField }
     guard fields.hasToken("connection", "upgrade") else { throw .connectionField }
-    guard fields.all("sec-websocket-accept") == [WebSocketHandshake.acceptance(of: key)] else { throw .acceptField }
+    let expected: String
+    do { expected = try WebSocketHandshake.acceptance(of: key) } catch { throw .acceptField }
+    guard fields.all("sec-websocket-accept") == [expected] else { throw .acceptField }
 
     var agreement = WebSocketHandshake.Agreement()
     let chosen = fields.all("sec-websocket-protocol")

@@ -31,9 +31,13 @@ public enum WebSocketHandshake {
     _ head: RequestHead, subprotocols: [String] = [], deflate policy: PerMessageDeflate.Policy? = nil
   ) throws(Refusal) -> (fields: Fields, agreement: Agreement) {
     let key = try checkedKey(head)
+    let accepted: String
+    do { accepted = try acceptance(of: key) } catch {
+      throw Refusal(status: .internalServerError, reason: "there is no SHA-1 here")
+    }
     var agreement = Agreement()
     var fields = Fields([
-      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": acceptance(of: key),
+      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": accepted,
     ])
 
     let offeredProtocols = try offeredSubprotocols(head.fields)
@@ -92,9 +96,8 @@ public enum WebSocketHandshake {
     return offered
   }
 
-  /// RFC 6455 §1.3. Without a working SHA-1 no client will believe what we answer, and none will believe us.
-  static func acceptance(of key: String) -> String {
-    let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-    return Base64.encode((try? Digest.sha1(of: text)) ?? [])
+  /// RFC 6455 §1.3.
+  static func acceptance(of key: String) throws(CryptoError) -> String {
+    Base64.encode(try Digest.sha1(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
   }
 }
