@@ -65,6 +65,10 @@ public final class Stream: DescriptorHandler {
   private var hasReadEnd = false
   private var isTurnEndAsked = false
   private var isRepeatAsked = false
+  /// Reading rests until TLS's own answers are taken.
+  private var awaitsCiphertext = false
+  /// Ciphertext that came without a word of the peer's in it.
+  private var barren = 0
   private var isResumeAsked = false
   private var isAboveHighWater = false
   private var lastTotal = 0
@@ -77,6 +81,10 @@ public final class Stream: DescriptorHandler {
   private static let lingerTime: Int64 = 2_000_000_000
   /// How often one stream reads in a turn before the others have theirs.
   private static let readsPerTurn = 4
+  /// TLS has records that say nothing but cost an answer (RFC 8446 §4.6.3, KeyUpdate). So many bytes of them end the
+  /// connection; each byte that says something is worth this many, which is more than the smallest record costs.
+  private static let mostBarren = 131_072
+  private static let worth = 64
   /// How much ciphertext is made ahead of the socket.
   private static let ciphertextAhead = 65_536
   /// How much is sent in a turn before the others have theirs.
@@ -349,6 +357,11 @@ public final class Stream: DescriptorHandler {
   private func read(_ loop: isolated EventLoop) {
     for _ in 0..<Self.readsPerTurn {
       guard isReadable, !isPaused || phase != .open, phase != .closed, phase != .aborting else { return }
+      // What the peer sends may demand answers of TLS itself; who does not take them is not read from.
+      if let tls, tls.pending > Self.ciphertextAhead {
+        awaitsCiphertext = true
+        return
+      }
       let count = readSocket(loop)
       if count < 0 { return }
       if count == 0 {
@@ -358,7 +371,9 @@ public final class Stream: DescriptorHandler {
       if phase == .lingering || phase == .finishing { continue }
       if let tls {
         unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
+        barren += count
         deliverPlain(loop)
+        if barren > Self.mostBarren { return close(.tls("much was sent, and nothing said"), loop) }
       } else {
         handler?.received(
           unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
@@ -404,6 +419,7 @@ public final class Stream: DescriptorHandler {
       while !isPaused, phase == .open {
         let count = try unsafe tls.read(into: reactor.plaintext.bytes)
         if count == 0 { break }
+        barren = max(0, barren - Self.worth * count)
         handler?.received(
           unsafe Span(_unsafeElements: reactor.plaintext.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
       }
@@ -432,8 +448,12 @@ public final class Stream: DescriptorHandler {
 
   private func flush(_ loop: isolated EventLoop) {
     guard phase == .open || phase == .finishing else { return }
-    if tls != nil {
+    if let tls {
       guard encryptAndSend(loop) else { return }
+      if awaitsCiphertext, tls.pending <= Self.ciphertextAhead {
+        awaitsCiphertext = false
+        readSoon()
+      }
     } else if isWritable, !output.isEmpty {
       switch output.write(to: number) {
       case .sentAll: break

@@ -99,6 +99,10 @@ public final class AccessLog: Sendable {
       return (state.lines, state.dropped)
     }
     Descriptor.writeAll(lines, to: descriptor)
-    if dropped > 0 { Descriptor.writeAll(Array("\(dropped) log lines were dropped\n".utf8), to: descriptor) }
+    guard dropped > 0 else { return }
+    switch format {
+    case .text: Descriptor.writeAll(Array("\(dropped) log lines were dropped\n".utf8), to: descriptor)
+    case .json: Descriptor.writeAll(Array("{\"dropped\":\(dropped)}\n".utf8), to: descriptor)
+    }
   }
 }

@@ -562,6 +562,8 @@ final class HTTPConnection: StreamHandler {
       socket.open(upgrade, on: loop)
       successor = socket
       if !isConsuming { passOn(loop) }
+      // It has left while the handler thought.
+      if hasPeerEnded { socket.ended(on: loop) }
       if shard.isDraining { socket.drain() }
     } catch {
       var problem = Problem(error.status, code: Self.code(error.status), title: error.reason, fields: error.fields)

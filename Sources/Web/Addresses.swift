@@ -75,13 +75,14 @@ public struct Addresses: Sendable {
   /// Who sent the request to each proxy, our own proxy's word last.
   private func members(_ fields: Fields) -> [String] {
     switch proxyFields {
-    // Not by the rules of quoting: a client that opens a quote must not swallow what the proxy adds behind it.
-    case .xForwarded:
-      fields.all("x-forwarded-for").flatMap {
-        $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-      }
+    case .xForwarded: unquotedMembers(fields, "x-forwarded-for")
     case .forwarded: fields.list("forwarded")
     }
+  }
+
+  /// Not by the rules of quoting: a client that opens a quote must not swallow what the proxy adds behind it.
+  private func unquotedMembers(_ fields: Fields, _ name: StaticString) -> [String] {
+    fields.all(name).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
   }
 
   /// One member by itself, so that what is malformed further out hides nothing.
@@ -98,8 +99,8 @@ public struct Addresses: Sendable {
     case .forwarded: return fields.list("forwarded").last.flatMap { hop($0) }
     case .xForwarded:
       var said = Fields()
-      if let scheme = fields.list("x-forwarded-proto").last { said.add("X-Forwarded-Proto", scheme) }
-      if let host = fields.list("x-forwarded-host").last { said.add("X-Forwarded-Host", host) }
+      if let scheme = unquotedMembers(fields, "x-forwarded-proto").last { said.add("X-Forwarded-Proto", scheme) }
+      if let host = unquotedMembers(fields, "x-forwarded-host").last { said.add("X-Forwarded-Host", host) }
       return Forwarded(said)?.hops.last
     }
   }

@@ -39,7 +39,11 @@ enum DaemonSite {
           origin = "https://\(asked.host)" + (port == 443 ? "" : ":\(port)")
         }
         let target = request.head.target
-        return .redirect(.permanentRedirect, to: origin + target.path + (target.query.map { "?\($0)" } ?? ""))
+        var response = Response.redirect(
+          .permanentRedirect, to: origin + target.path + (target.query.map { "?\($0)" } ?? ""))
+        // Where it leads was taken from the request: nobody else may be told so.
+        if addresses.publicOrigins.isEmpty { response.fields.add("Cache-Control", "no-store") }
+        return response
       }, limits: limits)
   }
 }

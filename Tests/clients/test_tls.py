@@ -1,9 +1,12 @@
 """HTTPS and wss: a certificate of its own, one from files, and a new one without a restart."""
 
+import ctypes
+import ctypes.util
 import hashlib
 import os
 import re
 import signal
+import socket
 import ssl
 import subprocess
 import time
@@ -106,3 +109,55 @@ class Wss(ServingTest):
                 for message in ("hello", os.urandom(300_000)):
                     socket.send(message)
                     self.assertEqual(socket.recv(timeout=10), message)
+
+
+class KeyUpdates(ServingTest):
+    """RFC 8446 §4.6.3: anyone may ask for new keys at any time, and each time costs the other side an answer."""
+
+    arguments = bench_server("--tls")
+
+    def library(self):
+        ssl_library = ctypes.CDLL(ctypes.util.find_library("ssl") or "libssl.so.3")
+        pointer = ctypes.c_void_p
+        for name, result, arguments in [
+            ("TLS_client_method", pointer, []), ("SSL_CTX_new", pointer, [pointer]), ("SSL_new", pointer, [pointer]),
+            ("SSL_set_fd", ctypes.c_int, [pointer, ctypes.c_int]), ("SSL_connect", ctypes.c_int, [pointer]),
+            ("SSL_key_update", ctypes.c_int, [pointer, ctypes.c_int]), ("SSL_do_handshake", ctypes.c_int, [pointer]),
+            ("SSL_write", ctypes.c_int, [pointer, ctypes.c_char_p, ctypes.c_int]),
+            ("SSL_read", ctypes.c_int, [pointer, ctypes.c_char_p, ctypes.c_int]),
+            ("SSL_free", None, [pointer]), ("SSL_CTX_free", None, [pointer]),
+        ]:
+            function = getattr(ssl_library, name)
+            function.restype, function.argtypes = result, arguments
+        return ssl_library
+
+    def updates_until_cut_off(self, most, between=b""):
+        """How many key updates the server took."""
+        library = self.library()
+        context = library.SSL_CTX_new(library.TLS_client_method())
+        session = library.SSL_new(context)
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as connection:
+            connection.settimeout(None)
+            library.SSL_set_fd(session, connection.fileno())
+            self.assertEqual(library.SSL_connect(session), 1)
+            taken = 0
+            while taken < most:
+                library.SSL_key_update(session, 1)
+                if library.SSL_do_handshake(session) != 1:
+                    break
+                if between:
+                    library.SSL_write(session, between, len(between))
+                    library.SSL_read(session, ctypes.create_string_buffer(65536), 65536)
+                taken += 1
+        library.SSL_free(session)
+        library.SSL_CTX_free(context)
+        return taken
+
+    def test_who_does_nothing_else_is_cut_off(self):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        self.assertLess(self.updates_until_cut_off(200_000), 200_000)
+        self.assertEqual(self.curl_headers("--insecure", f"{self.server.url}/json")[0], 200)
+
+    def test_who_asks_something_in_between_is_served(self):
+        request = b"GET /json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        self.assertEqual(self.updates_until_cut_off(300, request), 300)
