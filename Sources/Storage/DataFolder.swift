@@ -33,6 +33,9 @@ public final class DataFolder: Sendable {
 
   deinit { close(lock) }
 
+  /// Lets another process have it, although the object is still held somewhere.
+  func release() { flock(lock, LOCK_UN) }
+
   public var database: String { path + "/parley.db" }
   public var files: String { path + "/files" }
 

@@ -49,8 +49,9 @@ public final class Store: Sendable {
     return try result.get()
   }
 
-  /// Takes no more writes, carries out those that wait, and closes the database.
+  /// Takes no more writes, carries out those that wait, closes the database, and lets the folder go.
   public func close() async {
     await writer.close()
+    folder.release()
   }
 }
