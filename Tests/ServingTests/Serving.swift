@@ -1,5 +1,4 @@
-import Dispatch
-import Glibc
+import Foundation
 import Synchronization
 import Testing
 import Web
@@ -114,13 +113,11 @@ func eventually(within seconds: Int64 = 20, _ condition: () async -> Bool) async
   return await condition()
 }
 
-/// Runs a test that blocks, so that it takes no thread away from the others.
+/// Runs a test that blocks on a thread that is nobody else's: Dispatch has few, and the servers' loops run on them.
 private final class OwnThread: TaskExecutor {
-  private let queue = DispatchQueue(label: "parley.test", attributes: .concurrent)
-
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 
