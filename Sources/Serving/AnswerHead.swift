@@ -5,16 +5,11 @@ import Web
 extension Exchange {
   /// RFC 9112 §6 and §9: how the end of the answer is known, and whether the connection goes on after it.
   func writeHead(_ response: Response, _ shard: Shard, now: Int64) -> [UInt8] {
-    var output: [UInt8] = []
-    output.reserveCapacity(Self.usualSize + response.fields.wireBytes.count + (response.smallLength ?? 0))
-    response.status.appendLine(to: &output)
-    shard.clock.appendDate(now, to: &output)
-    output.append(contentsOf: response.fields.wireBytes)
+    var output = shard.beginHead(
+      response.status, response.fields, now: now, room: Self.usualSize + (response.smallLength ?? 0))
     shard.site.common.append(to: &output, unlessIn: response.fields)
     writeFraming(response, to: &output)
-    output.append("X-Request-ID: " as StaticString)
-    id.append(to: &output)
-    output.append("\r\n\r\n" as StaticString)
+    id.endHead(&output)
     return output
   }
 
@@ -39,6 +34,27 @@ extension Exchange {
     } else if head.version == .http10 {
       output.append("Connection: keep-alive\r\n" as StaticString)
     }
+  }
+}
+
+extension Shard {
+  /// What every head starts with: status, date, and the fields that were set.
+  func beginHead(_ status: Status, _ fields: Fields, now: Int64, room: Int = 0) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(room + fields.wireBytes.count)
+    status.appendLine(to: &output)
+    clock.appendDate(now, to: &output)
+    output.append(contentsOf: fields.wireBytes)
+    return output
+  }
+}
+
+extension RequestID {
+  /// The last field of every head, and its end.
+  func endHead(_ output: inout [UInt8]) {
+    output.append("X-Request-ID: " as StaticString)
+    append(to: &output)
+    output.append("\r\n\r\n" as StaticString)
   }
 }
 

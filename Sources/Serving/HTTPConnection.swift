@@ -540,12 +540,9 @@ final class HTTPConnection: StreamHandler {
     do {
       let (fields, agreement) = try WebSocketHandshake.accept(
         exchange.head, subprotocols: upgrade.subprotocols, deflate: upgrade.options.deflate)
-      var output: [UInt8] = []
-      Status.switchingProtocols.appendLine(to: &output)
-      shard.clock.appendDate(loop.now, to: &output)
-      output.append(contentsOf: fields.wireBytes)
+      var output = shard.beginHead(.switchingProtocols, fields, now: loop.now)
       output.append(contentsOf: response.fields.wireBytes)
-      output.append("X-Request-ID: \(exchange.id)\r\n\r\n")
+      exchange.id.endHead(&output)
       stream.write(output)
       exchange.status = .switchingProtocols
       log(exchange, isCut: false)
@@ -592,12 +589,10 @@ final class HTTPConnection: StreamHandler {
     var problem = Problem(status, code: Self.code(status), title: explanation)
     problem.closesConnection = true
     let response = problem.response(id: id)
-    var output: [UInt8] = []
-    status.appendLine(to: &output)
-    shard.clock.appendDate(loop.now, to: &output)
-    output.append(contentsOf: response.fields.wireBytes)
+    var output = shard.beginHead(status, response.fields, now: loop.now)
     shard.site.common.append(to: &output, unlessIn: response.fields)
-    output.append("Content-Length: \(response.length ?? 0)\r\nX-Request-ID: \(id)\r\n\r\n")
+    output.append("Content-Length: \(response.length ?? 0)\r\n")
+    id.endHead(&output)
     if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
     stream.write(output)
     shard.log?.refused(status: status, client: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))

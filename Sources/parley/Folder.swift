@@ -1,4 +1,5 @@
 import Glibc
+import Networking
 import Web
 
 /// Files of the host's own: the data folder, certificates, and what is shipped with the program.
@@ -79,10 +80,5 @@ enum Folder {
     return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private static var reason: String {
-    let code = errno
-    var text = [CChar](repeating: 0, count: 256)
-    guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
+  private static var reason: String { SystemError("", code: errno).reason }
 }
