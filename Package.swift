@@ -49,18 +49,22 @@ let package = Package(
       name: "parley-bench", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],
       exclude: ["README.md"], swiftSettings: strict),
 
-    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: tests),
+    .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: tests),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
-    .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: tests),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
     .target(
       name: "FaultyDisk", dependencies: ["CFaultyVFS", "SQLite"], path: "Tests/FaultyDisk", swiftSettings: tests),
-    .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto"], swiftSettings: tests),
+    .testTarget(
+      name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(
       name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "FaultyDisk"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
-    .testTarget(name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web"], swiftSettings: tests),
+    .testTarget(
+      name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests
+    ),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),
     .testTarget(name: "ArchitectureTests", dependencies: ["Crypto"], swiftSettings: tests),
   ]

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import SeededRandom
 import Testing
 
 /// Texts changed at random, the same ones in every run. `PARLEY_FUZZ_ROUNDS` asks for more.
@@ -52,7 +53,7 @@ private func printable(_ text: [UInt8]) -> String { String(decoding: text, as: U
 
 /// One text of the tables at a time, with up to four changes.
 private struct Mutations {
-  private var random: SplitMix64
+  private var random: Seeded
   private let texts = Texts.all.filter { $0.count < 500 }
   private let pieces = [
     "[", "]", "{", "}", ",", ":", "\"", "\\", "\\u", "\\ud83c", "\\udf55", "0", "1", "-", ".", "e", "E+", "true",
@@ -60,7 +61,7 @@ private struct Mutations {
     "\0", "é", "🍕", "\"a\":", ",\"b\":1", "[]", "{}", "\\n", "\u{feff}", "12345678901234567890",
   ].map { [UInt8]($0.utf8) }
 
-  init(seed: UInt64) { random = SplitMix64(seed: seed) }
+  init(seed: UInt64) { random = Seeded(seed: seed) }
 
   mutating func next() -> [UInt8] {
     var text = pick(texts)

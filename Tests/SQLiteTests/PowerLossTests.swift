@@ -2,6 +2,7 @@ import CFaultyVFS
 import Foundation
 import FaultyDisk
 import SQLite
+import SeededRandom
 import Testing
 
 /// SQLite keeps what it has acknowledged, on a disk that loses everything that was not synced, or any part of it. And the
@@ -90,7 +91,7 @@ import Testing
     var found: Set<Int> = []
     for seed: UInt64 in 1..<61 {
       let folder = try TemporaryFolder()
-      var random = SplitMix64(seed: seed)
+      var random = Seeded(seed: seed)
       try fill(folder.path + "/new.db", rows: 200)
       try fill(folder.database, rows: 100)
       do {

@@ -1,21 +1,7 @@
 import CFaultyVFS
 import Foundation
 import SQLite
-
-/// The same numbers from the same seed.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-}
+import SeededRandom
 
 /// Random transactions against a disk that may fail, and what has to be there afterwards.
 ///
@@ -27,7 +13,7 @@ struct Workload {
   typealias State = [Int: Int]
 
   let path: String
-  private var random: SplitMix64
+  private var random: Seeded
   private(set) var acknowledged: State = [:]
   private(set) var acknowledgements = 0
   private var possible: [State] = []
@@ -35,7 +21,7 @@ struct Workload {
 
   init(path: String, seed: UInt64) {
     self.path = path
-    random = SplitMix64(seed: seed)
+    random = Seeded(seed: seed)
   }
 
   mutating func prepare(_ connection: Connection) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Networking
+import SeededRandom
 import Testing
 import Web
 import Wire
@@ -79,20 +80,5 @@ extension [UInt8] {
       let part = Array<UInt8>(self[place..<Swift.min(count, place + Int.random(in: 1...40, using: &random))])
       insert(contentsOf: part, at: indices.randomElement(using: &random) ?? 0)
     }
-  }
-}
-
-/// SplitMix64: the same seed gives the same requests everywhere.
-private struct Seeded: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,4 +1,5 @@
 import Wire
+import SeededRandom
 
 /// Ways to bring the same bytes: whole, cut in two at every place, and one by one. A parser must not care.
 enum Feeding {
