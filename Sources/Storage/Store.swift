@@ -6,6 +6,9 @@ import SQLite
 public final class Store: Sendable {
   public let folder: DataFolder
   private let writer: Writer
+  private let background: BackgroundReaders
+  private let vfs: String?
+  private let complain: @Sendable (String) -> Void
 
   /// Opens the database, brings it to the schema that this program knows, and takes the pen.
   ///
@@ -24,6 +27,20 @@ public final class Store: Sendable {
     let connection = try Connection.writer(folder.database, options)
     try Migrator(folder: migrations, known: MigrationHashes.all).migrate(connection, at: Int(clock()))
     writer = try Writer(connection, clock: clock, deliver: deliver, complain: complain)
+    self.vfs = vfs
+    self.complain = complain
+    let database = folder.database
+    background = BackgroundReaders { Reader(database, vfs: vfs, complain: complain) }
+  }
+
+  /// A reader for one event loop.
+  public func reader() -> Reader { Reader(folder.database, vfs: vfs, complain: complain) }
+
+  /// Reads what may take long, on a thread apart; after `time` it is cut short and refused as `unavailable`.
+  public func readInBackground<Value: Sendable>(
+    within time: Duration = .seconds(10), _ body: @escaping @Sendable (ReadTransaction) throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    try await background.read(within: time, body)
   }
 
   /// Runs a rule with the pen in its hand, and returns once what it changed is on the disk. The closure may run a moment
@@ -51,6 +68,7 @@ public final class Store: Sendable {
 
   /// Takes no more writes, carries out those that wait, closes the database, and lets the folder go.
   public func close() async {
+    await background.close()
     await writer.close()
     folder.release()
   }

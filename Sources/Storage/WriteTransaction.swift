@@ -1,10 +1,9 @@
 import Model
 import SQLite
 
-/// What a rule may do to the store while it holds the pen. It lives for one closure and never leaves it. All of a batch's
-/// closures run in one transaction of the database, each in a savepoint: a refusal takes back its own changes alone.
-public final class WriteTransaction {
-  let connection: Connection
+/// What a rule may do to the store while it holds the pen. All of a batch's closures run in one transaction of the
+/// database, each in a savepoint: a refusal takes back its own changes alone.
+public final class WriteTransaction: ReadTransaction {
   /// Milliseconds since 1970, the same for the whole closure.
   public let now: Int64
   var counters: Counters
@@ -12,30 +11,17 @@ public final class WriteTransaction {
   var events: [Event] = []
   /// Fed to the search index once, after the batch's last closure.
   var searchChanges: [SearchChange] = []
-  /// Broken machinery. It was told as `unavailable`; the log gets this.
-  private(set) var fault: SQLiteError?
 
   init(_ connection: Connection, counters: Counters, now: Int64) {
-    self.connection = connection
     self.counters = counters
     self.now = now
+    super.init(connection)
   }
 
   /// A number that nothing else has or will have.
   func nextID() -> Int {
     counters.id += 1
     return counters.id
-  }
-
-  /// Runs statements. What goes wrong in them is no refusal of the domain: the caller gets `unavailable`.
-  @discardableResult
-  func run<Result>(_ body: (Connection) throws -> Result) throws(Refusal) -> Result {
-    do {
-      return try body(connection)
-    } catch {
-      fault = (error as? SQLiteError) ?? fault
-      throw .unavailable
-    }
   }
 }
 

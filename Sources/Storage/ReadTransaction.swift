@@ -1,0 +1,37 @@
+import Model
+import SQLite
+
+/// One picture of the whole database: whatever is written meanwhile, all that is asked of it belongs together. It lives
+/// for one closure and never leaves it.
+///
+/// What can be asked stands in extensions of this class, one file per family of tables. A `WriteTransaction` is one too,
+/// so a rule asks in the transaction that changes.
+public class ReadTransaction {
+  let connection: Connection
+  /// Broken machinery. It was told as `unavailable`; the log gets this.
+  private(set) final var fault: SQLiteError?
+
+  init(_ connection: Connection) {
+    self.connection = connection
+  }
+
+  /// Runs statements. What goes wrong in them is no refusal of the domain: the caller gets `unavailable`.
+  @discardableResult
+  final func run<Result>(_ body: (Connection) throws -> Result) throws(Refusal) -> Result {
+    do {
+      return try body(connection)
+    } catch {
+      fault = (error as? SQLiteError) ?? fault
+      throw .unavailable
+    }
+  }
+
+  func begin() throws(Refusal) -> Transaction {
+    do {
+      return try connection.begin(.deferred)
+    } catch {
+      fault = error
+      throw .unavailable
+    }
+  }
+}
