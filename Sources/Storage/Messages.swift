@@ -39,17 +39,21 @@ extension WriteTransaction {
   public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
     let fingerprint = try message.fingerprint()
     if let earlier = try repeated(message, fingerprint) { return earlier }
-    guard let (lastSeq, lastID) = try lastMessage(of: message.conversation) else { throw .notFound }
+    guard let place = try openPlace(message.conversation) else { throw .notFound }
 
     let id = ID<Message>(nextID())
-    let seq = lastSeq + 1
-    let previous = lastSeq == 0 ? nil : ID<Message>(lastID)
+    let seq = place.lastSeq + 1
+    let previous = place.lastSeq == 0 ? nil : ID<Message>(place.lastID)
     try insert(message, id, seq, previous)
     if let clientID = message.clientID {
       try remember(clientID, of: message.author, subject: id.number, fingerprint)
     }
-    let scope = "c\(message.conversation) a\(message.author)"
-    searchChanges.append(.add(message: id.number, words: message.text, scope: scope))
+    if !message.isMachineOnly {
+      let entry = SearchEntry(
+        id, text: message.text, place: nil, conversation: message.conversation, forum: place.forum,
+        author: message.author)
+      searchChanges.append(.add(entry))
+    }
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
       actor: message.author.number)
@@ -81,15 +85,17 @@ extension WriteTransaction {
     return found.stored
   }
 
-  private func lastMessage(of conversation: ID<Conversation>) throws(Refusal) -> (seq: Int, id: Int)? {
+  private func openPlace(
+    _ conversation: ID<Conversation>
+  ) throws(Refusal) -> (lastSeq: Int, lastID: Int, forum: ID<Forum>?)? {
     try run { connection in
       try connection.first(
         """
-        select last_seq, last_message_id
+        select last_seq, last_message_id, forum_id
         from conversation
         where id = $1 and state = 'open'
         """, conversation.number
-      ) { row in (try row.int(0), try row.int(1)) }
+      ) { row in (try row.int(0), try row.int(1), try row.optionalInt(2).map { ID($0) }) }
     }
   }
 
