@@ -37,6 +37,11 @@ let package = Package(
     .target(
       name: "Storage", dependencies: ["SQLite", "Model", "Crypto", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),
+    .target(
+      name: "Community", dependencies: ["Model", "Storage", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "API", dependencies: ["Community", "Storage", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
+      swiftSettings: strict),
     .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "Serving", dependencies: ["Networking", "Wire", "Web", "JSON"], exclude: ["README.md"],
@@ -61,6 +66,12 @@ let package = Package(
       name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(
       name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "FaultyDisk"], swiftSettings: tests),
+    .testTarget(
+      name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),
+    .testTarget(
+      name: "APITests",
+      dependencies: ["API", "Community", "Storage", "Model", "Serving", "Networking", "Web", "Wire", "JSON"],
+      swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests

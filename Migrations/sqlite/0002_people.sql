@@ -7,7 +7,7 @@ create table account (
   name_key text unique,
   display_name text,
   bio text not null default '',
-  role text not null check (role in ('owner', 'admin', 'member', 'guest')),
+  role text not null check (role in ('owner', 'admin', 'moderator', 'member', 'bot', 'guest')),
   state text not null check (state in ('waiting', 'active', 'disabled', 'deactivated', 'left', 'erased')),
   -- Came with an import: no way in until an invite claims it.
   imported integer not null default 0 check (imported in (0, 1)),
@@ -55,7 +55,7 @@ create table invite (
   created_by integer not null references account (id),
   -- The invite by which its maker came: invites form a tree that can be cut.
   parent_id integer references invite (id),
-  role text not null check (role in ('admin', 'member', 'guest')),
+  role text not null check (role in ('admin', 'moderator', 'member', 'guest')),
   forum_id integer,
   -- The imported person whom it lets in.
   claims_user_id integer references account (id) on delete cascade,

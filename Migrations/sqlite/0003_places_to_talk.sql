@@ -9,8 +9,12 @@ create table forum (
   visibility text not null check (visibility in ('public', 'members', 'private')),
   section text,
   position integer not null default 0,
-  write text not null default 'members' check (write in ('members', 'moderators')),
-  start_topics text not null default 'members' check (start_topics in ('members', 'moderators')),
+  write text not null default 'readers' check (write in ('readers', 'members', 'moderators')),
+  start_topics text not null default 'readers' check (start_topics in ('readers', 'members', 'moderators')),
+  -- Whether topics can be marked as solved, and whether everyone sees earlier texts of edited messages.
+  solvable integer not null default 0 check (solvable in (0, 1)),
+  shows_revisions integer not null default 0 check (shows_revisions in (0, 1)),
+  call_url text,
   slow_seconds integer not null default 0 check (slow_seconds >= 0),
   locked integer not null default 0 check (locked in (0, 1)),
   -- Its live conversation, made with it.
@@ -19,16 +23,20 @@ create table forum (
   created_at integer not null,
   -- The newest message anywhere in it.
   last_message_id integer not null default 0,
+  -- When all members were last rung at once.
+  rung_at integer,
   revision integer not null default 1,
+  archived_at integer,
   deleted_at integer
 ) strict;
 
 create index forum_by_activity on forum (last_message_id desc, id desc) where deleted_at is null;
+create unique index forum_by_title on forum (title) where deleted_at is null;
 
 create table forum_member (
   forum_id integer not null references forum (id) on delete cascade,
   user_id integer not null references account (id) on delete cascade,
-  role text not null default 'member' check (role in ('member', 'moderator')),
+  role text not null default 'member' check (role in ('member', 'moderator', 'admin')),
   created_at integer not null,
   primary key (forum_id, user_id)
 ) strict, without rowid;
@@ -44,6 +52,18 @@ create table conversation (
   title text,
   type text,
   annotations text not null default '[]',
+  -- Who reads and writes beside the participants, and whether that is settled for good.
+  readers text not null default 'listed' check (readers in ('anyone', 'people', 'listed')),
+  writers text not null default 'listed' check (writers in ('people', 'listed')),
+  readers_immutable integer not null default 0 check (readers_immutable in (0, 1)),
+  writers_immutable integer not null default 0 check (writers_immutable in (0, 1)),
+  -- Whether who joins reads what was said before.
+  history_visible integer not null default 1 check (history_visible in (0, 1)),
+  -- Where history begins for who reads because it is open to people with an account, or to everyone.
+  people_from_seq integer not null default 1,
+  anyone_from_seq integer not null default 1,
+  -- The message that solved the topic.
+  solved_by integer,
   -- The participants of a conversation that is the only one of theirs, in one text.
   distinct_key text unique,
   slow_seconds integer not null default 0 check (slow_seconds >= 0),
@@ -71,7 +91,7 @@ create index conversation_by_type on conversation (type, id) where type is not n
 create table participant (
   conversation_id integer not null references conversation (id) on delete cascade,
   user_id integer not null references account (id) on delete cascade,
-  role text not null default 'member' check (role in ('member', 'admin')),
+  role text not null default 'member' check (role in ('reader', 'member', 'admin')),
   joined_at integer not null,
   -- Where this person's history begins.
   from_seq integer not null default 1,

@@ -54,6 +54,36 @@ public struct Event: Sendable, Hashable {
     case relationChanged = 22
     case preferencesUpdated = 23
     case settingsUpdated = 24
+
+    /// As the contract calls it.
+    public var name: String {
+      switch self {
+      case .messageCreated: "message.created"
+      case .messageEdited: "message.edited"
+      case .messageDeleted: "message.deleted"
+      case .messageRestored: "message.restored"
+      case .actionAdded: "action.added"
+      case .actionRemoved: "action.removed"
+      case .receiptUpdated: "receipt.updated"
+      case .conversationCreated: "conversation.created"
+      case .conversationUpdated: "conversation.updated"
+      case .conversationRemoved: "conversation.removed"
+      case .participantJoined: "participant.joined"
+      case .participantLeft: "participant.left"
+      case .participantChanged: "participant.changed"
+      case .forumCreated: "forum.created"
+      case .forumUpdated: "forum.updated"
+      case .forumDeleted: "forum.deleted"
+      case .userUpdated: "user.updated"
+      case .inboxAdded: "inbox.added"
+      case .inboxRead: "inbox.read"
+      case .markMoved: "mark.moved"
+      case .levelChanged: "level.changed"
+      case .relationChanged: "relation.changed"
+      case .preferencesUpdated: "preferences.updated"
+      case .settingsUpdated: "settings.updated"
+      }
+    }
   }
 }
 
@@ -82,6 +112,17 @@ public enum EventStream: Sendable, Hashable {
     default:
       guard number == 0 else { return nil }
       self = .site
+    }
+  }
+}
+
+extension EventStream: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .site: "site"
+    case .user(let id): "user:\(id)"
+    case .forum(let id): "forum:\(id)"
+    case .conversation(let id): "conversation:\(id)"
     }
   }
 }

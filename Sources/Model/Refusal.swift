@@ -1,5 +1,9 @@
 /// An expected "no". Whoever asked is told this, by its code, and nothing of the inside.
 public enum Refusal: Error, Sendable, Hashable {
+  /// Nobody is known to ask, and this is for people.
+  case unauthenticated
+  /// The asker may see that it is there, but not do this.
+  case forbidden
   /// There is nothing of this name that the asker may see.
   case notFound
   /// It was here and is no longer.
@@ -8,17 +12,73 @@ public enum Refusal: Error, Sendable, Hashable {
   case conflict
   /// This `client_id` has made something else before.
   case clientIDReused
+  /// Fields that can't be taken as they are. Never empty.
+  case invalid([FieldFault])
+  /// Too much of it in this time; again after so many seconds.
+  case rateLimited(seconds: Int)
   /// The server can't do it now; trying again later may help.
   case unavailable
+
+  /// One field that can't be taken.
+  public static func invalid(_ field: String, _ code: FieldFault.Code) -> Refusal {
+    .invalid([FieldFault(field: field, code: code)])
+  }
 
   /// The stable name, as the API gives it.
   public var code: String {
     switch self {
+    case .unauthenticated: "unauthenticated"
+    case .forbidden: "forbidden"
     case .notFound: "not_found"
     case .gone: "gone"
     case .conflict: "conflict"
     case .clientIDReused: "client_id_reused"
+    case .invalid: "invalid"
+    case .rateLimited: "rate_limited"
     case .unavailable: "unavailable"
+    }
+  }
+}
+
+/// What is wrong with one field of what was asked.
+public struct FieldFault: Sendable, Hashable {
+  /// The way to it, such as `attachments[2]`.
+  public let field: String
+  public let code: Code
+
+  public init(field: String, code: Code) {
+    self.field = field
+    self.code = code
+  }
+
+  public enum Code: Sendable, Hashable {
+    case missing
+    case unknownField
+    case invalid
+    case tooShort(least: Int)
+    case tooLong(limit: Int)
+    case tooMany(limit: Int)
+    case outOfRange(ClosedRange<Int>)
+    /// Someone or something else has it.
+    case taken
+    /// What it names is not there, or not for the asker.
+    case unknown
+    /// It belongs to something else than what is asked for.
+    case mismatch
+
+    public var name: String {
+      switch self {
+      case .missing: "missing"
+      case .unknownField: "unknown_field"
+      case .invalid: "invalid"
+      case .tooShort: "too_short"
+      case .tooLong: "too_long"
+      case .tooMany: "too_many"
+      case .outOfRange: "out_of_range"
+      case .taken: "taken"
+      case .unknown: "unknown"
+      case .mismatch: "mismatch"
+      }
     }
   }
 }

@@ -8,10 +8,10 @@ enum MigrationHashes {
       hash: "8e1d53768a3eb3d20e6e78d7f540129c9c8ae1b271e7b0feb474f9cc35709f9d"),
     Migration(
       number: 2, name: "people",
-      hash: "70dd4f5b90eb73e944186f7bc5f6ea983392bfaa9ac765e9d945a2f2e134b979"),
+      hash: "82d9d7b91136d5f305f6fce58ceb813bec191d76dfc07a0ee87097e2508f69dd"),
     Migration(
       number: 3, name: "places_to_talk",
-      hash: "5a6407e32ccd1b7bc49c64a79920696e71477887bf44bb1c007111ad0c7d1027"),
+      hash: "9fcb59887e26847068ff637d850f286add4e0fc4ac1ee909d0cb6d713488b7ce"),
     Migration(
       number: 4, name: "messages",
       hash: "de85cfaca75eb925a55393af67115d1cd1d4629c29bccb37bbc64ca2dcd8caa6"),

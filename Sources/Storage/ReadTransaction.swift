@@ -8,11 +8,14 @@ import SQLite
 /// so a rule asks in the transaction that changes.
 public class ReadTransaction {
   let connection: Connection
+  /// Milliseconds since 1970, the same for the whole closure.
+  public final let now: Int64
   /// Broken machinery. It was told as `unavailable`; the log gets this.
   private(set) final var fault: SQLiteError?
 
-  init(_ connection: Connection) {
+  init(_ connection: Connection, now: Int64) {
     self.connection = connection
+    self.now = now
   }
 
   /// Runs statements. What goes wrong in them is no refusal of the domain: the caller gets `unavailable`.

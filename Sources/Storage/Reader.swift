@@ -6,15 +6,20 @@ import SQLite
 public final class Reader {
   private let path: String
   private let vfs: String?
+  private let clock: @Sendable () -> Int64
   private let complain: @Sendable (String) -> Void
   private var connection: Connection?
 
   /// However wrong a query was planned, a loop comes back.
   private static let longest: Duration = .seconds(1)
 
-  init(_ path: String, vfs: String?, complain: @escaping @Sendable (String) -> Void) {
+  init(
+    _ path: String, vfs: String?, clock: @escaping @Sendable () -> Int64,
+    complain: @escaping @Sendable (String) -> Void
+  ) {
     self.path = path
     self.vfs = vfs
+    self.clock = clock
     self.complain = complain
   }
 
@@ -28,7 +33,7 @@ public final class Reader {
       throw .unavailable
     }
     return try connection.limited(to: time ?? Self.longest) { () throws(Refusal) in
-      let picture = ReadTransaction(connection)
+      let picture = ReadTransaction(connection, now: clock())
       defer { if let fault = picture.fault { complain("a query failed: \(fault)") } }
       // Ends with this scope. Nothing was written, so how it ends makes no difference.
       let transaction = try picture.begin()

@@ -8,6 +8,7 @@ public final class Store: Sendable {
   private let writer: Writer
   private let background: BackgroundReaders
   private let vfs: String?
+  private let clock: @Sendable () -> Int64
   private let complain: @Sendable (String) -> Void
 
   /// Opens the database, brings it to the schema that this program knows, and takes the pen.
@@ -28,13 +29,14 @@ public final class Store: Sendable {
     try Migrator(folder: migrations, known: MigrationHashes.all).migrate(connection, at: Int(clock()))
     writer = try Writer(connection, clock: clock, deliver: deliver, complain: complain)
     self.vfs = vfs
+    self.clock = clock
     self.complain = complain
     let database = folder.database
-    background = BackgroundReaders { Reader(database, vfs: vfs, complain: complain) }
+    background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, complain: complain) }
   }
 
   /// A reader for one event loop.
-  public func reader() -> Reader { Reader(folder.database, vfs: vfs, complain: complain) }
+  public func reader() -> Reader { Reader(folder.database, vfs: vfs, clock: clock, complain: complain) }
 
   /// Reads what may take long, on a thread apart; after `time` it is cut short and refused as `unavailable`.
   public func readInBackground<Value: Sendable>(

@@ -4,8 +4,6 @@ import SQLite
 /// What a rule may do to the store while it holds the pen. All of a batch's closures run in one transaction of the
 /// database, each in a savepoint: a refusal takes back its own changes alone.
 public final class WriteTransaction: ReadTransaction {
-  /// Milliseconds since 1970, the same for the whole closure.
-  public let now: Int64
   var counters: Counters
   /// What was logged, in order. Handed on after the commit.
   var events: [Event] = []
@@ -14,8 +12,7 @@ public final class WriteTransaction: ReadTransaction {
 
   init(_ connection: Connection, counters: Counters, now: Int64) {
     self.counters = counters
-    self.now = now
-    super.init(connection)
+    super.init(connection, now: now)
   }
 
   /// A number that nothing else has or will have.

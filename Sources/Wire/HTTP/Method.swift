@@ -31,6 +31,9 @@ public enum Method: Sendable, Hashable {
     }
   }
 
+  /// RFC 9110 §9.2.1: asks, and changes nothing.
+  public var isSafe: Bool { self == .get || self == .head || self == .options }
+
   public var name: String {
     switch self {
     case .get: "GET"

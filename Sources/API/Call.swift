@@ -1,0 +1,54 @@
+import Community
+import JSON
+import Model
+import Web
+import Wire
+
+/// One request, with who asks and what they ask of.
+struct Call {
+  let request: Request
+  let context: Context
+  let community: Community
+  /// The community as this loop reads it.
+  let view: CommunityView
+  let caller: Caller
+
+  init(_ request: Request, _ context: Context, _ community: Community, for access: Endpoint.Access) throws {
+    self.request = request
+    self.context = context
+    self.community = community
+    view = context.locals.object(CommunityView.self) { community.view() }
+    caller = try Authentication.caller(of: request, context, view)
+    if case .person(let scope) = access { _ = try caller.person(for: scope) }
+  }
+
+  /// What stands in the path.
+  func id<Thing>(_ name: String = "id") throws(Refusal) -> ID<Thing> {
+    guard let id = request.parameters[name].flatMap({ ID<Thing>(parsing: $0) }) else { throw .notFound }
+    return id
+  }
+
+  /// Reads the body by its fields' names; what was not read is refused.
+  func body<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
+    if let type = request.fields["content-type"], !Self.isJSON(type) { throw Problem.unsupportedMediaType }
+    let bytes = try await request.body.collect()
+    var object = try JSONValue(parsing: bytes).object()
+    let value = try read(&object)
+    try object.finish()
+    return value
+  }
+
+  /// What curl says of a body when it is told nothing is let pass too.
+  private static func isJSON(_ type: String) -> Bool {
+    guard let media = MediaType(type) else { return false }
+    return media.isJSON || media.essence == "application/x-www-form-urlencoded"
+  }
+
+  /// Reads the query by its names; what was not read is refused.
+  func query<Value>(_ read: (inout Query) throws -> Value) throws -> Value {
+    var query = try Query(request.head.target.query)
+    let value = try read(&query)
+    try query.finish()
+    return value
+  }
+}

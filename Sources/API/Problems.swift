@@ -1,0 +1,91 @@
+// How each "no" looks over HTTP. The codes are the contract's; titles are for developers.
+
+import JSON
+import Model
+import Web
+import Wire
+
+extension Problem {
+  /// Whatever a handler threw.
+  init(_ error: any Error) {
+    switch error {
+    case let problem as Problem: self = problem
+    case let refusal as Refusal: self.init(refusal)
+    case let error as JSONError: self.init(error)
+    default: self = .broken(error)
+    }
+  }
+
+  init(_ refusal: Refusal) {
+    switch refusal {
+    case .unauthenticated: self = .unauthenticated
+    case .forbidden: self = Problem(.forbidden, code: refusal.code, title: "You may not do this.")
+    case .notFound: self = .notFound
+    case .gone: self = Problem(.gone, code: refusal.code, title: "It is no longer here.")
+    case .conflict: self = Problem(.conflict, code: refusal.code, title: "It has changed meanwhile.")
+    case .clientIDReused:
+      self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
+    case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
+    case .rateLimited(let seconds):
+      self = Problem(
+        .tooManyRequests, code: refusal.code, title: "Too much in this time. Try again later.",
+        params: [("seconds", .number(seconds))],
+        fields: .retry(after: seconds))
+    case .unavailable: self = .unavailable
+    }
+  }
+
+  init(_ error: JSONError) {
+    switch error {
+    case .malformed(let malformation, let offset):
+      self = .badRequest("The body is no JSON: \(malformation.rawValue) at byte \(offset).")
+    case .refused(let errors):
+      self = .invalid(
+        errors.map { error in
+          FieldProblem(
+            field: error.field, code: error.code,
+            params: error.params.map { (name: $0.key, value: Problem.Param.text($0.value)) })
+        })
+    }
+  }
+
+  private static func invalid(_ errors: [FieldProblem]) -> Problem {
+    let isUnknown = errors.allSatisfy { $0.code == "unknown_field" }
+    return Problem(
+      .badRequest, code: isUnknown ? "unknown_field" : "invalid", title: "The request is not valid.", errors: errors)
+  }
+
+  static var unauthenticated: Problem {
+    // RFC 9110 §15.5.2: 401 says how to prove who one is.
+    Problem(
+      .unauthorized, code: "unauthenticated", title: "Sign in first.", fields: ["WWW-Authenticate": "Bearer"])
+  }
+
+  static let foreignOrigin = Problem(
+    .forbidden, code: "forbidden", title: "A page of another origin may not do this.")
+
+  static let unsupportedMediaType = Problem(
+    .unsupportedMediaType, code: "unsupported_media_type", title: "The body has to be JSON.",
+    fields: ["Accept": "application/json"])
+}
+
+extension Problem.FieldProblem {
+  init(_ fault: FieldFault) {
+    let params: [(name: String, value: Problem.Param)] =
+      switch fault.code {
+      case .missing, .unknownField, .invalid, .taken, .unknown, .mismatch: []
+      case .tooShort(let least): [("least", .number(least))]
+      case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]
+      case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]
+      }
+    self.init(field: fault.field, code: fault.code.name, params: params)
+  }
+}
+
+extension Fields {
+  fileprivate static func retry(after seconds: Int) -> Fields {
+    var fields = Fields()
+    fields.add("Retry-After", String(seconds))
+    return fields
+  }
+}

@@ -1,0 +1,67 @@
+import Model
+import Wire
+
+/// The query of an address, asked for by name. It remembers which names were, so that `finish()` can refuse the rest: a
+/// misspelled filter must not look like an answer.
+struct Query {
+  private let pairs: FormPairs
+  private var read: Set<String> = []
+
+  init(_ text: String?) throws(Refusal) {
+    do {
+      pairs = try FormPairs(text ?? "")
+    } catch {
+      throw .invalid("query", .invalid)
+    }
+  }
+
+  mutating func text(_ name: String) throws(Refusal) -> String? {
+    read.insert(name)
+    let values = pairs.all(name)
+    guard values.count < 2 else { throw .invalid(name, .tooMany(limit: 1)) }
+    return values.first
+  }
+
+  mutating func int(_ name: String, in range: ClosedRange<Int>) throws(Refusal) -> Int? {
+    guard let text = try text(name) else { return nil }
+    // One spelling for each number.
+    guard let number = Int(text), String(number) == text else { throw .invalid(name, .invalid) }
+    guard range.contains(number) else { throw .invalid(name, .outOfRange(range)) }
+    return number
+  }
+
+  mutating func flag(_ name: String) throws(Refusal) -> Bool? {
+    switch try text(name) {
+    case nil: nil
+    case "true", "1": true
+    case "false", "0": false
+    default: throw .invalid(name, .invalid)
+    }
+  }
+
+  mutating func word<Word: RawRepresentable>(_ name: String) throws(Refusal) -> Word? where Word.RawValue == String {
+    guard let text = try text(name) else { return nil }
+    guard let word = Word(rawValue: text) else { throw .invalid(name, .invalid) }
+    return word
+  }
+
+  mutating func id<Thing>(_ name: String) throws(Refusal) -> ID<Thing>? {
+    guard let text = try text(name) else { return nil }
+    guard let id = ID<Thing>(parsing: text) else { throw .invalid(name, .invalid) }
+    return id
+  }
+
+  /// A point in time, in milliseconds since 1970.
+  mutating func time(_ name: String) throws(Refusal) -> Int64? {
+    guard let text = try text(name) else { return nil }
+    guard let time = Timestamp.parse(text) else { throw .invalid(name, .invalid) }
+    return Int64(time)
+  }
+
+  func finish() throws(Refusal) {
+    let unknown = Set(pairs.pairs.map(\.name)).subtracting(read)
+    guard unknown.isEmpty else {
+      throw .invalid(unknown.sorted().prefix(10).map { FieldFault(field: $0, code: .unknownField) })
+    }
+  }
+}

@@ -1,0 +1,5 @@
+// Every endpoint, one line each.
+
+extension API {
+  static let endpoints: [Endpoint] = []
+}

@@ -1,0 +1,114 @@
+// Who may do what. Everything that is allowed or not is said here, as a function of a role and a standing, and of nothing
+// else: so that it can be read in one sitting and tested as a table.
+
+public import Model
+
+/// What somebody may do with a forum.
+public struct ForumRights: OptionSet, Sendable, Hashable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Knows that it is there: its title, icon and description.
+  public static let see = ForumRights(rawValue: 1)
+  /// Reads its room and topics.
+  public static let read = ForumRights(rawValue: 2)
+  public static let write = ForumRights(rawValue: 4)
+  public static let startTopics = ForumRights(rawValue: 8)
+  /// Removes, pins, locks, silences.
+  public static let moderate = ForumRights(rawValue: 16)
+  /// Changes the forum itself, and who is in it.
+  public static let manage = ForumRights(rawValue: 32)
+  /// Says where it stands among the others.
+  public static let arrange = ForumRights(rawValue: 64)
+}
+
+/// What somebody may do with a conversation.
+public struct Rights: OptionSet, Sendable, Hashable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  public static let read = Rights(rawValue: 1)
+  public static let write = Rights(rawValue: 2)
+  /// Removes what others wrote, pins, locks.
+  public static let moderate = Rights(rawValue: 4)
+  /// Changes its title and annotations, and who takes part.
+  public static let manage = Rights(rawValue: 8)
+}
+
+public enum Permissions {
+  /// `role` is nil for nobody.
+  public static func rights(of role: Role?, in forum: ForumStanding) -> ForumRights {
+    var rights: ForumRights = []
+    let isMember = forum.role != nil
+    let isReader =
+      switch forum.visibility {
+      case .public: true
+      case .members: isMember || isPerson(role)
+      case .private: isMember
+      }
+    if isReader { rights.insert([.see, .read]) }
+    // Staff looks after every forum, but reads a private one only as a member: that they joined, everyone there sees.
+    if role?.isStaff == true { rights.insert([.see, .manage, .arrange]) }
+    guard isReader, let role else { return rights }
+    let moderates = role.keepsOrder || forum.role == .moderator || forum.role == .admin
+    if moderates { rights.insert(.moderate) }
+    if forum.role == .admin { rights.insert(.manage) }
+    guard !forum.isArchived, !forum.isLocked || moderates else { return rights }
+    let allows = { (policy: ForumPolicy) in
+      switch policy {
+      case .readers: isMember || role != .guest
+      case .members: isMember || moderates
+      case .moderators: moderates
+      }
+    }
+    if allows(forum.write) { rights.insert(.write) }
+    if allows(forum.startTopics) { rights.insert(.startTopics) }
+    return rights
+  }
+
+  public static func rights(of role: Role?, in place: Standing) -> Rights {
+    var rights = place.forum.map { rightsInForum($0, role, place) } ?? rightsApart(role, place)
+    if place.isSilenced { rights.remove(.write) }
+    return rights
+  }
+
+  /// Where somebody's history begins.
+  public static func fromSeq(of role: Role?, in place: Standing) -> Int {
+    if let participant = place.participant, place.forum == nil { return participant.fromSeq }
+    if place.isOwner || place.forum?.role != nil { return 1 }
+    return isPerson(role) ? place.peopleFromSeq : place.anyoneFromSeq
+  }
+
+  /// A room or a topic: the forum alone decides, but for a lock of its own.
+  private static func rightsInForum(_ forum: ForumStanding, _ role: Role?, _ place: Standing) -> Rights {
+    let all = rights(of: role, in: forum)
+    var rights: Rights = []
+    if all.contains(.read) { rights.insert(.read) }
+    if all.contains(.moderate) { rights.insert([.moderate, .manage]) }
+    if all.contains(.write), !place.isLocked || all.contains(.moderate) { rights.insert(.write) }
+    return rights
+  }
+
+  /// A conversation that stands by itself. Being staff of the site opens none of them.
+  private static func rightsApart(_ role: Role?, _ place: Standing) -> Rights {
+    var rights: Rights = []
+    let participant = place.participant
+    let isOpen =
+      switch place.readers {
+      case .anyone: true
+      case .people: isPerson(role)
+      case .listed: false
+      }
+    if isOpen || place.isOwner || participant != nil { rights.insert(.read) }
+    guard role != nil else { return rights }
+    let leads = place.isOwner || (participant?.role == .admin && place.kind != .direct)
+    if leads { rights.insert([.moderate, .manage]) }
+    let mayWrite = place.isOwner || (participant.map { $0.role != .reader && !$0.isRequest } ?? false)
+    let isOpenToWrite = place.writers == .people && isPerson(role) && rights.contains(.read)
+    if mayWrite || isOpenToWrite, !place.isBlocked, !place.isLocked || leads { rights.insert(.write) }
+    return rights
+  }
+
+  /// Somebody with an account who is not a guest.
+  private static func isPerson(_ role: Role?) -> Bool { role != nil && role != .guest }
+}

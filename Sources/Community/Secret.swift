@@ -1,0 +1,37 @@
+import Crypto
+import Model
+
+/// Something that lets in whoever knows it: 256 random bits. The place keeps only the digest, so a stolen database opens
+/// no door.
+public struct Secret: Sendable {
+  public let text: String
+  let digest: [UInt8]
+
+  static let byteCount = 32
+  /// What is longer is no secret of ours, and not worth a digest.
+  static let mostBytes = 128
+
+  /// A new one.
+  static func make() throws(Refusal) -> Secret {
+    do {
+      let text = Hex.text(try SecureRandom.bytes(byteCount))
+      return Secret(text: text, digest: try Digest.sha256(of: Array(text.utf8)))
+    } catch {
+      throw .unavailable
+    }
+  }
+
+  /// One that somebody shows.
+  init?(shown text: String) {
+    guard !text.isEmpty, text.utf8.count <= Self.mostBytes, let digest = try? Digest.sha256(of: Array(text.utf8)) else {
+      return nil
+    }
+    self.text = text
+    self.digest = digest
+  }
+
+  private init(text: String, digest: [UInt8]) {
+    self.text = text
+    self.digest = digest
+  }
+}

@@ -1,0 +1,14 @@
+/// Where a person stands with the place.
+public enum AccountState: String, Sendable, Hashable, CaseIterable {
+  /// Has asked to come in.
+  case waiting
+  case active
+  /// Kept out by those who look after the place.
+  case disabled
+  /// Away by their own wish; the name stays.
+  case deactivated
+  /// Gone; what they wrote stays under "former member".
+  case left
+  /// Gone with everything they wrote.
+  case erased
+}

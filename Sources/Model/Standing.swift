@@ -1,0 +1,108 @@
+// The facts that decide what somebody may do somewhere. Storage reads them, in the transaction that acts on them; what
+// follows from them is said in one place, by the community.
+
+/// Who may see a forum.
+public enum Visibility: String, Sendable, Hashable, CaseIterable {
+  case `public`, members, `private`
+}
+
+/// Who may do something in a forum.
+public enum ForumPolicy: String, Sendable, Hashable, CaseIterable {
+  /// Every person who may read it.
+  case readers
+  case members, moderators
+}
+
+public enum ForumRole: String, Sendable, Hashable, CaseIterable {
+  case member, moderator, admin
+}
+
+/// Who may read or write a channel or a feed, beside its participants.
+public enum Audience: String, Sendable, Hashable, CaseIterable {
+  /// Whoever comes, signed in or not.
+  case anyone
+  /// Every person with an account that is not a guest.
+  case people
+  /// The participants alone.
+  case listed
+}
+
+public enum ParticipantRole: String, Sendable, Hashable, CaseIterable {
+  /// Reads, and does not write.
+  case reader
+  case member, admin
+}
+
+/// Somebody and a forum.
+public struct ForumStanding: Sendable, Hashable {
+  public var visibility: Visibility
+  public var write: ForumPolicy
+  public var startTopics: ForumPolicy
+  public var isLocked: Bool
+  public var isArchived: Bool
+  /// Nil for who is not a member.
+  public var role: ForumRole?
+
+  public init(
+    visibility: Visibility, write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, isLocked: Bool = false,
+    isArchived: Bool = false, role: ForumRole? = nil
+  ) {
+    self.visibility = visibility
+    self.write = write
+    self.startTopics = startTopics
+    self.isLocked = isLocked
+    self.isArchived = isArchived
+    self.role = role
+  }
+}
+
+/// Somebody and a conversation.
+public struct Standing: Sendable, Hashable {
+  public var kind: Conversation.Kind
+  public var isLocked: Bool
+  public var readers: Audience
+  public var writers: Audience
+  /// Of a room or a topic.
+  public var forum: ForumStanding?
+  /// Nil for who is not a participant.
+  public var participant: Participation?
+  public var isOwner: Bool
+  /// Told to be quiet, here or everywhere.
+  public var isSilenced: Bool
+  /// In a conversation of two: one has blocked the other.
+  public var isBlocked: Bool
+  /// Where history begins for those who read because it is open to people with an account, and for everyone else.
+  public var peopleFromSeq: Int
+  public var anyoneFromSeq: Int
+
+  public struct Participation: Sendable, Hashable {
+    public var role: ParticipantRole
+    public var fromSeq: Int
+    /// A stranger's first message that was not taken yet.
+    public var isRequest: Bool
+
+    public init(role: ParticipantRole = .member, fromSeq: Int = 1, isRequest: Bool = false) {
+      self.role = role
+      self.fromSeq = fromSeq
+      self.isRequest = isRequest
+    }
+  }
+
+  public init(
+    kind: Conversation.Kind, isLocked: Bool = false, readers: Audience = .listed, writers: Audience = .listed,
+    forum: ForumStanding? = nil, participant: Participation? = nil, isOwner: Bool = false, isSilenced: Bool = false,
+    isBlocked: Bool = false, peopleFromSeq: Int = 1, anyoneFromSeq: Int = 1
+  ) {
+    self.kind = kind
+    self.isLocked = isLocked
+    self.readers = readers
+    self.writers = writers
+    self.forum = forum
+    self.participant = participant
+    self.isOwner = isOwner
+    self.isSilenced = isSilenced
+    self.isBlocked = isBlocked
+    self.peopleFromSeq = peopleFromSeq
+    self.anyoneFromSeq = anyoneFromSeq
+  }
+}

@@ -1,0 +1,69 @@
+public import Model
+import SQLite
+
+extension ReadTransaction {
+  /// What decides what somebody may do in a conversation; nil where there is none, or none any more.
+  public func standing(
+    of account: ID<Account>?, in conversation: ID<Conversation>
+  ) throws(Refusal) -> Standing? {
+    try run { connection in
+      try connection.first(
+        """
+        select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0), c.people_from_seq, c.anyone_from_seq,
+          p.role, p.from_seq, p.request,
+          f.visibility, f.write, f.start_topics, f.locked, f.archived_at, m.role,
+          exists (
+            select 1
+            from sanction s
+            where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
+            and (s.forum_id is null or s.forum_id = c.forum_id) and (s.until is null or s.until > $2)
+          ),
+          c.kind = 'direct' and exists (
+            select 1
+            from participant o
+            join relation r on (r.user_id = o.user_id and r.other_id = $1) or (r.user_id = $1 and r.other_id = o.user_id)
+            where o.conversation_id = c.id and o.user_id <> $1 and r.kind = 'block'
+          )
+        from conversation c
+        left join participant p on p.conversation_id = c.id and p.user_id = $1
+        left join forum f on f.id = c.forum_id
+        left join forum_member m on m.forum_id = c.forum_id and m.user_id = $1
+        where c.id = $3 and c.state = 'open' and f.deleted_at is null
+        """, account?.number, Int(now), conversation.number
+      ) { row in
+        Standing(
+          kind: try row.word(0), isLocked: try row.bool(1), readers: try row.word(2), writers: try row.word(3),
+          forum: row.isNull(10) ? nil : try ForumStanding(row, at: 10),
+          participant: row.isNull(7)
+            ? nil
+            : Standing.Participation(
+              role: try row.word(7), fromSeq: try row.int(8), isRequest: try row.bool(9)),
+          isOwner: try row.bool(4), isSilenced: try row.bool(16),
+          isBlocked: try row.bool(17), peopleFromSeq: try row.int(5), anyoneFromSeq: try row.int(6))
+      }
+    }
+  }
+
+  /// The same of a forum.
+  public func standing(of account: ID<Account>?, in forum: ID<Forum>) throws(Refusal) -> ForumStanding? {
+    try run { connection in
+      try connection.first(
+        """
+        select f.visibility, f.write, f.start_topics, f.locked, f.archived_at, m.role
+        from forum f
+        left join forum_member m on m.forum_id = f.id and m.user_id = $1
+        where f.id = $2 and f.deleted_at is null
+        """, account?.number, forum.number
+      ) { row in try ForumStanding(row, at: 0) }
+    }
+  }
+}
+
+extension ForumStanding {
+  fileprivate init(_ row: borrowing Row, at column: Int) throws {
+    self.init(
+      visibility: try row.word(column), write: try row.word(column + 1), startTopics: try row.word(column + 2),
+      isLocked: try row.bool(column + 3), isArchived: try row.optionalInt(column + 4) != nil,
+      role: try row.optionalWord(column + 5))
+  }
+}

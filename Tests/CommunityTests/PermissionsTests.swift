@@ -1,0 +1,119 @@
+import Model
+import Testing
+
+@testable import Community
+
+/// The whole table, written down by hand: what each role may do with each kind of forum. A row that changes here is a
+/// promise that changes.
+@Suite struct PermissionsTests {
+  /// s see, r read, w write, t start topics, m moderate, a manage, p arrange.
+  private static func letters(_ rights: ForumRights) -> String {
+    let all: [(ForumRights, Character)] = [
+      (.see, "s"), (.read, "r"), (.write, "w"), (.startTopics, "t"), (.moderate, "m"), (.manage, "a"), (.arrange, "p"),
+    ]
+    return String(all.filter { rights.contains($0.0) }.map(\.1))
+  }
+
+  private static let roles: [Role?] = [nil, .guest, .bot, .member, .moderator, .admin, .owner]
+
+  /// Columns: nobody, guest, bot, member, moderator, admin, owner.
+  @Test(arguments: [
+    (Visibility.public, ForumRole?.none, "sr sr srwt srwt srwtm srwtmap srwtmap"),
+    (.public, .member, "sr srwt srwt srwt srwtm srwtmap srwtmap"),
+    (.public, .moderator, "sr srwtm srwtm srwtm srwtm srwtmap srwtmap"),
+    (.public, .admin, "sr srwtma srwtma srwtma srwtma srwtmap srwtmap"),
+    (.members, nil, "- - srwt srwt srwtm srwtmap srwtmap"),
+    (.members, .member, "sr srwt srwt srwt srwtm srwtmap srwtmap"),
+    (.private, nil, "- - - - - sap sap"),
+    (.private, .member, "sr srwt srwt srwt srwtm srwtmap srwtmap"),
+    (.private, .admin, "sr srwtma srwtma srwtma srwtma srwtmap srwtmap"),
+  ])
+  func `rights in a forum`(visibility: Visibility, member: ForumRole?, row: String) {
+    for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
+      let standing = ForumStanding(visibility: visibility, role: member)
+      let found = Self.letters(Permissions.rights(of: role, in: standing))
+      #expect((found.isEmpty ? "-" : found) == expected, "\(role.map { "\($0)" } ?? "nobody")")
+    }
+  }
+
+  @Test(arguments: [
+    (ForumPolicy.readers, "sr sr srw srw srwm srwmap srwmap"),
+    (.members, "sr sr sr sr srwm srwmap srwmap"),
+    (.moderators, "sr sr sr sr srwm srwmap srwmap"),
+  ])
+  func `who may write follows the forum's policy`(policy: ForumPolicy, row: String) {
+    for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
+      let standing = ForumStanding(visibility: .public, write: policy, startTopics: .moderators)
+      let found = Self.letters(Permissions.rights(of: role, in: standing).subtracting(.startTopics))
+      #expect(found == expected, "\(role.map { "\($0)" } ?? "nobody")")
+    }
+  }
+
+  @Test func `a locked forum is written by those who keep order, an archived one by nobody`() {
+    for role in Role.allCases {
+      let locked = Permissions.rights(of: role, in: ForumStanding(visibility: .public, isLocked: true))
+      #expect(locked.contains(.write) == role.keepsOrder)
+      let archived = Permissions.rights(of: role, in: ForumStanding(visibility: .public, isArchived: true))
+      #expect(!archived.contains(.write) && archived.contains(.read))
+    }
+  }
+
+  @Test(arguments: Self.roles)
+  func `being staff opens no private conversation`(role: Role?) {
+    for kind in [Conversation.Kind.direct, .group, .channel, .feed] {
+      #expect(Permissions.rights(of: role, in: Standing(kind: kind)) == [])
+    }
+  }
+
+  @Test func `a participant reads and writes, a reader reads, an admin leads`() {
+    let roles: [(ParticipantRole, Rights)] = [
+      (.reader, [.read]), (.member, [.read, .write]), (.admin, [.read, .write, .moderate, .manage]),
+    ]
+    for (role, rights) in roles {
+      let standing = Standing(kind: .group, participant: .init(role: role))
+      #expect(Permissions.rights(of: .member, in: standing) == rights)
+      #expect(Permissions.rights(of: .guest, in: standing) == rights)
+    }
+  }
+
+  @Test func `nobody leads a conversation of two`() {
+    let standing = Standing(kind: .direct, participant: .init(role: .admin))
+    #expect(Permissions.rights(of: .member, in: standing) == [.read, .write])
+  }
+
+  @Test func `a request, a block, a silence and a lock each keep from writing`() {
+    let member = Standing.Participation(role: .member)
+    #expect(
+      !Permissions.rights(of: .member, in: Standing(kind: .direct, participant: .init(isRequest: true)))
+        .contains(.write))
+    for standing in [
+      Standing(kind: .direct, participant: member, isBlocked: true),
+      Standing(kind: .group, participant: member, isSilenced: true),
+      Standing(kind: .group, isLocked: true, participant: member),
+    ] {
+      #expect(Permissions.rights(of: .member, in: standing) == [.read])
+    }
+  }
+
+  @Test func `a channel may be open to read, and to write`() {
+    let open = Standing(kind: .channel, readers: .anyone, writers: .people)
+    #expect(Permissions.rights(of: nil, in: open) == [.read])
+    #expect(Permissions.rights(of: .guest, in: open) == [.read])
+    #expect(Permissions.rights(of: .member, in: open) == [.read, .write])
+    let toPeople = Standing(kind: .channel, readers: .people)
+    #expect(Permissions.rights(of: nil, in: toPeople) == [])
+    #expect(Permissions.rights(of: .member, in: toPeople) == [.read])
+  }
+
+  @Test func `history begins where it was opened for those who read`() {
+    let forum = ForumStanding(visibility: .public)
+    var place = Standing(kind: .room, forum: forum, peopleFromSeq: 10, anyoneFromSeq: 20)
+    #expect(Permissions.fromSeq(of: nil, in: place) == 20)
+    #expect(Permissions.fromSeq(of: .guest, in: place) == 20)
+    #expect(Permissions.fromSeq(of: .member, in: place) == 10)
+    place.forum?.role = .member
+    #expect(Permissions.fromSeq(of: .member, in: place) == 1)
+    let group = Standing(kind: .group, participant: .init(fromSeq: 7))
+    #expect(Permissions.fromSeq(of: .member, in: group) == 7)
+  }
+}
