@@ -40,7 +40,7 @@ let package = Package(
     .target(
       name: "Community", dependencies: ["Model", "Storage", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
     .target(
-      name: "API", dependencies: ["Community", "Storage", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
+      name: "API", dependencies: ["Community", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),
     .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
@@ -70,7 +70,7 @@ let package = Package(
       name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),
     .testTarget(
       name: "APITests",
-      dependencies: ["API", "Community", "Storage", "Model", "Serving", "Networking", "Web", "Wire", "JSON"],
+      dependencies: ["API", "Community", "Storage", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON"],
       swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(

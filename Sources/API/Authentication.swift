@@ -7,6 +7,9 @@ enum Authentication {
   /// Under TLS the browser itself holds the cookie to this host and to encryption.
   static func cookieName(_ context: Context) -> String { context.isSecure ? "__Host-parley" : "parley" }
 
+  /// In seconds: a year; a browser that comes back within it stays signed in.
+  static let cookieAge = 365 * 86_400
+
   static func caller(of request: Request, _ context: Context, _ view: CommunityView) throws -> Caller {
     if let field = request.fields["authorization"] {
       guard let token = bearer(field), let known = try view.caller(showing: token) else {

@@ -5,6 +5,8 @@ public struct Bounds: Sendable {
   /// In bytes, of what stands between quotes.
   public var clientIDBytes = 64
   public var annotationBytes = 8_192
+  public var nameBytes = 64
+  public var passwordBytes = 1_024
 
   public init() {}
 }

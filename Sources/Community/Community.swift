@@ -1,3 +1,4 @@
+public import Crypto
 import Model
 public import Storage
 
@@ -5,10 +6,13 @@ public import Storage
 public final class Community: Sendable {
   public let store: Store
   public let bounds: Bounds
+  let passwords: Passwords
 
-  public init(_ store: Store, bounds: Bounds = Bounds()) {
+  /// `passwordCost` is for tests, which have no time.
+  public init(_ store: Store, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
     self.store = store
     self.bounds = bounds
+    passwords = Passwords(cost: passwordCost ?? Passwords.dear)
   }
 
   /// The community as one event loop reads it.

@@ -38,3 +38,26 @@ extension WriteTransaction {
     return ID(id)
   }
 }
+
+/// What signing in by name needs.
+public struct Credentials: Sendable {
+  public let account: ID<Account>
+  public let state: AccountState
+  public let password: String?
+}
+
+extension ReadTransaction {
+  public func credentials(named name: String) throws(Refusal) -> Credentials? {
+    try run { connection in
+      try connection.first(
+        """
+        select id, state, password
+        from account
+        where name_key = $1
+        """, name.lowercased()
+      ) { row in
+        Credentials(account: ID(try row.int(0)), state: try row.word(1), password: try row.optionalText(2))
+      }
+    }
+  }
+}

@@ -78,4 +78,15 @@ extension WriteTransaction {
       try connection.execute("update session set last_used_at = $1 where id = $2", Int(now), session.number)
     }
   }
+
+  /// Ends a way in, if it is this person's: whether there was one.
+  public func end(_ session: ID<Session>, of account: ID<Account>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from session
+        where id = $1 and user_id = $2
+        """, session.number, account.number) == 1
+    }
+  }
 }

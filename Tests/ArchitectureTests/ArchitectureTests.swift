@@ -40,6 +40,8 @@ private let mayImport: [String: Set<String>] = [
   "SQLite": ["CSQLite", "Crypto"],
   "Model": ["JSON"],
   "Storage": ["SQLite", "Model", "Crypto", "JSON", "Dispatch"],
+  "Community": ["Model", "Markup", "Storage", "PubSub", "Crypto", "Dispatch"],
+  "API": ["Community", "PubSub", "Model", "Markup", "Web", "Wire", "JSON"],
   "Web": ["Wire", "JSON"],
   "Serving": ["Networking", "Wire", "Web", "JSON", "Dispatch"],
   "parley": ["Crypto", "JSON", "Networking", "Serving", "Storage", "Web", "Wire", "Dispatch"],

@@ -1,0 +1,223 @@
+import Crypto
+import Foundation
+import Model
+import Networking
+import Serving
+import Synchronization
+import Testing
+import Web
+import Wire
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// How a request reaches the API: straight into the site, or over a socket.
+enum Way: CaseIterable, Sendable {
+  case inMemory, socket
+}
+
+/// A place with people in it, over a real store. The same test runs on it in memory and over a socket.
+final class Village: Sendable {
+  let community: Community
+  let folder: String
+  private let delivered: Delivered
+  private let way: Ways
+  private let people: Mutex<[String: (id: ID<Account>, token: String)]> = Mutex([:])
+
+  private enum Ways {
+    case inMemory(Loop)
+    case socket(Server, URLSession)
+  }
+
+  static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
+
+  /// Cheap passwords: what they cost is tested elsewhere.
+  static let cheap = Scrypt(cost: 16, blockSize: 1, parallelism: 1)
+
+  /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
+  static func open(_ way: Way, _ body: (Village) async throws -> Void) async throws {
+    let village = try await Village(way)
+    do {
+      try await body(village)
+    } catch {
+      await village.close()
+      throw error
+    }
+    await village.close()
+  }
+
+  private init(_ way: Way) async throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let delivered = Delivered()
+    self.delivered = delivered
+    let store = try Store(
+      try DataFolder(folder), migrations: Self.migrations,
+      clock: { Int64(Self.clock.add(1, ordering: .relaxed).newValue) },
+      deliver: { delivered.add($0) })
+    community = Community(store, passwordCost: Self.cheap)
+    let api = API(community)
+    let router = Router { routes in api.add(to: &routes) }
+    let site = Site(router: router)
+    switch way {
+    case .inMemory: self.way = .inMemory(Loop(site))
+    case .socket:
+      let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+      let server = try Server(.init(endpoints: [.init(socket)], loops: 2), site: site, complain: { _ in })
+      try await server.start()
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpShouldSetCookies = false
+      configuration.httpCookieAcceptPolicy = .never
+      self.way = .socket(server, URLSession(configuration: configuration))
+    }
+    for (name, role) in [
+      ("ada", Role.owner), ("mira", .moderator), ("grace", .member), ("linus", .member), ("robo", .bot),
+      ("gus", .guest),
+    ] {
+      try await settle(name, role)
+    }
+  }
+
+  /// Ticks at every look, so that no two things happen in the same millisecond unless a test wants them to.
+  private static let clock = Atomic<Int>(1_800_000_000_000)
+
+  /// Somebody new, with a session of their own.
+  @discardableResult
+  func settle(_ name: String, _ role: Role = .member) async throws -> ID<Account> {
+    let password = try await community.passwords.hash("\(name)’s password")
+    let secret = try Secret.make()
+    let id = try await community.store.write { tx throws(Refusal) in
+      let id = try tx.add(NewAccount(name: name, role: role, password: password))
+      _ = try tx.add(
+        NewSession(account: id, kind: .session, digest: secret.digest, name: "test", scope: .admin))
+      return id
+    }
+    people.withLock { $0[name] = (id, secret.text) }
+    return id
+  }
+
+  func id(_ name: String) -> String { people.withLock { $0[name]?.id.description ?? "0" } }
+  func token(_ name: String) -> String { people.withLock { $0[name]?.token ?? "" } }
+
+  private func close() async {
+    if case .socket(let server, let session) = way {
+      session.invalidateAndCancel()
+      _ = await server.stop(within: 1)
+    }
+    await community.store.close()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  // MARK: Asking
+
+  /// `name` is nil for nobody.
+  @discardableResult
+  func ask(
+    _ method: Method, _ path: String, as name: String? = nil, _ body: [String: Any]? = nil, fields: Fields = Fields()
+  ) async throws -> Answer {
+    let bytes = try body.map { try Array(JSONSerialization.data(withJSONObject: $0, options: .fragmentsAllowed)) }
+    return try await send(method, path, as: name, bytes ?? [], fields: fields)
+  }
+
+  /// The same with a body that need not be JSON.
+  func send(
+    _ method: Method, _ path: String, as name: String? = nil, _ body: [UInt8], fields: Fields = Fields()
+  ) async throws -> Answer {
+    var fields = fields
+    if let name { fields.add("Authorization", "Bearer \(token(name))") }
+    if !body.isEmpty, !fields.has("content-type") { fields.add("Content-Type", "application/json") }
+    switch way {
+    case .inMemory(let loop): return await loop.send(method, API.base + path, fields, body)
+    case .socket(let server, let session):
+      let address = "http://127.0.0.1:\(server.addresses[0].port ?? 0)\(API.base)\(path)"
+      var request = URLRequest(url: try #require(URL(string: address)))
+      request.httpMethod = method.name
+      for index in 0..<fields.count {
+        request.addValue(fields.value(at: index), forHTTPHeaderField: fields.name(at: index))
+      }
+      if !body.isEmpty { request.httpBody = Data(body) }
+      let (data, response) = try await session.data(for: request)
+      let http = try #require(response as? HTTPURLResponse)
+      var answer = Fields()
+      for (name, value) in http.allHeaderFields { answer.add("\(name)", "\(value)") }
+      return Answer(status: http.statusCode, fields: answer, body: Array(data))
+    }
+  }
+
+  /// What the calls in `body` wrote to the log: `message.created conversation:12 #1`, the number being the revision.
+  func events(_ body: () async throws -> Void) async throws -> [String] {
+    let before = delivered.all.count
+    try await body()
+    return delivered.all.dropFirst(before).map { event in
+      "\(event.kind.name) \(event.stream)" + (event.revision > 0 ? " #\(event.revision)" : "")
+    }
+  }
+
+  private final class Delivered: Sendable {
+    private let events = Mutex<[Event]>([])
+    func add(_ more: [Event]) { events.withLock { $0 += more } }
+    var all: [Event] { events.withLock { $0 } }
+  }
+}
+
+/// What came back.
+struct Answer: Sendable {
+  let status: Int
+  let fields: Fields
+  let body: [UInt8]
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+  /// The body as what it says; nil where it is no JSON.
+  private var value: Any? { try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) }
+
+  /// By a path of names and numbers, such as `data.0.text`.
+  private func find(_ path: String) -> Any? {
+    path.split(separator: ".").reduce(value) { value, step in
+      if let list = value as? [Any] { return Int(step).flatMap { list.indices.contains($0) ? list[$0] : nil } }
+      return (value as? [String: Any])?[String(step)]
+    }
+  }
+
+  subscript(_ path: String) -> String? { find(path) as? String }
+  func int(_ path: String) -> Int? { (find(path) as? NSNumber)?.intValue }
+  func bool(_ path: String) -> Bool? { (find(path) as? NSNumber)?.boolValue }
+  func isNull(_ path: String) -> Bool { find(path) is NSNull }
+  func has(_ path: String) -> Bool { find(path) != nil }
+  func count(_ path: String) -> Int { (find(path) as? [Any])?.count ?? 0 }
+  func texts(_ list: String, _ name: String) -> [String?] {
+    (find(list) as? [[String: Any]])?.map { $0[name] as? String } ?? []
+  }
+  var code: String? { self["code"] }
+}
+
+/// Stands for the loop of a connection.
+private actor Loop {
+  private let site: Site
+  private let locals = Locals()
+  private var count: UInt64 = 0
+
+  init(_ site: Site) { self.site = site }
+
+  func send(_ method: Method, _ target: String, _ fields: Fields, _ body: [UInt8]) async -> Answer {
+    let mark = target.firstIndex(of: "?") ?? target.endIndex
+    let head = RequestHead(
+      method: method,
+      target: Target(
+        path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
+      fields: fields, framing: body.isEmpty ? .none : .length(body.count))
+    count += 1
+    let context = Context(
+      id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, loop: self, peer: IPAddress("192.0.2.1"),
+      isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
+    let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+    var bytes: [UInt8] = []
+    if case .bytes(let content) = response.body { bytes = content }
+    return Answer(status: response.status.code, fields: response.fields, body: bytes)
+  }
+}
