@@ -63,7 +63,7 @@ private let mayBeUnsafe: Set<String> = [
   "Networking/SystemError.swift", "Networking/TLSContext.swift", "Networking/TLSSession.swift",
   "SQLite/Files.swift", "SQLite/Library/BackupHandle.swift", "SQLite/Library/DatabaseHandle.swift",
   "SQLite/Library/StatementHandle.swift",
-  "Storage/DataFolder.swift", "Storage/SerialQueue.swift", "Storage/Writer.swift",
+  "Storage/BackgroundReaders.swift", "Storage/DataFolder.swift", "Storage/SerialQueue.swift", "Storage/Writer.swift",
   "Web/Folder.swift", "Web/OpenFile.swift",
   "Wire/Compression/ZlibStream.swift", "Wire/Text/Bytes.swift", "Wire/WebSocket/WideBytes.swift",
   "parley/Folder.swift", "parley/Terminal.swift",
