@@ -37,10 +37,13 @@ extension Connection {
     case truncate
   }
 
-  /// Copies the log into the database. For the writer alone: see `Connection`.
-  @discardableResult public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
+  /// Copies the log into the database. For the writer alone: see `Connection`. Without waiting, a reader in the way is
+  /// told at once.
+  @discardableResult public func checkpoint(
+    _ mode: CheckpointMode, isWaiting: Bool = true
+  ) throws(SQLiteError) -> Checkpoint {
     guard role == .writer else { throw SQLiteError(code: .misuse, message: "a reader may not checkpoint") }
-    let done = try handle().checkpoint(mode == .passive ? .passive : .truncate)
+    let done = try handle().checkpoint(mode == .passive ? .passive : .truncate, isWaiting: isWaiting)
     return Checkpoint(isBusy: done.isBusy, pages: done.pages, copied: done.copied)
   }
 

@@ -204,6 +204,8 @@ import Testing
     #expect(try reader.int("select count(*) from forum") == 0)
     try writer.execute("insert into forum values (1)")
     #expect(try writer.checkpoint(.truncate).isBusy)
+    #expect(try writer.checkpoint(.truncate, isWaiting: false).isBusy)
+    #expect(try writer.int("pragma busy_timeout") == 1)
     #expect(try !writer.checkpoint(.passive).isBusy)
     snapshot.rollBack()
     #expect(try !writer.checkpoint(.truncate).isBusy)

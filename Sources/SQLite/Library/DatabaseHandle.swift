@@ -7,6 +7,8 @@ import Synchronization
   let interrupter: Interrupter
   /// In one place for as long as the database is open: SQLite keeps its address.
   private let limit: UnsafeMutablePointer<TimeLimit>
+  /// How long a lock of another connection is waited for.
+  private var busyMilliseconds: Int32 = 0
 
   struct OpenFlags: OptionSet {
     let rawValue: Int32
@@ -95,7 +97,8 @@ import Synchronization
   // MARK: Settings
 
   func waitWhenBusy(milliseconds: Int) throws(SQLiteError) {
-    try check(unsafe sqlite3_busy_timeout(pointer, Int32(clamping: milliseconds)))
+    busyMilliseconds = Int32(clamping: milliseconds)
+    try check(unsafe sqlite3_busy_timeout(pointer, busyMilliseconds))
   }
 
   func neverCheckpointOnClose() throws(SQLiteError) {
@@ -106,7 +109,11 @@ import Synchronization
     case passive, truncate
   }
 
-  func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> (isBusy: Bool, pages: Int, copied: Int) {
+  func checkpoint(
+    _ mode: CheckpointMode, isWaiting: Bool
+  ) throws(SQLiteError) -> (isBusy: Bool, pages: Int, copied: Int) {
+    if !isWaiting { unsafe sqlite3_busy_timeout(pointer, 0) }
+    defer { if !isWaiting { unsafe sqlite3_busy_timeout(pointer, busyMilliseconds) } }
     var pages: Int32 = 0
     var copied: Int32 = 0
     let number = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
