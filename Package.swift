@@ -65,7 +65,8 @@ let package = Package(
     .testTarget(
       name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(
-      name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "FaultyDisk"], swiftSettings: tests),
+      name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "FaultyDisk", "SeededRandom"],
+      swiftSettings: tests),
     .testTarget(
       name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),
     .testTarget(

@@ -32,6 +32,7 @@ create table forum (
 
 create index forum_by_activity on forum (last_message_id desc, id desc) where deleted_at is null;
 create unique index forum_by_title on forum (title) where deleted_at is null;
+create index forum_of_icon on forum (icon_file_id) where icon_file_id is not null;
 
 create table forum_member (
   forum_id integer not null references forum (id) on delete cascade,

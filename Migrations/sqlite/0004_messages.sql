@@ -46,12 +46,13 @@ create table idempotency (
   kind text not null,
   client_id text not null,
   subject integer not null,
-  -- SHA-256 of what was sent.
+  -- SHA-256 of what was sent; empty once nothing is compared any longer, since a short text can be guessed from it.
   fingerprint blob not null,
   primary key (author_id, kind, client_id)
 ) strict, without rowid;
 
--- What a message said before it was edited, numbered by the revision that it was.
+-- What a message said before it was edited, numbered by the revision that it was; `edited_at` and `edited_by` say when
+-- and by whom that text was written.
 create table revision (
   message_id integer not null references message (id),
   revision integer not null,
@@ -62,7 +63,7 @@ create table revision (
   primary key (message_id, revision)
 ) strict, without rowid;
 
--- What a moderator removed, kept for a while so that it can be put back.
+-- What a moderator removed, kept for a while so that it can be put back: all that hung on the message, as JSON.
 create table sealed (
   message_id integer primary key references message (id),
   content text not null,
@@ -70,6 +71,16 @@ create table sealed (
 ) strict;
 
 create index sealed_until on sealed (until);
+
+-- Its files stay named, and so are kept as long as the seal.
+create table sealed_attachment (
+  message_id integer not null references sealed (message_id) on delete cascade,
+  position integer not null,
+  file_id integer not null,
+  primary key (message_id, position)
+) strict, without rowid;
+
+create index sealed_attachment_of_file on sealed_attachment (file_id);
 
 create table attachment (
   message_id integer not null references message (id),

@@ -40,5 +40,6 @@ extension ID: CustomStringConvertible {
 /// The kinds of things. They hold nothing yet but their name.
 public enum Account {}
 public enum Session {}
+public enum File {}
 public enum Forum {}
 public enum Message {}

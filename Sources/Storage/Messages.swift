@@ -1,30 +1,8 @@
 // Messages in their conversations. A message gets the next `seq` of its conversation and the id of the one before it, in
 // the transaction that stores it: so the chain has no hole and no fork, whoever writes at once.
 
-import Crypto
 public import Model
 import SQLite
-
-/// What is needed to store a message, checked by the rules above.
-public struct NewMessage: Sendable {
-  public var conversation: ID<Conversation>
-  public var author: ID<Account>
-  public var clientID: String?
-  public var text: String
-  public var replyTo: ID<Message>?
-  public var isMachineOnly = false
-  public var sentAt: Int64?
-  /// JSON, as it came: what hangs on the message and its text's entities.
-  public var annotations: String?
-  public var entities: String?
-
-  public init(conversation: ID<Conversation>, author: ID<Account>, clientID: String? = nil, text: String) {
-    self.conversation = conversation
-    self.author = author
-    self.clientID = clientID
-    self.text = text
-  }
-}
 
 /// Where a message stands.
 public struct StoredMessage: Sendable, Hashable {
@@ -37,21 +15,27 @@ public struct StoredMessage: Sendable, Hashable {
 
 extension WriteTransaction {
   public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
-    let fingerprint = try message.fingerprint()
+    let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
     if let earlier = try repeated(message, fingerprint) { return earlier }
     guard let place = try openPlace(message.conversation) else { throw .notFound }
+    if let answered = message.replyTo { try requireMessage(answered, in: message.conversation) }
 
     let id = ID<Message>(nextID())
     let seq = place.lastSeq + 1
     let previous = place.lastSeq == 0 ? nil : ID<Message>(place.lastID)
     try insert(message, id, seq, previous)
+    try addRows(of: message.text, to: id, in: message.conversation)
+    if let annotations = message.annotations {
+      try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
+    }
+    try attach(message.attachments, to: id)
     if let clientID = message.clientID {
       try remember(clientID, of: message.author, subject: id.number, fingerprint)
     }
     if !message.isMachineOnly {
       let entry = SearchEntry(
-        id, text: message.text, place: nil, conversation: message.conversation, forum: place.forum,
-        author: message.author)
+        id, text: message.text.markdown, place: message.annotations?.location?.name,
+        conversation: message.conversation, forum: place.forum, author: message.author)
       searchChanges.append(.add(entry))
     }
     try log(
@@ -99,6 +83,20 @@ extension WriteTransaction {
     }
   }
 
+  /// An answer stands in the conversation of what it answers, which may be a tombstone.
+  private func requireMessage(_ id: ID<Message>, in conversation: ID<Conversation>) throws(Refusal) {
+    let found = try run { connection in
+      try connection.first(
+        """
+        select 1
+        from message
+        where id = $1 and conversation_id = $2
+        """, id.number, conversation.number
+      ) { row in try row.int(0) }
+    }
+    if found == nil { throw .notFound }
+  }
+
   private func insert(
     _ message: NewMessage, _ id: ID<Message>, _ seq: Int, _ previous: ID<Message>?
   ) throws(Refusal) {
@@ -106,12 +104,12 @@ extension WriteTransaction {
       try connection.execute(
         """
         insert into message (
-          id, conversation_id, seq, previous_message, author_id, client_id, text, entities, annotations, reply_to,
+          id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
           machine_only, created_at, sent_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
-        message.text, message.entities, message.annotations, message.replyTo?.number, message.isMachineOnly, Int(now),
-        message.sentAt.map { Int($0) })
+        message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
+        message.replyTo?.number, message.isMachineOnly, Int(now), message.sentAt.map { Int($0) })
       try connection.execute(
         """
         update conversation
@@ -130,23 +128,6 @@ extension WriteTransaction {
         insert into idempotency (author_id, kind, client_id, subject, fingerprint)
         values ($1, 'message', $2, $3, $4)
         """, author.number, clientID, subject, fingerprint)
-    }
-  }
-}
-
-extension NewMessage {
-  /// What a repeated send must have in common with the first. Lengths stand before the parts, so that no two messages
-  /// have the same bytes.
-  fileprivate func fingerprint() throws(Refusal) -> [UInt8] {
-    let parts = [
-      conversation.description, text, replyTo?.description ?? "", annotations ?? "", isMachineOnly ? "1" : "0",
-    ]
-    var bytes: [UInt8] = []
-    for part in parts { bytes += Array("\(part.utf8.count):\(part)".utf8) }
-    do {
-      return try Digest.sha256(of: bytes)
-    } catch {
-      throw .unavailable
     }
   }
 }

@@ -8,13 +8,13 @@ enum MigrationHashes {
       hash: "8e1d53768a3eb3d20e6e78d7f540129c9c8ae1b271e7b0feb474f9cc35709f9d"),
     Migration(
       number: 2, name: "people",
-      hash: "82d9d7b91136d5f305f6fce58ceb813bec191d76dfc07a0ee87097e2508f69dd"),
+      hash: "0c982d6a1777ca8ff10e08201a9a01dca792e8ae8a9f44252c1a37e373528108"),
     Migration(
       number: 3, name: "places_to_talk",
-      hash: "9fcb59887e26847068ff637d850f286add4e0fc4ac1ee909d0cb6d713488b7ce"),
+      hash: "5254348d43409c238f403296a133e2756f04de48a3bcd7048c5c049460b3b623"),
     Migration(
       number: 4, name: "messages",
-      hash: "de85cfaca75eb925a55393af67115d1cd1d4629c29bccb37bbc64ca2dcd8caa6"),
+      hash: "2f18f406ee2762045845d0952446dfa177438011b579021277fce6413d33266f"),
     Migration(
       number: 5, name: "files",
       hash: "063722b836fa447fd1c355bbcfb9cd3cfa8724c9601a6f4ca40aa2b2a698f0d6"),

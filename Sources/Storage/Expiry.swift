@@ -1,0 +1,49 @@
+// What is kept for a while only. Each call does a bounded part, so that whoever keeps house can call it between other
+// writes until nothing is left.
+
+public import Model
+import SQLite
+
+extension WriteTransaction {
+  /// Takes away seals whose time is over.
+  ///
+  /// - Returns: whether more are left.
+  public func expireSealed(limit: Int) throws(Refusal) -> Bool {
+    let due = try run { connection in
+      try connection.all(
+        """
+        select message_id
+        from sealed
+        where until <= $1
+        order by until, message_id
+        limit $2
+        """, Int(now), limit + 1
+      ) { row in ID<Message>(try row.int(0)) }
+    }
+    for message in due.prefix(limit) { try breakSeal(of: message) }
+    return due.count > limit
+  }
+
+  /// Takes away the copies of messages in reports whose time is over; the reports stay.
+  ///
+  /// - Returns: whether more are left.
+  public func expireReportCopies(limit: Int) throws(Refusal) -> Bool {
+    let due = try run { connection in
+      try connection.all(
+        """
+        select id
+        from report
+        where copy is not null and copy_until <= $1
+        order by copy_until, id
+        limit $2
+        """, Int(now), limit + 1
+      ) { row in try row.int(0) }
+    }
+    for report in due.prefix(limit) {
+      try run { connection in
+        try connection.execute("update report set copy = null, copy_until = null where id = $1", report)
+      }
+    }
+    return due.count > limit
+  }
+}
