@@ -1,0 +1,143 @@
+import Foundation
+import Model
+import SQLite
+import SeededRandom
+import Testing
+
+@testable import Storage
+
+@Suite struct ForgettingTests {
+  /// Words that begin like no other, so that the index holds them whole, and what is looked for is past their beginning.
+  private enum Secret: String, CaseIterable {
+    case text = "qxzhwvkjbtext", edited = "zqvjxkwplearlier", annotation = "jqxzvwkbannotation"
+    case place = "vzqkjxhwplace", removed = "xjqzvkwbremoved", long = "kzxqjvwhlong"
+
+    var core: String { String(rawValue.dropFirst(3)) }
+  }
+
+  private static func post(_ count: Int, to garden: Garden, _ random: inout Seeded) async throws {
+    for _ in 0..<(count / 500) {
+      let texts = (0..<500).map { _ in
+        (0..<Int.random(in: 3...30, using: &random)).map { _ in "word\(Int.random(in: 0..<5_000, using: &random))" }
+          .joined(separator: " ")
+      }
+      try await garden.write { tx throws(Refusal) in
+        for text in texts {
+          _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.grace, text: text))
+        }
+      }
+    }
+  }
+
+  /// The secrets whose bytes are somewhere in the database's files.
+  private static func held(in garden: Garden) throws -> [String] {
+    let files = try ["/parley.db", "/parley.db-wal"].map {
+      try Data(contentsOf: URL(filePath: garden.folder + $0))
+    }
+    return Secret.allCases.filter { secret in files.contains { $0.range(of: Data(secret.core.utf8)) != nil } }
+      .map(\.rawValue)
+  }
+
+  private static func forget(_ garden: Garden) throws {
+    let connection = try Connection.writer(garden.folder + "/parley.db")
+    defer { connection.close() }
+    var forgetting = Forgetting()
+    while try forgetting.step(connection) == .more {}
+    #expect(try forgetting.step(connection) == .done)
+  }
+
+  @Test func `what was deleted is in no file any longer, whichever way it went`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 1)
+    try await Self.post(10_000, to: garden, &random)
+    let text = try await garden.post("first \(Secret.text.rawValue)").id
+    let edited = try await garden.post("first \(Secret.edited.rawValue)").id
+    let annotated = try await garden.post(Garden.message(saying: Secret.annotation.rawValue))
+    var placed = NewMessage(conversation: Garden.room, author: Garden.ada, text: "here")
+    placed.annotations = MessageAnnotations(
+      json: "[]", types: [], location: Location(name: Secret.place.rawValue, latitude: 0, longitude: 0))
+    let place = try await garden.post(placed)
+    let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
+    // Longer than a page: it lies on overflow pages.
+    let long = try await garden.post(String(repeating: Secret.long.rawValue + " ", count: 1_200)).id
+    try await Self.post(5_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in
+      try tx.edit(edited, to: MessageText("then"), by: Garden.ada)
+      try tx.edit(removed, to: MessageText("then \(Secret.removed.rawValue)"), by: Garden.ada)
+    }
+    try await Self.post(5_000, to: garden, &random)
+    #expect(try Self.held(in: garden).count == Secret.allCases.count)
+
+    try await garden.write { tx throws(Refusal) in
+      for id in [text, annotated, place, long] { try tx.delete(id, by: Garden.ada) }
+      try tx.deleteRevision(1, of: edited, by: Garden.ada)
+      try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 0)
+    }
+    // The seal is text, too.
+    try Self.forget(garden)
+    #expect(try Self.held(in: garden) == [Secret.removed.rawValue])
+
+    #expect(try await garden.write { tx throws(Refusal) in try tx.expireSealed(limit: 10) } == false)
+    #expect(try Self.held(in: garden).isEmpty == false)
+    try Self.forget(garden)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try garden.found(by: "word17").isEmpty == false)
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `a round comes to its end while others write`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 2)
+    try await Self.post(5_000, to: garden, &random)
+    let id = try await garden.post("first \(Secret.text.rawValue)").id
+    try await Self.post(5_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let connection = try Connection.writer(garden.folder + "/parley.db")
+    defer { connection.close() }
+    var forgetting = Forgetting()
+    var steps = 0
+    while try forgetting.step(connection) == .more, steps < 1_000 {
+      steps += 1
+      for _ in 0..<3 { _ = try await garden.post("meanwhile \(steps)") }
+    }
+    #expect(steps < 1_000)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try garden.found(by: "meanwhile").count == 3 * steps)
+  }
+
+  @Test func `a reader in the way is told, and not waited for`() async throws {
+    let garden = try await Garden()
+    let id = try await garden.post(Secret.text.rawValue).id
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    let picture = try reader.begin(.deferred)
+    _ = try reader.first("select count(*) from message") { try $0.int(0) }
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let connection = try Connection.writer(garden.folder + "/parley.db")
+    defer { connection.close() }
+    var forgetting = Forgetting()
+    while try forgetting.step(connection) == .more {}
+    #expect(try forgetting.step(connection) == .blocked)
+    #expect(try Self.held(in: garden) == [Secret.text.rawValue])
+    picture.rollBack()
+    #expect(try forgetting.step(connection) == .done)
+    #expect(try Self.held(in: garden) == [])
+    reader.close()
+  }
+
+  @Test func `rewriting leaves nothing and loses nothing`() async throws {
+    let garden = try await Garden()
+    let id = try await garden.post(Secret.text.rawValue).id
+    _ = try await garden.post(Garden.message(saying: "tulip"))
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    try Self.forget(garden)
+    let before = try garden.tables()
+    let connection = try Connection.writer(garden.folder + "/parley.db")
+    try Forgetting.rewrite(connection)
+    connection.close()
+    #expect(try Self.held(in: garden) == [])
+    #expect(try garden.tables() == before)
+    #expect(try garden.found(by: "tulip").count == 1)
+    _ = try await garden.post("and on it goes")
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+}
