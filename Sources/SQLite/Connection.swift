@@ -14,6 +14,8 @@ public final class Connection {
     public var statements = 256
     /// At how many pages in the log a commit of the writer copies them into the database; 0 leaves it to `checkpoint`.
     public var checkpointPages = 1_000
+    /// What a query has to sort goes to files in the system's temporary folder, so that it may be larger than the memory.
+    public var sortsOnDisk = false
     /// Another way to the disk, by its name in SQLite. Nil is the system's.
     public var vfs: String?
 
@@ -56,7 +58,7 @@ public final class Connection {
   /// All settings of a connection are here.
   private func configure(_ options: Options) throws(SQLiteError) {
     try run("pragma mmap_size = 0")
-    try run("pragma temp_store = memory")
+    try run(options.sortsOnDisk ? "pragma temp_store = file" : "pragma temp_store = memory")
     try run("pragma cell_size_check = on")
     try run("pragma foreign_keys = on")
     try run(SQL("pragma cache_size = -\(options.cacheKibibytes)"))

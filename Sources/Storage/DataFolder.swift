@@ -39,7 +39,10 @@ public final class DataFolder: Sendable {
   public var database: String { path + "/parley.db" }
   public var files: String { path + "/files" }
 
-  private static func reason(_ code: Int32) -> String {
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// The system's words for an error of its.
+  static func reason(_ code: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
     guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

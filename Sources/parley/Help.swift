@@ -5,6 +5,7 @@ enum Help {
 
       parley serve          serve people (parley serve --help lists every setting)
       parley health         ask a running server whether it is well; exit status 0 or 1
+      parley verify         prove that the data folder is whole; exit status 0 or 1
       parley version        print the version
 
     """
@@ -41,6 +42,16 @@ enum Help {
     Asks a server for /healthz and prints the answer. Exit status 0 when it is well, 1 when it is not or does not answer.
     With the settings of parley serve, as flags or variables, it asks the server that they describe; --url names another:
     http://127.0.0.1:8080, https://chat.example.org, unix:/run/parley/parley.sock.
+
+    """
+
+  static let verify = """
+    parley verify [--all] [--data FOLDER]
+
+    Proves the database: its pages and keys, every conversation's chain, every stream of events, the log against what
+    there is, the files against their hashes. It only reads, and works beside a running server. Each line says what was
+    looked at. It stops at the first check that finds a fault and names the rows; --all goes on with the others.
+    Exit status 0 when all is sound, 1 when a fault was found, 2 when it could not look.
 
     """
 }

@@ -12,6 +12,8 @@ case "serve" where asksForHelp: Terminal.print(Help.serve)
 case "serve": exit(await ServeCommand.run(rest))
 case "health" where asksForHelp: Terminal.print(Help.health)
 case "health": exit(await HealthCommand.run(rest))
+case "verify" where asksForHelp: Terminal.print(Help.verify)
+case "verify": exit(VerifyCommand.run(rest))
 case "version", "--version": Terminal.print("parley \(version)\n")
 case nil, "help", "--help", "-h": Terminal.print(Help.overview)
 case let command?:

@@ -14,6 +14,8 @@ final class Garden: Sendable {
   static let ada = ID<Account>(1)
   static let grace = ID<Account>(2)
   static let room = ID<Conversation>(3)
+  /// What the clock says, always.
+  static let time: Int64 = 1_800_000_000_000
 
   /// What the store handed on, in the order in which it came.
   final class Delivered: Sendable {
@@ -33,7 +35,7 @@ final class Garden: Sendable {
     let delivered = Delivered()
     self.delivered = delivered
     store = try Store(
-      try DataFolder(path), migrations: Self.migrations, vfs: vfs, clock: { 1_800_000_000_000 },
+      try DataFolder(path), migrations: Self.migrations, vfs: vfs, clock: { Self.time },
       deliver: { delivered.add($0) })
     do {
       try await store.write { tx throws(Refusal) in try tx.plantGarden() }
@@ -52,39 +54,9 @@ final class Garden: Sendable {
 
   /// What is wrong with what the database holds: nothing, if all is well.
   static func faults(in folder: String) throws -> [String] {
-    let connection = try Connection.reader(folder + "/parley.db")
-    defer { connection.close() }
-    var faults = try connection.integrityFaults() + connection.foreignKeyViolations().map { "\($0)" }
-    faults += try connection.all(
-      """
-      select m.id
-      from message m
-      left join message p on p.conversation_id = m.conversation_id and p.seq = m.seq - 1
-      where m.previous_message is not p.id
-      """
-    ) { "the chain breaks at message \(try $0.int(0))" }
-    faults += try connection.all(
-      """
-      select c.id
-      from conversation c
-      where c.last_seq <> (select count(*) from message m where m.conversation_id = c.id)
-      or c.last_seq <> coalesce((select max(seq) from message m where m.conversation_id = c.id), 0)
-      """
-    ) { "conversation \(try $0.int(0)) has a hole" }
-    faults += try connection.all(
-      """
-      select s.id
-      from stream s
-      where s.head <> (select count(*) from event e where e.stream = s.id)
-      or s.head <> (select max(stream_offset) from event e where e.stream = s.id)
-      """
-    ) { "stream \(try $0.int(0)) has a hole" }
-    let (count, last) =
-      try connection.first("select count(*), coalesce(max(id), 0) from event") { row in
-        (try row.int(0), try row.int(1))
-      } ?? (0, 0)
-    if count != last { faults.append("\(count) events, the last is \(last)") }
-    return faults
+    try Verification(folder, now: time).run(all: true).flatMap { finding in
+      finding.faults.map { "\(finding.check): \($0)" }
+    }
   }
 
   /// The texts of the room by their client ids.

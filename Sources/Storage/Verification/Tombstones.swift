@@ -1,0 +1,73 @@
+import SQLite
+
+extension Check {
+  static let tombstones = Check(
+    "tombstones", "nothing of a deleted message is left beside it, and earlier texts are of earlier revisions"
+  ) { examination in
+    examination.count(
+      try examination.number("select count(*) from message where deletion is not null"), "tombstones")
+    try examination.expectNone(
+      """
+      select m.id, h.what
+      from message m
+      join (
+        select message_id, 'an earlier text' as what from revision
+        union all select message_id, 'an attachment' from attachment
+        union all select message_id, 'an annotation' from annotation
+        union all select message_id, 'a hashtag' from hashtag
+        union all select message_id, 'a mention' from mention
+        union all select message_id, 'a link' from hyperlink
+        union all select message_id, 'a place' from location
+      ) h on h.message_id = m.id
+      where m.deletion is not null
+      order by m.id
+      """
+    ) { row in "message \(try row.int(0)) is deleted, and \(try row.text(1)) of it is left" }
+    try examination.expectNone(
+      """
+      select r.message_id, r.revision, m.revision
+      from revision r
+      join message m on m.id = r.message_id
+      where r.revision not between 1 and m.revision - 1
+      """
+    ) { row in
+      "message \(try row.int(0)) is at revision \(try row.int(2)), and has an earlier text of revision \(try row.int(1))"
+    }
+  }
+
+  static let seals = Check(
+    "seals", "what a moderator removed is kept for as long as it can be put back, and nothing else is"
+  ) { examination in
+    examination.count(try examination.number("select count(*) from sealed"), "sealed messages")
+    try examination.expectNone(
+      """
+      select s.message_id
+      from sealed s
+      join message m on m.id = s.message_id
+      where m.deletion is not 'moderator'
+      order by s.message_id
+      """
+    ) { row in "message \(try row.int(0)) is sealed, and no moderator has removed it" }
+    try examination.connection.each(
+      """
+      select s.message_id
+      from sealed s
+      join message m on m.id = s.message_id
+      where s.until > m.deleted_at + $1
+      order by s.message_id
+      """, sealedTime
+    ) { row in examination.fault("message \(try row.int(0)) is to be kept for longer than thirty days") }
+    try examination.connection.each(
+      """
+      select m.id
+      from message m
+      where m.deletion = 'moderator' and m.deleted_at > $1
+      and not exists (select 1 from sealed s where s.message_id = m.id)
+      order by m.id
+      """, Int(examination.now) - sealedTime
+    ) { row in examination.fault("message \(try row.int(0)) was removed by a moderator, and can't be put back") }
+  }
+
+  /// Thirty days.
+  private static let sealedTime = 30 * 86_400_000
+}

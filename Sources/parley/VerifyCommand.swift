@@ -1,0 +1,48 @@
+// `parley verify`: proves that the data folder is whole, and says what was looked at.
+
+import Networking
+import Storage
+
+enum VerifyCommand {
+  static func run(_ arguments: [String]) -> Int32 {
+    do {
+      let isThorough = arguments.contains("--all")
+      let settings = try Settings(
+        arguments: arguments.filter { $0 != "--all" }, environment: Terminal.environment)
+      let data = settings.text(.data) ?? "./data"
+      let findings = try Verification(data, now: Clock.wall() / 1_000_000).run(all: isThorough) { step in
+        guard case .finished(let finding) = step else { return }
+        Terminal.print(text(of: finding))
+      }
+      return findings.allSatisfy(\.isSound) ? 0 : 1
+    } catch let mistake as Settings.Mistake {
+      Terminal.complain(mistake.sentence)
+    } catch {
+      Terminal.complain("\(error)")
+    }
+    return 2
+  }
+
+  /// One line, and one more for each fault that is named.
+  private static func text(of finding: Verification.Finding) -> String {
+    let counts = finding.counts.map { "\(grouped($0.number)) \($0.what)" }.joined(separator: ", ")
+    guard !finding.isSound else { return "✓ \(finding.check): \(counts)\n" }
+    var lines = [
+      "✗ \(finding.check): \(grouped(finding.faultCount)) fault\(finding.faultCount == 1 ? "" : "s"). It should be so that \(finding.proves)."
+    ]
+    lines += finding.faults.map { "  \($0)" }
+    let unnamed = finding.faultCount - finding.faults.count
+    if unnamed > 0 { lines.append("  and \(grouped(unnamed)) more") }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// 1234567 as 1,234,567.
+  private static func grouped(_ number: Int) -> String {
+    var text = ""
+    for (index, digit) in String(number).reversed().enumerated() {
+      if index > 0, index.isMultiple(of: 3), digit != "-" { text.append(",") }
+      text.append(digit)
+    }
+    return String(text.reversed())
+  }
+}

@@ -1,0 +1,352 @@
+import Foundation
+import Model
+import SQLite
+import Testing
+
+@testable import Storage
+
+/// A garden at rest, with something in it for each check to look at, and a hand that reaches past all rules.
+private final class QuietGarden {
+  let folder: String
+  /// The hash of `bytes`.
+  static let digest = "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9"
+  static let bytes = Data("bytes".utf8)
+
+  init() async throws {
+    let garden = try await Garden()
+    folder = garden.folder
+    for (number, text) in ["seeds", "weeds", "roses", "thorns"].enumerated() {
+      _ = try await garden.post(text, as: "send-\(number + 1)")
+    }
+    await garden.store.close()
+    try FileManager.default.createDirectory(
+      atPath: file.deletingLastPathComponent().path, withIntermediateDirectories: true)
+    try Self.bytes.write(to: file)
+    try change(Self.lives)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  var file: URL { URL(filePath: "\(folder)/files/27/70/\(Self.digest)") }
+
+  /// Message 4 was edited, 5 removed by a moderator, 6 deleted and put back, and much hangs on 7.
+  private static let lives = """
+    update message set revision = 2, edited_at = 1800000000000, edited_by = 1 where id = 4;
+    insert into revision (message_id, revision, text, edited_at, edited_by) values (4, 1, 'sedes', 1800000000000, 1);
+    insert into search (search, rowid, words, scope) values ('delete', 5, 'weeds', 'c3 a1');
+    update message
+    set revision = 2, text = null, deletion = 'moderator', deleted_at = 1800000000000, deleted_by = 2 where id = 5;
+    insert into sealed (message_id, content, until) values (5, '{}', 1802592000000);
+    update message set revision = 3 where id = 6;
+    update message set reply_to = 4 where id = 7;
+    insert into event (id, stream, stream_offset, kind, subject, revision, actor, at)
+    values (5, 15, 5, 2, 4, 2, 1, 1), (6, 15, 6, 3, 5, 2, 2, 1), (7, 15, 7, 3, 6, 2, 1, 1), (8, 15, 8, 4, 6, 3, 2, 1);
+    update stream set head = 8, last_event = 8;
+    insert into forum (id, title, visibility, room_id, created_by, created_at) values (100, 'garden', 'public', 101, 1, 1);
+    insert into conversation (id, kind, forum_id, created_by, created_at) values (101, 'room', 100, 1, 1);
+    insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at)
+    values (102, 1, x'\(digest)', 5, 'rose.txt', 'text', 'text/plain', 1);
+    insert into attachment (message_id, position, file_id) values (7, 0, 102);
+    insert into annotation (type, conversation_id, message_id) values ('com.example.todo', 3, 7);
+    insert into hashtag (tag, conversation_id, message_id) values ('food', 3, 7);
+    insert into mention (user_id, message_id) values (2, 7);
+    insert into participant (conversation_id, user_id, joined_at, from_seq, joined_seq) values (3, 2, 1, 5, 4);
+    insert into mark (user_id, conversation_id, read_seq, delivered_seq) values (2, 3, 3, 4);
+    update counter set value = 102 where name = 'id';
+    update counter set value = 8 where name = 'event';
+    """
+
+  /// Does to the database what no rule would do.
+  func change(_ script: String) throws {
+    let connection = try Connection.writer(folder + "/parley.db")
+    defer { connection.close() }
+    try connection.execute("pragma foreign_keys = off")
+    try connection.execute("pragma ignore_check_constraints = on")
+    try connection.executeScript(script)
+  }
+
+  /// Does to the file what no database would do.
+  func overwrite(at offset: Int, with bytes: [UInt8]) throws {
+    let handle = try FileHandle(forUpdating: URL(filePath: folder + "/parley.db"))
+    try handle.seek(toOffset: UInt64(offset))
+    try handle.write(contentsOf: Data(bytes))
+    try handle.close()
+  }
+
+  /// Every fault, by the check that found it.
+  func faults() throws -> [String: [String]] {
+    let findings = try Verification(folder, now: Garden.time).run(all: true)
+    return Dictionary(uniqueKeysWithValues: findings.filter { !$0.isSound }.map { ($0.check, $0.faults) })
+  }
+}
+
+@Suite struct VerificationTests {
+  @Test func `a sound garden passes every check, and each says what it looked at`() async throws {
+    let garden = try await QuietGarden()
+    let findings = try Verification(garden.folder, now: Garden.time).run()
+    #expect(findings.flatMap(\.faults) == [])
+    #expect(findings.map(\.check) == Check.ofPicture.map(\.name) + ["files"])
+    #expect(findings.allSatisfy { !$0.counts.isEmpty && $0.counts.contains { $0.number > 0 } })
+    let chains = try #require(findings.first { $0.check == "chains" })
+    #expect(chains.counts.map { "\($0.number) \($0.what)" } == ["2 conversations", "4 messages"])
+  }
+
+  /// What was done, the one check that must notice, and what it must say.
+  @Test(arguments: [
+    (
+      "update mark set delivered_seq = 2", "constraints", "mark with user_id 2, conversation_id 3 breaks a check clause"
+    ),
+    ("update account set role = 'king' where id = 1", "constraints", "account with id 1 breaks a check clause"),
+    (
+      "update message set author_id = 99 where id = 7; delete from idempotency; update message set client_id = null; delete from attachment",
+      "foreign keys", "message with id 7 names account 99"
+    ),
+    (
+      "insert into participant (conversation_id, user_id, joined_at) values (3, 99, 1)", "foreign keys",
+      "participant with conversation_id 3, user_id 99 names account 99"
+    ),
+    (
+      "update message set previous_message = 4 where id = 6", "chains",
+      "conversation 3: message 6 follows 5, and names 4"
+    ),
+    ("update message set seq = 9 where id = 7", "chains", "message 7 has seq 9, and the one before it 3"),
+    (
+      "update conversation set last_seq = 5 where id = 3", "chains",
+      "conversation 3 says that it ends with message 7 at seq 5"
+    ),
+    ("update conversation set last_message_id = 6 where id = 3", "chains", "and ends with 7 at 4"),
+    ("update event set stream_offset = 9 where id = 8", "streams", "stream conversation(3): event 8 has offset 9"),
+    ("update stream set head = 7", "streams", "says that it ends with event 8 at offset 7"),
+    ("update stream set last_event = 7", "streams", "says that it ends with event 7 at offset 8"),
+    (
+      "insert into stream (id, head, last_event) values (19, 1, 1)", "streams",
+      "ends with event 1 at offset 1, and ends with 0 at 0"
+    ),
+    ("insert into stream (id, head, last_event) values (4, 0, 0)", "streams", "stream number 4, which is nobody's"),
+    ("delete from stream", "streams", "event 1 is of stream number 15, which has no head"),
+    (
+      "insert into event values (10, 19, 1, 8, 101, 1, 1, 1); insert into stream values (19, 1, 10); update counter set value = 10 where name = 'event'",
+      "streams", "event 10 comes after 8"
+    ),
+    (
+      "insert into event values (9, 19, 1, 99, 101, 1, 1, 1); insert into stream values (19, 1, 9); update counter set value = 9 where name = 'event'",
+      "streams", "event 9 is of the kind 99"
+    ),
+    (
+      "update message set revision = 4 where id = 6", "log and state",
+      "message 6: it is at revision 4, and its events make 3"
+    ),
+    ("update event set kind = 2 where id = 3", "log and state", "message 6: its first event 3 does not create it"),
+    ("update event set kind = 1 where id = 8", "log and state", "message 6: its event 8 creates it again"),
+    (
+      "update event set kind = 2 where id = 6", "log and state",
+      "message 5: it is a tombstone, and its events say otherwise"
+    ),
+    ("update event set kind = 3 where id = 5", "log and state", "message 4: it is not a tombstone"),
+    ("update event set revision = 7 where id = 5", "log and state", "message 4: its event 5 says revision 7 for 2"),
+    ("update event set kind = 13 where id = 4", "log and state", "message 7: no event created it"),
+    (
+      "update event set subject = 100 where id = 4", "log and state", "event 4 tells of message 100, which is not there"
+    ),
+    (
+      "insert into event values (9, 19, 1, 2, 7, 2, 1, 1); insert into stream values (19, 1, 9); update counter set value = 9 where name = 'event'; update message set revision = 2 where id = 7",
+      "log and state", "message 7: its event 9 is in another stream"
+    ),
+    ("update counter set value = 101 where name = 'id'", "counters", "file 102 is above the counter"),
+    ("update counter set value = 9 where name = 'event'", "counters", "stands at 9, and the last event is 8"),
+    (
+      "insert into report (id, reporter_id, reason, created_at) values (7, 1, 'weeds', 1)", "counters",
+      "7 is the id of a row of message and of one of report"
+    ),
+    (
+      "insert into event values (9, 19, 1, 9, 103, 1, 1, 1); insert into stream values (19, 1, 9); update counter set value = 9 where name = 'event'",
+      "counters", "the log names 103"
+    ),
+    ("insert into idempotency values (1, 'forum', 'one', 103, x'')", "counters", "a send names 103"),
+    (
+      "insert into revision values (5, 1, 'weeds', null, 1, 1)", "tombstones",
+      "message 5 is deleted, and an earlier text of it is left"
+    ),
+    (
+      "insert into mention (user_id, message_id) values (2, 5)", "tombstones",
+      "message 5 is deleted, and a mention of it is left"
+    ),
+    (
+      "insert into attachment (message_id, position, file_id) values (5, 0, 102)", "tombstones",
+      "message 5 is deleted, and an attachment of it is left"
+    ),
+    (
+      "update revision set revision = 2", "tombstones",
+      "message 4 is at revision 2, and has an earlier text of revision 2"
+    ),
+    (
+      "insert into sealed (message_id, content, until) values (7, '{}', 1)", "seals",
+      "message 7 is sealed, and no moderator has removed it"
+    ),
+    ("delete from sealed", "seals", "message 5 was removed by a moderator, and can't be put back"),
+    ("update sealed set until = until + 1", "seals", "message 5 is to be kept for longer than thirty days"),
+    (
+      "update idempotency set subject = 5 where client_id = 'send-1'", "sends",
+      "message 4 is not what a repeated send would find"
+    ),
+    ("delete from idempotency where client_id = 'send-4'", "sends", "message 7 is not what a repeated send would find"),
+    (
+      "insert into idempotency values (2, 'message', 'send-1', 4, x'')", "sends",
+      "the send send-1 of account 2 made message 4"
+    ),
+    ("update forum set room_id = 3", "references", "forum 100 names the room 3"),
+    ("update message set reply_to = 50 where id = 7", "references", "message 7 replies to 50"),
+    ("update message set moved_to = 7 where id = 5", "references", "message 5 was moved"),
+    ("update hashtag set conversation_id = 101", "references", "a hashtag of message 7 stands in conversation 101"),
+    ("update mention set user_id = 50", "references", "message 7 mentions account 50"),
+    ("update attachment set file_id = 50", "attachments", "message 7 has file 50, which is not there"),
+    ("update file set owner_id = 2", "attachments", "message 7 has file 102 of account 2"),
+    ("update forum set icon_file_id = 50", "attachments", "forum 100 shows file 50"),
+    ("update mark set delivered_seq = 5", "marks", "account 2 has got conversation 3 up to seq 5, and it ends at 4"),
+    ("update participant set from_seq = 6", "marks", "account 2 begins after the end of conversation 3"),
+    ("update file set preview_digest = x'ab'", "files", "files/ab//ab, which file 102 names, is not there"),
+    ("update file set size = 6", "files", "has 5 bytes, and a row says another number"),
+  ])
+  func `what was changed behind its back is found by the one check that proves it`(
+    script: String, check: String, sentence: String
+  ) async throws {
+    let garden = try await QuietGarden()
+    try garden.change(script)
+    let faults = try garden.faults()
+    #expect(Array(faults.keys) == [check], "\(faults)")
+    #expect(faults[check]?.contains { $0.contains(sentence) } == true, "\(faults)")
+  }
+
+  @Test func `every check clause of the migrations is looked at`() async throws {
+    let texts = try FileManager.default.contentsOfDirectory(atPath: Garden.migrations).map { name in
+      try String(contentsOfFile: "\(Garden.migrations)/\(name)", encoding: .utf8)
+    }
+    let garden = try await QuietGarden()
+    let findings = try Verification(garden.folder, now: Garden.time).run()
+    let looked = findings.flatMap(\.counts).first { $0.what == "check clauses" }
+    #expect(looked?.number == texts.joined().split(separator: "check (").count - 1)
+  }
+
+  @Test func `a damaged file is no obstacle but a fault`() async throws {
+    let garden = try await QuietGarden()
+    try garden.overwrite(at: 0, with: Array("no longer a database".utf8))
+    #expect(try garden.faults() == ["integrity": ["file is not a database"]])
+  }
+
+  @Test func `pages that were overwritten are noticed, and no other check brings the program down`() async throws {
+    let garden = try await QuietGarden()
+    let size = try #require(
+      try FileManager.default.attributesOfItem(atPath: garden.folder + "/parley.db")[.size] as? Int)
+    for page in stride(from: 2, to: size / 4_096, by: 5) {
+      try garden.overwrite(at: page * 4_096, with: [UInt8](repeating: 0xa5, count: 4_096))
+    }
+    #expect(try garden.faults()["integrity"]?.isEmpty == false)
+  }
+
+  @Test func `an index that lacks a row is found`() async throws {
+    let garden = try await QuietGarden()
+    let connection = try Connection.reader(garden.folder + "/parley.db")
+    let page = try connection.first("select rootpage from sqlite_schema where name = 'hashtag_of_message'") { row in
+      try row.int(0)
+    }
+    connection.close()
+    // How many cells the page has (sqlite.org/fileformat.html §1.6).
+    try garden.overwrite(at: try #require(page) * 4_096 - 4_096 + 3, with: [0, 0])
+    let faults = try garden.faults()
+    #expect(Array(faults.keys) == ["integrity"])
+    #expect(faults["integrity"]?.contains { $0.contains("hashtag_of_message") } == true, "\(faults)")
+  }
+
+  @Test func `without being asked for all, it stops at the first check that finds a fault`() async throws {
+    let garden = try await QuietGarden()
+    try garden.change("update message set previous_message = 4 where id = 6; update stream set head = 7")
+    let findings = try Verification(garden.folder, now: Garden.time).run()
+    #expect(findings.last?.check == "chains" && findings.filter { !$0.isSound }.count == 1)
+    #expect(Set(try garden.faults().keys) == ["chains", "streams"])
+  }
+
+  @Test func `twenty faults of a check are named, and all are counted`() async throws {
+    let garden = try await QuietGarden()
+    try garden.change(
+      """
+      with recursive n (i) as (select 200 union all select i + 1 from n where i < 249)
+      insert into participant (conversation_id, user_id, joined_at) select 3, i, 1 from n;
+      with recursive n (i) as (select 200 union all select i + 1 from n where i < 249)
+      insert into mention (message_id, user_id) select 7, i from n
+      """)
+    let findings = try Verification(garden.folder, now: Garden.time).run(all: true).filter { !$0.isSound }
+    #expect(findings.map(\.check) == ["foreign keys", "references"])
+    #expect(findings.map(\.faultCount) == [50, 50])
+    #expect(findings.allSatisfy { $0.faults.count == Verification.mostNamed })
+  }
+
+  @Test func `a file with other bytes, without any, or that is none is found`() async throws {
+    let garden = try await QuietGarden()
+    try Data("Bytes".utf8).write(to: garden.file)
+    #expect(try garden.faults()["files"]?.first?.contains("which file 102 names, has the hash 4d800030") == true)
+    try FileManager.default.removeItem(at: garden.file)
+    #expect(try garden.faults()["files"]?.first?.hasSuffix("is not there") == true)
+    try FileManager.default.createDirectory(at: garden.file, withIntermediateDirectories: false)
+    #expect(try garden.faults()["files"]?.first?.contains("can't be read") == true)
+  }
+
+  @Test func `previews are files too`() async throws {
+    let garden = try await QuietGarden()
+    try garden.change("update file set preview_digest = digest, preview_size = 5")
+    #expect(try garden.faults() == [:])
+    try garden.change("update file set preview_size = 6")
+    #expect(try garden.faults()["files"]?.count == 1)
+  }
+
+  @Test func `it works beside a server that writes`() async throws {
+    let garden = try await Garden()
+    let writing = Task { for number in 0..<500 { _ = try await garden.post("rose \(number)") } }
+    var counts: [Int] = []
+    while counts.last ?? 0 < 500 {
+      let findings = try Verification(garden.folder, now: Garden.time).run(all: true)
+      #expect(findings.flatMap(\.faults) == [])
+      counts.append(findings.flatMap(\.counts).first { $0.what == "messages" }?.number ?? 0)
+    }
+    try await writing.value
+    #expect(counts == counts.sorted())
+    await garden.store.close()
+  }
+
+  private struct Enough: Error {}
+
+  @Test func `whoever watches is told how far it is, and may end it`() async throws {
+    let garden = try await QuietGarden()
+    try Data(count: 10_000_000).write(to: garden.file)
+    var furthest = 0
+    #expect(throws: Enough.self) {
+      try Verification(garden.folder, now: Garden.time).run { step in
+        guard case .working(on: "files", let done, let total) = step, done > 0 else { return }
+        #expect(total == 5)
+        furthest = done
+        if done > 1_000_000 { throw Enough() }
+      }
+    }
+    #expect(furthest > 1_000_000 && furthest < 2_000_000)
+  }
+
+  @Test func `a folder without a database, or with another program's, says so`() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let verification = Verification(path, now: Garden.time)
+    func obstacle() -> String? {
+      #expect(throws: Verification.Obstacle.self) { try verification.run() }?.description
+    }
+    #expect(obstacle()?.contains("no database of parley") == true)
+    let connection = try Connection.writer(path + "/parley.db")
+    try connection.execute("create table seed (id integer)")
+    connection.close()
+    #expect(obstacle()?.contains("no database of parley") == true)
+    let garden = try await QuietGarden()
+    try garden.change("update migration set hash = 'other' where number = 8")
+    let other = #expect(throws: Verification.Obstacle.self) {
+      try Verification(garden.folder, now: Garden.time).run()
+    }
+    #expect(other?.description.contains("Another version") == true)
+  }
+}
