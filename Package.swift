@@ -73,6 +73,10 @@ let package = Package(
       name: "APITests",
       dependencies: ["API", "Community", "Storage", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON"],
       swiftSettings: tests),
+    .executableTarget(
+      name: "crash-writer", dependencies: ["Storage", "Model"], path: "Tests/CrashWriter", swiftSettings: tests),
+    .testTarget(
+      name: "CrashTests", dependencies: ["crash-writer", "Storage", "SQLite", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests

@@ -1,0 +1,121 @@
+import Foundation
+
+/// A `crash-writer` that runs until it is killed. It never outlives this object.
+final class CrashingWriter {
+  /// When it is killed.
+  enum Moment {
+    case afterStart(milliseconds: Int)
+    case onceOpen
+    case afterAcknowledged(Int)
+    /// Once it has begun to copy the log into the database, which is the only time that it writes there.
+    case inCheckpoint(microsecondsLater: UInt32)
+  }
+
+  struct NotStarted: Error {
+    let code: Int32
+  }
+
+  private let process: pid_t
+  private let output: Int32
+  private let database: String
+  private var rest: [UInt8] = []
+  private var isOver = false
+  private(set) var lines: [String] = []
+
+  /// Beside the tests' own binary.
+  private static let program: String = {
+    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "crash-writer").path
+  }()
+
+  init(in folder: String, arguments: [String], lies: Bool) throws {
+    database = folder + "/parley.db"
+    var ends: [Int32] = [0, 0]
+    // Closed in every other program that is started meanwhile: the end of the lines is the end of the process.
+    guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+      throw NotStarted(code: errno)
+    }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    let words = Self.copies([Self.program, folder] + arguments)
+    let environment = Self.copies(lies ? ["CRASH_WRITER_LIES=1"] : [])
+    defer { for text in words + environment { free(text) } }
+    var process: pid_t = 0
+    let code = posix_spawn(&process, Self.program, &actions, nil, words, environment)
+    close(ends[1])
+    output = ends[0]
+    self.process = process
+    guard code == 0 else {
+      isOver = true
+      throw NotStarted(code: code)
+    }
+  }
+
+  /// As C wants them; to be freed.
+  private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    texts.map { text in strdup(text) } + [nil]
+  }
+
+  deinit {
+    kill()
+    close(output)
+  }
+
+  /// Lets it write until then, kills it, and takes what it had said. Blocks.
+  func run(until moment: Moment) {
+    switch moment {
+    case .afterStart(let milliseconds):
+      let start = ContinuousClock.now
+      listen { ContinuousClock.now - start >= .milliseconds(milliseconds) }
+    case .onceOpen: listen { self.lines.contains("open") }
+    case .afterAcknowledged(let count): listen { self.lines.count > count }
+    case .inCheckpoint(let later):
+      listen { self.lines.contains("open") }
+      let before = lastChange
+      listen { self.lastChange != before }
+      usleep(later)
+    }
+    kill()
+  }
+
+  private func kill() {
+    guard !isOver else { return }
+    isOver = true
+    Glibc.kill(process, SIGKILL)
+    while takeLines() {}
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  }
+
+  /// Should it fall silent, what it has not done is for the test to notice.
+  private static let patience: Duration = .seconds(60)
+
+  private func listen(until isDue: () -> Bool) {
+    let end = ContinuousClock.now + Self.patience
+    while !isDue(), ContinuousClock.now < end {
+      var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+      if poll(&waiting, 1, 1) > 0, !takeLines() { return }
+    }
+  }
+
+  /// Waits for some; false after the last.
+  private func takeLines() -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = read(output, &buffer, buffer.count)
+    guard count > 0 else { return count < 0 && errno == EINTR }
+    rest += buffer[..<count]
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      lines.append(String(decoding: rest[..<end], as: UTF8.self))
+      rest.removeSubrange(...end)
+    }
+    return true
+  }
+
+  private var lastChange: Int {
+    var found = stat()
+    stat(database, &found)
+    return found.st_mtim.tv_sec * 1_000_000_000 + found.st_mtim.tv_nsec
+  }
+}
