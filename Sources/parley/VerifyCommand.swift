@@ -1,6 +1,5 @@
 // `parley verify`: proves that the data folder is whole, and says what was looked at.
 
-import Networking
 import Storage
 
 enum VerifyCommand {
@@ -10,7 +9,7 @@ enum VerifyCommand {
       let settings = try Settings(
         arguments: arguments.filter { $0 != "--all" }, environment: Terminal.environment)
       let data = settings.text(.data) ?? "./data"
-      let findings = try Verification(data, now: Clock.wall() / 1_000_000).run(all: isThorough) { step in
+      let findings = try Verification(data).run(all: isThorough) { step in
         guard case .finished(let finding) = step else { return }
         Terminal.print(text(of: finding))
       }

@@ -31,6 +31,15 @@ import Testing
     #expect(try folder.bytes(of: "test.db-wal").isEmpty == false)
   }
 
+  @Test(arguments: [(false, 2), (true, 1)])
+  func `what has to be sorted is in memory, or on the disk where that was asked for`(isOnDisk: Bool, store: Int) throws
+  {
+    try folder.writer().close()
+    var options = Connection.Options()
+    options.sortsOnDisk = isOnDisk
+    #expect(try Connection.reader(folder.database, options).int("pragma temp_store") == store)
+  }
+
   @Test func `a reader sees what is committed, and a deferred transaction keeps its state`() throws {
     let writer = try folder.writer()
     try writer.execute("create table forum (id integer primary key) strict")

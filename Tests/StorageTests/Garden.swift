@@ -14,8 +14,6 @@ final class Garden: Sendable {
   static let ada = ID<Account>(1)
   static let grace = ID<Account>(2)
   static let room = ID<Conversation>(3)
-  /// What the clock says, always.
-  static let time: Int64 = 1_800_000_000_000
 
   /// What the store handed on, in the order in which it came.
   final class Delivered: Sendable {
@@ -35,7 +33,7 @@ final class Garden: Sendable {
     let delivered = Delivered()
     self.delivered = delivered
     store = try Store(
-      try DataFolder(path), migrations: Self.migrations, vfs: vfs, clock: { Self.time },
+      try DataFolder(path), migrations: Self.migrations, vfs: vfs, clock: { 1_800_000_000_000 },
       deliver: { delivered.add($0) })
     do {
       try await store.write { tx throws(Refusal) in try tx.plantGarden() }
@@ -54,7 +52,7 @@ final class Garden: Sendable {
 
   /// What is wrong with what the database holds: nothing, if all is well.
   static func faults(in folder: String) throws -> [String] {
-    try Verification(folder, now: time).run(all: true).flatMap { finding in
+    try Verification(folder).run(all: true).flatMap { finding in
       finding.faults.map { "\(finding.check): \($0)" }
     }
   }

@@ -21,11 +21,11 @@ extension Check {
     for table in tables { count += try examination.number(SQL("select count(*) from \"\(table)\"")) }
     examination.expect(count)
     // Each part is in the order of its ids already; SQLite merges them.
-    try connection.each(
-      SQL(tables.map { "select id, '\($0)' as kind from \"\($0)\"" }.joined(separator: " union all ") + " order by id")
-    ) { row in
-      let id = try row.int(0)
-      let table = try row.text(1)
+    let ids = try connection.prepare(
+      SQL(tables.map { "select id, '\($0)' as kind from \"\($0)\"" }.joined(separator: " union all ") + " order by id"))
+    while try ids.step() {
+      let id = try ids.row.int(0)
+      let table = try ids.row.text(1)
       if id == last.id { examination.fault("\(id) is the id of a row of \(last.table) and of one of \(table)") }
       if id > highest { examination.fault("\(table) \(id) is above the counter, which stands at \(highest)") }
       last = (id, table)

@@ -5,8 +5,6 @@ final class Examination {
   let connection: Connection
   /// The data folder.
   let folder: String
-  /// Milliseconds since 1970.
-  let now: Int64
   private(set) var counts: [Verification.Count] = []
   private(set) var faults: [String] = []
   private(set) var faultCount = 0
@@ -20,13 +18,12 @@ final class Examination {
   private static let betweenTellings = 4_096
 
   init(
-    _ check: Check, _ folder: String, _ connection: Connection, now: Int64,
+    _ check: Check, _ folder: String, _ connection: Connection,
     _ watch: @escaping (Verification.Step) throws -> Void
   ) throws {
     self.check = check.name
     self.folder = folder
     self.connection = connection
-    self.now = now
     self.watch = watch
     try watch(.working(on: check.name, done: 0, of: 0))
   }
@@ -49,6 +46,7 @@ final class Examination {
   /// How many steps there will be.
   func expect(_ total: Int) { self.total = total }
 
+  /// Throws what whoever watches throws. Not for a row's closure, which would make it an error of SQLite's.
   func step(by count: Int = 1) throws {
     let before = done / Self.betweenTellings
     done += count

@@ -14,16 +14,16 @@ extension Check {
   private static func walkEvents(_ examination: Examination) throws {
     var last = 0
     var count = 0
-    try examination.connection.each(
+    let events = try examination.connection.prepare(
       """
       select id, kind
       from event
       order by id
-      """
-    ) { row in
-      let id = try row.int(0)
+      """)
+    while try events.step() {
+      let id = try events.row.int(0)
       if id != last + 1 { examination.fault("event \(id) comes after \(last)") }
-      let kind = try row.int(1)
+      let kind = try events.row.int(1)
       if Event.Kind(rawValue: kind) == nil { examination.fault("event \(id) is of the kind \(kind), which is none") }
       last = id
       count += 1

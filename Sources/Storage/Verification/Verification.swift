@@ -51,14 +51,10 @@ public struct Verification: Sendable {
   public static let mostNamed = 20
 
   private let folder: String
-  private let now: Int64
 
-  /// - Parameters:
-  ///   - folder: the data folder, whether a server uses it or not.
-  ///   - now: milliseconds since 1970.
-  public init(_ folder: String, now: Int64) {
+  /// `folder` is the data folder, whether a server uses it or not.
+  public init(_ folder: String) {
     self.folder = folder
-    self.now = now
   }
 
   private var database: String { folder + "/parley.db" }
@@ -74,7 +70,7 @@ public struct Verification: Sendable {
       defer { connection.close() }
       func run(_ checks: [Check]) throws {
         for check in checks where isThorough || findings.allSatisfy(\.isSound) {
-          let finding = try check.run(Examination(check, folder, connection, now: now, watch))
+          let finding = try check.run(Examination(check, folder, connection, watch))
           findings.append(finding)
           try watch(.finished(finding))
         }
