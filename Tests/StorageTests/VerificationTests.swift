@@ -115,7 +115,7 @@ private final class QuietGarden {
       "conversation 3 says that it ends with message 7 at seq 5"
     ),
     ("update conversation set last_message_id = 6 where id = 3", "chains", "and ends with 7 at 4"),
-    ("update event set stream_offset = 9 where id = 8", "streams", "stream conversation(3): event 8 has offset 9"),
+    ("update event set stream_offset = 9 where id = 8", "streams", "stream conversation:3: event 8 has offset 9"),
     ("update stream set head = 7", "streams", "says that it ends with event 8 at offset 7"),
     ("update stream set last_event = 7", "streams", "says that it ends with event 7 at offset 8"),
     (
