@@ -124,6 +124,16 @@ extension JSONWriter {
     }
   }
 
+  /// Text of `count` bytes at most, all of them ASCII that needs no escape.
+  mutating func plain(_ count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
+    comma()
+    bytes.append(addingCapacity: count + 2) { output in
+      output.append(UInt8(ascii: "\""))
+      body(&output)
+      output.append(UInt8(ascii: "\""))
+    }
+  }
+
   private mutating func comma() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true

@@ -30,7 +30,6 @@ import Wire
       if let seconds = HTTPDate.parse(text, now: DateTests.now) {
         #expect(HTTPDate.parse(HTTPDate.format(seconds), now: DateTests.now) == seconds)
       }
-      if let milliseconds = Timestamp.parse(text) { #expect(Timestamp.parse(Timestamp.format(milliseconds)) != nil) }
       if case .some(let ranges) = ByteRanges(text, length: 100) {
         #expect(ranges.allSatisfy { !$0.isEmpty && $0.upperBound <= 100 })
       }

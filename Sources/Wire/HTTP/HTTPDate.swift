@@ -1,3 +1,5 @@
+import JSON
+
 /// The dates of HTTP fields (RFC 9110 §5.6.7), as seconds since 1970.
 public enum HTTPDate {
   /// `Sun, 06 Nov 1994 08:49:37 GMT`. What lies outside the years 0 to 9999 is written as the nearest that does not.
@@ -77,4 +79,16 @@ public enum HTTPDate {
   private static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
   private static let shortWeekdays = weekdays.map { String($0.prefix(3)) }
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+}
+
+extension [UInt8] {
+  /// A number with zeros before it.
+  fileprivate mutating func append(_ number: Int, digits: Int) {
+    var divisor = 1
+    for _ in 1..<digits { divisor *= 10 }
+    while divisor > 0 {
+      append(0x30 &+ UInt8(truncatingIfNeeded: number / divisor % 10))
+      divisor /= 10
+    }
+  }
 }

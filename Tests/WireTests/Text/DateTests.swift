@@ -23,8 +23,6 @@ import Wire
 
   @Test func `what four digits of a year cannot write is written as the nearest`() {
     #expect(HTTPDate.format(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
-    #expect(Timestamp.format(.min) == "0000-01-01T00:00:00.000Z")
-    #expect(Timestamp.format(.max) == "9999-12-31T23:59:59.999Z")
   }
 
   @Test(arguments: [
@@ -49,32 +47,5 @@ import Wire
   ])
   func `what is none of the three formats is refused`(_ text: String) {
     #expect(HTTPDate.parse(text, now: DateTests.now) == nil)
-  }
-
-  @Test func `days all over eight centuries are written and read back`() {
-    for day in stride(from: -146_097, to: 146_097, by: 5) {
-      let milliseconds = day * 86_400_000 + 1
-      #expect(Timestamp.parse(Timestamp.format(milliseconds)) == milliseconds)
-    }
-  }
-
-  @Test(arguments: [
-    ("2026-11-20T15:16:41.123Z", 1_795_187_801_123), ("1969-12-31T23:59:59.999Z", -1),
-    ("2026-11-20T15:16:41Z", 1_795_187_801_000), ("2026-11-20T15:16:41.1Z", 1_795_187_801_100),
-    ("2026-11-20T15:16:41.123456789Z", 1_795_187_801_123), ("2026-11-20T16:46:41+01:30", 1_795_187_801_000),
-    ("2026-11-20T15:16:41-00:00", 1_795_187_801_000), ("2026-11-19T23:16:41-16:00", 1_795_187_801_000),
-  ])
-  func `a timestamp is read to the millisecond`(_ text: String, _ milliseconds: Int) {
-    #expect(Timestamp.parse(text) == milliseconds)
-  }
-
-  @Test(arguments: [
-    "", "2026-11-20", "2026-11-20T15:16Z", "2026-11-20 15:16:41Z", "2026-11-20t15:16:41z", "2026-11-20T15:16:41",
-    "2026-11-20T15:16:41.Z", "2026-11-20T15:16:41.1234567890Z", "2026-13-20T15:16:41Z", "2026-02-29T15:16:41Z",
-    "2026-11-20T24:00:00Z", "2026-11-20T15:16:60Z", "2026-11-20T15:16:41+1:00", "2026-11-20T15:16:41+0100",
-    "2026-11-20T15:16:41+24:00", "2026-11-20T15:16:41ZZ", "02026-11-20T15:16:41Z", "-026-11-20T15:16:41Z",
-  ])
-  func `what is no timestamp is refused`(_ text: String) {
-    #expect(Timestamp.parse(text) == nil)
   }
 }

@@ -2,20 +2,20 @@
 ///
 /// The conversions count in eras of 400 years (146,097 days) and in years that start in March, so that the leap day is
 /// a year's last.
-struct CivilDate: Sendable, Hashable {
-  let year: Int
-  let month: Int
-  let day: Int
+package struct CivilDate: Sendable, Hashable {
+  package let year: Int
+  package let month: Int
+  package let day: Int
 
   /// Nil for a day that no calendar has.
-  init?(year: Int, month: Int, day: Int) {
+  package init?(year: Int, month: Int, day: Int) {
     guard 1...12 ~= month, day >= 1, day <= CivilDate.days(in: month, of: year) else { return nil }
     self.year = year
     self.month = month
     self.day = day
   }
 
-  init(daysSince1970 days: Int) {
+  package init(daysSince1970 days: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097
@@ -27,7 +27,7 @@ struct CivilDate: Sendable, Hashable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  var daysSince1970: Int {
+  package var daysSince1970: Int {
     let shiftedYear = month <= 2 ? year - 1 : year
     let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
     let yearOfEra = shiftedYear - era * 400
@@ -44,49 +44,6 @@ struct CivilDate: Sendable, Hashable {
   }
 
   /// The seconds since 1970 at which year 0 begins and year 9999 ends: what four digits can write.
-  static let firstSecond = -62_167_219_200
-  static let lastSecond = 253_402_300_799
-}
-
-/// Walks over a text of fixed shape: each step takes what it names or fails.
-struct FixedReader {
-  private let bytes: [UInt8]
-  private var index = 0
-
-  init(_ text: String) { bytes = Array(text.utf8) }
-
-  var isAtEnd: Bool { index == bytes.count }
-  var next: UInt8? { index < bytes.count ? bytes[index] : nil }
-
-  mutating func take(_ text: String) -> Bool {
-    let wanted = text.utf8
-    guard bytes.count - index >= wanted.count, bytes[index...].starts(with: wanted) else { return false }
-    index += wanted.count
-    return true
-  }
-
-  /// Exactly `count` digits.
-  mutating func number(_ count: Int) -> Int? {
-    guard bytes.count - index >= count, let number = bytes.span.decimal(in: index..<index + count) else { return nil }
-    index += count
-    return number
-  }
-
-  /// The place of the name that stands here among `names`, longest first where one starts with another.
-  mutating func name(of names: [String]) -> Int? {
-    for (place, name) in names.enumerated() where take(name) { return place }
-    return nil
-  }
-}
-
-extension [UInt8] {
-  /// A number with zeros before it.
-  mutating func append(_ number: Int, digits: Int) {
-    var divisor = 1
-    for _ in 1..<digits { divisor *= 10 }
-    while divisor > 0 {
-      append(0x30 &+ UInt8(truncatingIfNeeded: number / divisor % 10))
-      divisor /= 10
-    }
-  }
+  package static let firstSecond = -62_167_219_200
+  package static let lastSecond = 253_402_300_799
 }

@@ -1,33 +1,43 @@
-/// Points in time as text (RFC 3339), in UTC with milliseconds: `2026-11-20T15:16:41.123Z`. Everywhere else a point in
-/// time is a whole number of milliseconds since 1970.
-public enum Timestamp {
+/// A point in time, as JSON texts say it (RFC 3339), in UTC with milliseconds: `2026-11-20T15:16:41.123Z`. Everywhere else
+/// a point in time is a whole number of milliseconds since 1970.
+///
+///     json.field("created_at", Timestamp(message.createdAt))
+public struct Timestamp: Hashable, Sendable {
+  public let milliseconds: Int
+
+  public init(_ milliseconds: Int) { self.milliseconds = milliseconds }
+
+  @inlinable public init(_ milliseconds: Int64) { self.init(Int(milliseconds)) }
+
   /// What lies outside the years 0 to 9999 is written as the nearest that does not.
   public static func format(_ milliseconds: Int) -> String {
-    var bytes: [UInt8] = []
-    append(milliseconds, to: &bytes)
+    let bytes = [UInt8](capacity: length) { output in Timestamp(milliseconds).write(to: &output) }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Puts the 24 bytes behind what `output` holds.
-  public static func append(_ milliseconds: Int, to output: inout [UInt8]) {
+  /// How many bytes it is written in.
+  static let length = 24
+
+  func write(to output: inout OutputSpan<UInt8>) {
     let milliseconds = min(max(milliseconds, CivilDate.firstSecond * 1_000), CivilDate.lastSecond * 1_000 + 999)
     let days = milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000
     let rest = milliseconds - days * 86_400_000
     let date = CivilDate(daysSince1970: days)
-    output.reserveCapacity(output.count + 24)
-    output.append(date.year, digits: 4)
+    output.append(pair: date.year / 100)
+    output.append(pair: date.year % 100)
     output.append(UInt8(ascii: "-"))
-    output.append(date.month, digits: 2)
+    output.append(pair: date.month)
     output.append(UInt8(ascii: "-"))
-    output.append(date.day, digits: 2)
+    output.append(pair: date.day)
     output.append(UInt8(ascii: "T"))
-    output.append(rest / 3_600_000, digits: 2)
+    output.append(pair: rest / 3_600_000)
     output.append(UInt8(ascii: ":"))
-    output.append(rest / 60_000 % 60, digits: 2)
+    output.append(pair: rest / 60_000 % 60)
     output.append(UInt8(ascii: ":"))
-    output.append(rest / 1_000 % 60, digits: 2)
+    output.append(pair: rest / 1_000 % 60)
     output.append(UInt8(ascii: "."))
-    output.append(rest % 1_000, digits: 3)
+    output.append(digit: rest / 100 % 10)
+    output.append(pair: rest % 100)
     output.append(UInt8(ascii: "Z"))
   }
 
@@ -67,5 +77,25 @@ public enum Timestamp {
       minutes < 60
     else { return nil }
     return sign * (hours * 60 + minutes)
+  }
+}
+
+extension Timestamp: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.plain(Self.length) { output in write(to: &output) } }
+}
+
+extension Timestamp: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    guard let milliseconds = Self.parse(try value.string()) else { throw value.error(.invalid) }
+    self.init(milliseconds)
+  }
+}
+
+extension OutputSpan<UInt8> {
+  fileprivate mutating func append(digit: Int) { append(0x30 &+ UInt8(truncatingIfNeeded: digit)) }
+
+  fileprivate mutating func append(pair number: Int) {
+    append(digit: number / 10)
+    append(digit: number % 10)
   }
 }
