@@ -56,6 +56,7 @@ let package = Package(
 
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: tests),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: tests),
+    .testTarget(name: "ModelTests", dependencies: ["Model", "JSON", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
     .testTarget(name: "WireTests", dependencies: ["Wire", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
@@ -65,7 +66,7 @@ let package = Package(
     .testTarget(
       name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(
-      name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "FaultyDisk", "SeededRandom"],
+      name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "JSON", "Crypto", "FaultyDisk", "SeededRandom"],
       swiftSettings: tests),
     .testTarget(
       name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),

@@ -24,7 +24,7 @@ struct Call {
 
   /// What stands in the path.
   func id<Thing>(_ name: String = "id") throws(Refusal) -> ID<Thing> {
-    guard let id = request.parameters[name].flatMap({ ID<Thing>(parsing: $0) }) else { throw .notFound }
+    guard let id = request.parameters[name].flatMap({ ID<Thing>($0) }) else { throw .notFound }
     return id
   }
 

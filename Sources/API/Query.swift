@@ -1,3 +1,4 @@
+import JSON
 import Model
 import Wire
 
@@ -47,7 +48,7 @@ struct Query {
 
   mutating func id<Thing>(_ name: String) throws(Refusal) -> ID<Thing>? {
     guard let text = try text(name) else { return nil }
-    guard let id = ID<Thing>(parsing: text) else { throw .invalid(name, .invalid) }
+    guard let id = ID<Thing>(text) else { throw .invalid(name, .invalid) }
     return id
   }
 

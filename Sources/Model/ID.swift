@@ -13,33 +13,36 @@ public struct ID<Thing>: Hashable, Sendable, Comparable {
   public static func < (one: ID, other: ID) -> Bool { one.number < other.number }
 }
 
+extension ID: CustomStringConvertible {
+  public var description: String { String(number) }
+}
+
+extension ID: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.value(String(number)) }
+}
+
+extension ID: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    guard let id = ID(try value.string()) else { throw value.error(.invalid) }
+    self = id
+  }
+}
+
 extension ID {
-  /// One spelling: decimal digits, no sign, no zero in front, below 2⁵³.
-  public init?(parsing text: String) {
-    guard (1...16).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "0"),
-      text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(text),
-      number < 1 << 53
+  /// The greatest that is below 2⁵³.
+  private static var most: Int { 1 << 53 - 1 }
+
+  /// Decimal digits, without a sign or a zero in front: each id has one spelling.
+  public init?(_ text: String) {
+    guard text.utf8.first != UInt8(ascii: "0"), text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(text),
+      number <= Self.most
     else { return nil }
     self.init(number)
   }
 }
 
-extension ID: JSONReadable, JSONWritable {
-  public init(json value: JSONValue) throws(JSONError) {
-    guard let id = ID(parsing: try value.string()) else { throw value.error(.invalid) }
-    self = id
-  }
-
-  public func write(to json: inout JSONWriter) { json.value(description) }
-}
-
-extension ID: CustomStringConvertible {
-  public var description: String { String(number) }
-}
-
-/// The kinds of things. They hold nothing yet but their name.
+/// The kinds of things that hold nothing yet but their name.
 public enum Account {}
 public enum Session {}
 public enum File {}
 public enum Forum {}
-public enum Message {}

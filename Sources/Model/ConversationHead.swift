@@ -1,0 +1,26 @@
+/// Where a conversation stands, and how far one person has come in it.
+public struct ConversationHead: Sendable, Hashable {
+  public var conversation: ID<Conversation>
+  public var lastSeq: Int
+  /// Nil where this person may see none yet.
+  public var lastMessage: ID<Message>?
+  /// The offset of its stream's last event.
+  public var lastOffset: Int
+  public var readSeq: Int
+  /// At most `mostUnread`.
+  public var unread: Int
+
+  /// Nobody counts further than this.
+  public static let mostUnread = 1_000
+
+  public init(
+    conversation: ID<Conversation>, lastSeq: Int, lastMessage: ID<Message>?, lastOffset: Int, readSeq: Int, unread: Int
+  ) {
+    self.conversation = conversation
+    self.lastSeq = lastSeq
+    self.lastMessage = lastMessage
+    self.lastOffset = lastOffset
+    self.readSeq = readSeq
+    self.unread = unread
+  }
+}
