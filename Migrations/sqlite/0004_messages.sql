@@ -16,6 +16,8 @@ create table message (
   reply_to integer,
   machine_only integer not null default 0 check (machine_only in (0, 1)),
   created_at integer not null,
+  -- The latest time in the conversation up to here, where the clock went back; null where that is `created_at`.
+  latest_at integer check (latest_at > created_at),
   sent_at integer,
   edited_at integer,
   edited_by integer,
@@ -35,10 +37,13 @@ create table message (
 ) strict;
 
 create index message_of_author on message (author_id, id);
-create index message_by_time on message (conversation_id, created_at, seq);
+-- Grows with `seq`, so the first message that is not earlier than a time is found in one step.
+create index message_by_time on message (conversation_id, coalesce(latest_at, created_at), seq);
 create index replies on message (reply_to, id) where reply_to is not null;
--- Who is unread is counted here: live, written for people.
-create index message_unread on message (conversation_id, seq, author_id) where deletion is null and machine_only = 0;
+-- Live, written for people: what is unread is counted in it, and pages without the rest are found by it. The last two
+-- columns are always the same; without them SQLite would look at each row to ask for them.
+create index message_for_people on message (conversation_id, seq, author_id, moved_from, deletion, machine_only)
+where deletion is null and machine_only = 0;
 
 -- A create that is repeated finds what it made, over whatever transport, for ever.
 create table idempotency (

@@ -125,6 +125,9 @@ public final class Connection {
     }
   }
 
+  /// The texts of the statements that are kept prepared.
+  public var keptStatements: [String] { statements.texts }
+
   func turnForeignKeysOn() { _ = control("pragma foreign_keys = on") }
 
   func leaveTransaction() { database?.shouldBeInTransaction = false }

@@ -22,6 +22,8 @@ struct StatementCache {
 
   var count: Int { statements.count }
 
+  var texts: [String] { statements.values.map(\.sql).sorted() }
+
   /// A statement that nobody uses: lent from here, or made. One that is in use, by a reader further up the stack, gets a
   /// twin, which is dropped after use.
   mutating func borrow(

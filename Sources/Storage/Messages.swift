@@ -105,8 +105,11 @@ extension WriteTransaction {
         """
         insert into message (
           id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
-          machine_only, created_at, sent_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+          machine_only, created_at, latest_at, sent_at)
+        values (
+          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+          (select coalesce(latest_at, created_at) from message where id = $4 and coalesce(latest_at, created_at) > $13),
+          $14)
         """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
         message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
         message.replyTo?.number, message.isMachineOnly, Int(now), message.sentAt.map { Int($0) })

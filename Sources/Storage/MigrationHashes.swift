@@ -14,7 +14,7 @@ enum MigrationHashes {
       hash: "5254348d43409c238f403296a133e2756f04de48a3bcd7048c5c049460b3b623"),
     Migration(
       number: 4, name: "messages",
-      hash: "2f18f406ee2762045845d0952446dfa177438011b579021277fce6413d33266f"),
+      hash: "8514efa9c60b2043b2e7c11da3efbbe73a3644e5ebf9aec4796252280e4d913c"),
     Migration(
       number: 5, name: "files",
       hash: "063722b836fa447fd1c355bbcfb9cd3cfa8724c9601a6f4ca40aa2b2a698f0d6"),

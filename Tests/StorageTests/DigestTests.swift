@@ -1,0 +1,93 @@
+import Crypto
+import Model
+import Testing
+
+@testable import Storage
+
+@Suite struct DigestTests {
+  /// The digest as the contract describes it.
+  private static func expected(_ lines: [String]) throws -> String {
+    Hex.text(try Digest.sha256(of: Array(lines.map { $0 + "\n" }.joined().utf8)))
+  }
+
+  private static func said(_ text: String) throws -> String { Hex.text(try Digest.sha256(of: Array(text.utf8))) }
+
+  /// Five messages with ids from 101: a plain one, an answer with files, a tombstone, an edited one, an empty one.
+  private static func plant() throws -> (meadow: Meadow, lines: [String]) {
+    let meadow = try Meadow()
+    let first = try meadow.post("seeds")
+    let second = try meadow.post("weeds 🌱\n", replyTo: first)
+    try meadow.attach([72, 71], to: second)
+    try meadow.delete(try meadow.post("regrets"))
+    let fourth = try meadow.post("rakes")
+    try meadow.connection.execute("update message set revision = 4 where id = $1", fourth.number)
+    try meadow.post("")
+    return (
+      meadow,
+      [
+        "1 101 0 1 0 \(try said("seeds\0\0"))", "2 102 101 1 0 \(try said("weeds 🌱\n\0" + "101\0" + "72,71"))",
+        "3 103 102 2 1 -", "4 104 103 4 0 \(try said("rakes\0\0"))", "5 105 104 1 0 \(try said("\0\0"))",
+      ]
+    )
+  }
+
+  @Test func `it is taken over one line a message`() throws {
+    let (meadow, lines) = try Self.plant()
+    let whole = try meadow.reading.digest(of: Meadow.room)
+    #expect(whole.digest == (try Self.expected(lines)))
+    #expect(whole.lastEvent == 5)
+    #expect(whole.parts.map(\.seqs) == [1...1, 2...2, 3...3, 4...4, 5...5])
+    #expect(whole.parts.map(\.digest) == (try lines.map { try Self.expected([$0]) }))
+    let some = try meadow.reading.digest(of: Meadow.room, fromSeq: 2, toSeq: 4, parts: 2)
+    #expect(some.digest == (try Self.expected(Array(lines[1...3]))))
+    #expect(some.parts.map(\.seqs) == [2...2, 3...4])
+  }
+
+  @Test func `it is the same as ever`() throws {
+    let (meadow, _) = try Self.plant()
+    #expect(
+      try meadow.reading.digest(of: Meadow.lawn).digest
+        == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    #expect(
+      try meadow.reading.digest(of: Meadow.room, toSeq: 1).digest
+        == "2c823dd6bf9f6d0fe3e9bf342df5821f1b541350866f5a3c29cc922aa05511e3")
+    #expect(
+      try meadow.reading.digest(of: Meadow.room).digest
+        == "11809e1283a7741f8d9c8976e750923c7863f49e28569e55e02a83b1d8e4ef72")
+  }
+
+  @Test func `parts come out the same wherever one reads on`() throws {
+    let meadow = try Meadow()
+    for number in 0..<1_300 { try meadow.post("message \(number)") }
+    let whole = try meadow.reading.digest(of: Meadow.room, parts: 1)
+    #expect(whole.parts.map(\.digest) == [whole.digest] && whole.parts.map(\.seqs) == [1...1_300])
+    let parts = try meadow.reading.digest(of: Meadow.room, parts: 7).parts
+    #expect(parts.map(\.seqs.count).allSatisfy { 185...186 ~= $0 })
+    for part in parts {
+      let alone = try meadow.reading.digest(
+        of: Meadow.room, fromSeq: part.seqs.lowerBound, toSeq: part.seqs.upperBound)
+      #expect(alone.digest == part.digest)
+    }
+  }
+
+  @Test func `what lies outside of the viewer's history is refused`() throws {
+    let (meadow, lines) = try Self.plant()
+    let tx = meadow.reading
+    for from in [2, 1, 0, -1, 7, Int.min, Int.max] {
+      #expect(throws: Refusal.invalid(field: "from_seq")) {
+        try tx.digest(of: Meadow.room, fromSeq: from, historyFrom: 3)
+      }
+    }
+    for to in [1, 6, 0, Int.min, Int.max] {
+      #expect(throws: Refusal.invalid(field: "to_seq")) {
+        try tx.digest(of: Meadow.room, fromSeq: 3, toSeq: to, historyFrom: 3)
+      }
+    }
+    for parts in [0, -1, 1_025] {
+      #expect(throws: Refusal.invalid(field: "parts")) { try tx.digest(of: Meadow.room, parts: parts) }
+    }
+    #expect(throws: Refusal.notFound) { try tx.digest(of: ID(77)) }
+    #expect(try tx.digest(of: Meadow.room, historyFrom: 3).digest == (try Self.expected(Array(lines[2...]))))
+    #expect(try tx.digest(of: Meadow.room, historyFrom: 6).parts == [])
+  }
+}

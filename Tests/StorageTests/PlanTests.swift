@@ -1,0 +1,90 @@
+import Model
+import SQLite
+import Testing
+
+@testable import Storage
+
+/// No query walks through a table or sorts: each finds its rows by an index, in order. What is asked is what the calls have
+/// asked, so no text stands here that could grow old.
+@Suite struct PlanTests {
+  /// Parts of a plan that are no fault, each with its reason.
+  private static let allowed = [
+    // The count of at most a thousand rows that the line before has found.
+    "SCAN waiting",
+    // The rows that were bound.
+    "SCAN 2 CONSTANT ROWS",
+  ]
+
+  /// Statements that may be slow, each with its reason.
+  private static let exceptions = [
+    // Two rows, when the store is opened.
+    "select name, value from counter",
+    // What the migrator and its checks ask when the store is opened.
+    "migration", "sqlite_schema", "pragma",
+  ]
+
+  private static func faults(of statements: [String], _ connection: Connection) throws -> [String] {
+    try statements.flatMap { statement -> [String] in
+      if exceptions.contains(where: { statement.contains($0) }) { return [] }
+      return try connection.plan(of: SQL(statement)).filter { line in
+        let isSlow = line.hasPrefix("SCAN") || line.contains("TEMP B-TREE") || line.contains("AUTOMATIC")
+        return isSlow && !allowed.contains(line)
+      }.map { "\($0): \(statement)" }
+    }
+  }
+
+  @Test func `every query that reads finds its rows by an index`() throws {
+    let meadow = try Meadow()
+    let ids = try (0..<5).map { try meadow.post("message \($0)") }
+    let reader = try Connection.reader(meadow.folder + "/parley.db")
+    let tx = ReadTransaction(reader)
+    for window in [
+      MessageQuery.Window.all, .between(after: ids[0], before: ids[4]), .betweenTimes(after: 0, before: 1),
+      .around(ids[2]),
+    ] {
+      for filter in 0..<8 {
+        var query = MessageQuery(Meadow.room, window, order: .ascending, limit: 3)
+        query.includesDeleted = filter & 1 == 0
+        query.includesMachineOnly = filter & 2 == 0
+        query.viewer = filter & 4 == 0 ? nil : Meadow.ada
+        _ = try tx.messages(query)
+        query.order = .descending
+        _ = try tx.messages(query)
+      }
+    }
+    for count in [1, 50, 200] { _ = try tx.messages((1...count).map { ids[$0 % 5] }) }
+    _ = try tx.revisions(of: ids[0])
+    _ = try tx.replies(to: ids[0])
+    _ = try tx.unread(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.heads(of: Meadow.ada)
+    _ = try tx.firstEvent()
+    _ = try tx.events(in: .conversation(Meadow.room), after: 0, limit: 10)
+    _ = try tx.offset(in: .conversation(Meadow.room), at: 2)
+    for count in [1, 50, 200] { _ = try tx.heads(of: (1...count).map { .user(ID($0)) }, movedSince: 0) }
+    _ = try tx.digest(of: Meadow.room)
+    _ = try tx.searchEntry(of: ids[0])
+    #expect(reader.keptStatements.count > 25)
+    let faults = try Self.faults(of: reader.keptStatements, reader)
+    #expect(faults == [], "\(faults)")
+  }
+
+  @Test func `every query of a write finds its rows by an index`() async throws {
+    let garden = try await Garden()
+    _ = try await garden.post("seeds", as: "one")
+    _ = try await garden.post("seeds", as: "one")
+    let faults = try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in
+        #expect(connection.keptStatements.count > 10)
+        return try Self.faults(of: connection.keptStatements, connection)
+      }
+    }
+    #expect(faults == [], "\(faults)")
+    await garden.store.close()
+  }
+
+  @Test func `a query that walks through a table is found out`() throws {
+    let meadow = try Meadow()
+    let slow = ["select id from message where text = 'seeds'", "select id from message where seq > 1 order by text"]
+    #expect(try Self.faults(of: slow, meadow.connection).count == 3)
+  }
+}
