@@ -66,7 +66,8 @@ let package = Package(
     .testTarget(
       name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(
-      name: "StorageTests", dependencies: ["Storage", "SQLite", "Model", "JSON", "Crypto", "FaultyDisk", "SeededRandom"],
+      name: "StorageTests",
+      dependencies: ["Storage", "SQLite", "Model", "JSON", "Crypto", "FaultyDisk", "SeededRandom"],
       swiftSettings: tests),
     .testTarget(
       name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),

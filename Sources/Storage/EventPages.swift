@@ -34,7 +34,7 @@ extension ReadTransaction {
 
   /// Events of a stream, in order. The first one has the offset after `offset`, if the log still holds it.
   public func events(in stream: EventStream, after offset: Int, limit: Int) throws(Refusal) -> [Event] {
-    guard 1...EventLimits.page ~= limit else { throw .invalid(field: "limit") }
+    guard 1...EventLimits.page ~= limit else { throw .invalid("limit", .outOfRange(1...EventLimits.page)) }
     return try run { connection in
       try connection.all(
         """

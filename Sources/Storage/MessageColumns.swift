@@ -66,7 +66,9 @@ extension ReadTransaction {
 
   /// Messages in the order in which they are asked for, as often as they are; those that do not exist are left out.
   public func messages(_ ids: [ID<Message>]) throws(Refusal) -> [Message] {
-    guard ids.count <= MessageQuery.mostMessages else { throw .invalid(field: "ids") }
+    guard ids.count <= MessageQuery.mostMessages else {
+      throw .invalid("ids", .tooMany(limit: MessageQuery.mostMessages))
+    }
     var found: [Message] = []
     try run { connection in
       try Self.messagesByID.each(ids.map(\.number), connection) { row in found.append(try Message(row)) }

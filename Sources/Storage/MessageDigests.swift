@@ -13,11 +13,11 @@ extension ReadTransaction {
   ) throws(Refusal) -> ConversationDigest {
     guard let latest = try lastSeq(of: conversation) else { throw .notFound }
     let from = fromSeq ?? historyFrom
-    guard from >= historyFrom, from <= max(latest + 1, historyFrom) else { throw .invalid(field: "from_seq") }
+    guard from >= historyFrom, from <= max(latest + 1, historyFrom) else { throw .invalid("from_seq", .invalid) }
     let last = max(latest, from - 1)
     let to = toSeq ?? last
-    guard from - 1...last ~= to else { throw .invalid(field: "to_seq") }
-    guard 1...DigestLimits.parts ~= parts else { throw .invalid(field: "parts") }
+    guard from - 1...last ~= to else { throw .invalid("to_seq", .invalid) }
+    guard 1...DigestLimits.parts ~= parts else { throw .invalid("parts", .outOfRange(1...DigestLimits.parts)) }
 
     var whole = try hashing { () throws(CryptoError) in try Digest(.sha256) }
     var digests: [ConversationDigest.Part] = []

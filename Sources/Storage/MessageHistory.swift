@@ -8,7 +8,9 @@ extension ReadTransaction {
   public func revisions(
     of message: ID<Message>, after revision: Int = 0, limit: Int = 50
   ) throws(Refusal) -> (revisions: [MessageRevision], hasMore: Bool) {
-    guard 1...MessageQuery.mostMessages ~= limit else { throw .invalid(field: "limit") }
+    guard 1...MessageQuery.mostMessages ~= limit else {
+      throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
+    }
     var revisions = try run { connection in
       try connection.all(
         """
@@ -39,7 +41,9 @@ extension ReadTransaction {
     to message: ID<Message>, after reply: ID<Message>? = nil, fromSeq: Int = 1, viewer: ID<Account>? = nil,
     limit: Int = 50
   ) throws(Refusal) -> (messages: [Message], hasMore: Bool) {
-    guard 1...MessageQuery.mostMessages ~= limit else { throw .invalid(field: "limit") }
+    guard 1...MessageQuery.mostMessages ~= limit else {
+      throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
+    }
     var messages = try run { connection in
       try connection.all(
         Self.repliesText, message.number, reply?.number ?? 0, fromSeq, viewer?.number, limit + 1

@@ -8,7 +8,9 @@ import SQLite
 
 extension ReadTransaction {
   public func messages(_ query: MessageQuery) throws(Refusal) -> MessagePage {
-    guard 1...MessageQuery.mostMessages ~= query.limit else { throw .invalid(field: "limit") }
+    guard 1...MessageQuery.mostMessages ~= query.limit else {
+      throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
+    }
     guard let latest = try lastSeq(of: query.conversation) else { throw .notFound }
     var slice = try slice(query, latest: latest)
     try complete(&slice.messages)
@@ -61,7 +63,7 @@ extension ReadTransaction {
         """, id.number, query.conversation.number, query.fromSeq
       ) { row in try row.int(0) }
     }
-    guard let seq else { throw .invalid(field: field) }
+    guard let seq else { throw .invalid(field, .mismatch) }
     return seq
   }
 

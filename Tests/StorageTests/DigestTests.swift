@@ -74,17 +74,19 @@ import Testing
     let (meadow, lines) = try Self.plant()
     let tx = meadow.reading
     for from in [2, 1, 0, -1, 7, Int.min, Int.max] {
-      #expect(throws: Refusal.invalid(field: "from_seq")) {
+      #expect(throws: Refusal.invalid("from_seq", .invalid)) {
         try tx.digest(of: Meadow.room, fromSeq: from, historyFrom: 3)
       }
     }
     for to in [1, 6, 0, Int.min, Int.max] {
-      #expect(throws: Refusal.invalid(field: "to_seq")) {
+      #expect(throws: Refusal.invalid("to_seq", .invalid)) {
         try tx.digest(of: Meadow.room, fromSeq: 3, toSeq: to, historyFrom: 3)
       }
     }
     for parts in [0, -1, 1_025] {
-      #expect(throws: Refusal.invalid(field: "parts")) { try tx.digest(of: Meadow.room, parts: parts) }
+      #expect(throws: Refusal.invalid("parts", .outOfRange(1...DigestLimits.parts))) {
+        try tx.digest(of: Meadow.room, parts: parts)
+      }
     }
     #expect(throws: Refusal.notFound) { try tx.digest(of: ID(77)) }
     #expect(try tx.digest(of: Meadow.room, historyFrom: 3).digest == (try Self.expected(Array(lines[2...]))))

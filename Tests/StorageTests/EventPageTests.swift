@@ -35,7 +35,7 @@ import Testing
     }
     #expect(try meadow.reading.lastEvent() == 400)
     for limit in [0, -1, 1_001] {
-      #expect(throws: Refusal.invalid(field: "limit")) {
+      #expect(throws: Refusal.invalid("limit", .outOfRange(1...EventLimits.page))) {
         try meadow.reading.events(in: .site, after: 0, limit: limit)
       }
     }

@@ -41,7 +41,7 @@ final class Meadow {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  var reading: ReadTransaction { ReadTransaction(connection) }
+  var reading: ReadTransaction { ReadTransaction(connection, now: 1_800_000_000_000) }
 
   /// A closure of the writer, in a transaction of its own.
   @discardableResult func write<Value>(

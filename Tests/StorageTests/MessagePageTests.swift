@@ -174,7 +174,7 @@ import Testing
       ] {
         var query = MessageQuery(Meadow.room, window)
         query.fromSeq = 2
-        #expect(throws: Refusal.invalid(field: field)) { try meadow.reading.messages(query) }
+        #expect(throws: Refusal.invalid(field, .mismatch)) { try meadow.reading.messages(query) }
       }
     }
   }
@@ -194,7 +194,7 @@ import Testing
   @Test(arguments: [0, -1, 201, Int.max])
   func `a limit beyond what is allowed is refused`(limit: Int) throws {
     let meadow = try Meadow()
-    #expect(throws: Refusal.invalid(field: "limit")) {
+    #expect(throws: Refusal.invalid("limit", .outOfRange(1...MessageQuery.mostMessages))) {
       try meadow.reading.messages(MessageQuery(Meadow.room, limit: limit))
     }
   }

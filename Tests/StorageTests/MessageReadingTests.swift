@@ -11,8 +11,9 @@ import Testing
     var draft = NewMessage(conversation: Meadow.room, author: Meadow.grace, clientID: "9b1c", text: "weeds 🌱")
     draft.replyTo = first
     draft.sentAt = 1_799_999_999_000
-    draft.entities = #"{"hashtags":[]}"#
-    draft.annotations = #"[{"type":"com.example.todo","value":1.50}]"#
+    draft.text.entities = #"{"hashtags":[]}"#
+    draft.annotations = MessageAnnotations(
+      json: #"[{"type":"com.example.todo","value":1.50}]"#, types: ["com.example.todo"])
     let id = try meadow.write { tx in try tx.post(draft).id }
     try meadow.attach([72, 71], to: id)
     for person in [Meadow.ada, Meadow.alan] { try meadow.act(person, "reaction:👍", on: id) }
@@ -56,7 +57,9 @@ import Testing
       #expect(found.allSatisfy { $0.content?.actions.first?.count == 1 })
     }
     #expect(try meadow.reading.message(ID(9_999)) == nil)
-    #expect(throws: Refusal.invalid(field: "ids")) { try meadow.reading.messages((1...201).map { ID($0) }) }
+    #expect(throws: Refusal.invalid("ids", .tooMany(limit: MessageQuery.mostMessages))) {
+      try meadow.reading.messages((1...201).map { ID($0) })
+    }
   }
 
   @Test func `earlier texts come by their revision, and none of a tombstone`() throws {
@@ -81,7 +84,9 @@ import Testing
         == #"[{"revision":5,"text":"text 5","entities":{},"edited_at":"1970-01-01T00:00:00.050Z","edited_by":"1"}]"#)
     try meadow.delete(id)
     #expect(try meadow.reading.revisions(of: id).revisions.isEmpty)
-    #expect(throws: Refusal.invalid(field: "limit")) { try meadow.reading.revisions(of: id, limit: 0) }
+    #expect(throws: Refusal.invalid("limit", .outOfRange(1...MessageQuery.mostMessages))) {
+      try meadow.reading.revisions(of: id, limit: 0)
+    }
   }
 
   @Test func `answers come in pages, oldest first`() throws {
@@ -99,6 +104,8 @@ import Testing
     #expect(rest.messages.map(\.id) == Array(answers[2...]) && !rest.hasMore)
     let seen = try meadow.reading.replies(to: question, fromSeq: 4, viewer: Meadow.grace)
     #expect(seen.messages.map(\.id) == [answers[1], answers[2], answers[4]])
-    #expect(throws: Refusal.invalid(field: "limit")) { try meadow.reading.replies(to: question, limit: 201) }
+    #expect(throws: Refusal.invalid("limit", .outOfRange(1...MessageQuery.mostMessages))) {
+      try meadow.reading.replies(to: question, limit: 201)
+    }
   }
 }

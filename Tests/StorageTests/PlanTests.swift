@@ -37,7 +37,7 @@ import Testing
     let meadow = try Meadow()
     let ids = try (0..<5).map { try meadow.post("message \($0)") }
     let reader = try Connection.reader(meadow.folder + "/parley.db")
-    let tx = ReadTransaction(reader)
+    let tx = ReadTransaction(reader, now: 1_800_000_000_000)
     for window in [
       MessageQuery.Window.all, .between(after: ids[0], before: ids[4]), .betweenTimes(after: 0, before: 1),
       .around(ids[2]),
