@@ -33,6 +33,7 @@ let package = Package(
     .target(name: "Wire", dependencies: ["CZlib", "Crypto", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Markup", exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Model", dependencies: ["JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "Storage", dependencies: ["SQLite", "Model", "Crypto", "JSON"], exclude: ["README.md"],
@@ -79,6 +80,8 @@ let package = Package(
       name: "crash-writer", dependencies: ["Storage", "Model"], path: "Tests/CrashWriter", swiftSettings: tests),
     .testTarget(
       name: "CrashTests", dependencies: ["crash-writer", "Storage", "SQLite", "SeededRandom"], swiftSettings: tests),
+    .testTarget(
+      name: "MarkupTests", dependencies: ["Markup", "SeededRandom"], exclude: ["cases.json"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests

@@ -38,6 +38,7 @@ private let mayImport: [String: Set<String>] = [
   "Wire": ["CZlib", "Crypto", "JSON"],
   "Networking": ["CLinux", "COpenSSL", "Dispatch"],
   "SQLite": ["CSQLite", "Crypto"],
+  "Markup": [],
   "Model": ["JSON"],
   "Storage": ["SQLite", "Model", "Crypto", "JSON", "Dispatch"],
   "Community": ["Model", "Markup", "Storage", "PubSub", "Crypto", "Dispatch"],

@@ -1,0 +1,82 @@
+import Foundation
+import Markup
+import SeededRandom
+import Testing
+
+/// Marks, words and tricks, thrown together. `PARLEY_FUZZ_ROUNDS` sets how often.
+private let scraps = [
+  "*", "**", "_", "__", "~~", "||", "|", "`", "``", "```", "~~~", "\n", "\n\n", "\n> ", "> ", "\n- ", "- ", "1. ",
+  "\n1. ",
+  "  ", "    ", "\t", "# ", "\n# ", "---", "\n---\n", "|-|-|", "\n|-|\n", "[", "]", "](", "![", "(", ")", "<", ">",
+  "</p>",
+  "[a](https://example.org)", "](https://example.org)", "https://", "http://a", "www.", "www.a.b", "example.org/",
+  "mailto:",
+  "javascript:", "data:", "@", "@ada", "@ada.", "#", "#tag", "ada@example.org", "\\", "\\\n", "&", "&amp;", "&#10;",
+  "&#0;",
+  "&lt;", "\"", "'", " \"title\")", "\" onclick=\"", "<script>", "<img src=x onerror=y>", "\u{0}", "\u{1}", "\u{7f}",
+  "\r",
+  "\r\n", "a", "word", " ", "é", "漢", "。", "😀", "\u{202e}", "\u{200d}", "\u{a0}", "\u{2028}", "[ ] ", "[x] ", "\\|",
+  ":",
+]
+
+@Test
+func `whatever is sent, the HTML is well-formed, flat and of the listed tags, and entities name what stands there`()
+  throws
+{
+  let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap(Int.init) ?? 20_000
+  let cases = MarkupCase.all.map(\.text)
+  var random = Seeded(seed: 41)
+  for round in 0..<rounds {
+    let text = round % 2 == 0 ? thrown(&random) : mutated(cases.randomElement(using: &random) ?? "", &random)
+    do {
+      try check(text)
+    } catch {
+      Issue.record("\(error) in round \(round): \(text.debugDescription)")
+      return
+    }
+  }
+}
+
+private func thrown(_ random: inout Seeded) -> String {
+  (0..<Int.random(in: 1...40, using: &random)).map { _ in scraps.randomElement(using: &random) ?? "" }.joined()
+}
+
+private func mutated(_ text: String, _ random: inout Seeded) -> String {
+  var scalars = Array(text.unicodeScalars.prefix(400))
+  for _ in 0..<Int.random(in: 1...6, using: &random) {
+    let place = Int.random(in: 0...scalars.count, using: &random)
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0: scalars.insert(contentsOf: (scraps.randomElement(using: &random) ?? "").unicodeScalars, at: place)
+    case 1: scalars.removeSubrange(place..<min(scalars.count, place + Int.random(in: 0...5, using: &random)))
+    default:
+      let end = min(scalars.count, place + Int.random(in: 0...20, using: &random))
+      scalars.insert(contentsOf: scalars[place..<end], at: Int.random(in: 0...scalars.count, using: &random))
+    }
+  }
+  var view = String.UnicodeScalarView()
+  view.append(contentsOf: scalars)
+  return String(view)
+}
+
+private func check(_ text: String) throws {
+  let document = MarkupDocument(text)
+  // A container is two elements at most; a paragraph, a table's four and a link come on top.
+  let depth = try HTMLChecker.check(document.html)
+  #expect(depth <= 2 * MarkupLimits.containers + MarkupLimits.marks + 6)
+  let scalars = Array(text.unicodeScalars)
+  var end = 0
+  for entity in document.entities {
+    #expect(entity.position >= end && entity.length > 0)
+    end = entity.position + entity.length
+    try #require(end <= scalars.count)
+    let written = String(String.UnicodeScalarView(scalars[entity.position..<end]))
+    switch entity.kind {
+    case .mention: #expect(written == "@" + entity.value)
+    case .hashtag: #expect(written == "#" + entity.value)
+    case .link:
+      #expect(
+        document.html.contains("<a href=\"" + entity.value.replacing("&", with: "&amp;").replacing("'", with: "&#39;")))
+    }
+  }
+  #expect(document.plainText(limit: 20).unicodeScalars.count <= 20)
+}

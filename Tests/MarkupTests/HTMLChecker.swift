@@ -1,0 +1,104 @@
+/// Reads HTML as strictly as it can be read: every tag written out in full as the list has it, every element closed in turn,
+/// every `<`, `&`, quote and control character of text escaped.
+struct HTMLChecker {
+  struct Fault: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private static let open: Set<String> = [
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong", "del",
+    "table", "thead", "tbody", "tr", "th", "td",
+    "span class=\"spoiler\"", "span class=\"mention\"", "span class=\"hashtag\"",
+    "th align=\"left\"", "th align=\"right\"", "th align=\"center\"",
+    "td align=\"left\"", "td align=\"right\"", "td align=\"center\"",
+  ]
+  private static let void: Set<String> = [
+    "br", "hr", "input type=\"checkbox\" disabled=\"\"", "input type=\"checkbox\" checked=\"\" disabled=\"\"",
+  ]
+  private static let references = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"].map { Array($0.utf8) }
+  private static let rel = "\" rel=\"nofollow noopener noreferrer ugc\""
+
+  private let bytes: [UInt8]
+  private var place = 0
+  private var elements: [String] = []
+
+  /// Returns how deep the elements stand in one another.
+  @discardableResult
+  static func check(_ html: String) throws(Fault) -> Int {
+    var checker = HTMLChecker(bytes: Array(html.utf8))
+    return try checker.read()
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private mutating func read() throws(Fault) -> Int {
+    var depth = 0
+    while place < bytes.count {
+      switch bytes[place] {
+      case UInt8(ascii: "<"): try tag()
+      case UInt8(ascii: "&"): try reference()
+      default: try character()
+      }
+      depth = max(depth, elements.count)
+    }
+    guard elements.isEmpty else { throw Fault(description: "open at the end: \(elements)") }
+    return depth
+  }
+
+  private mutating func character() throws(Fault) {
+    let byte = bytes[place]
+    let isControl = byte < 0x20 && byte != 0x09 && byte != 0x0a || byte == 0x7f
+    let isMark = byte == UInt8(ascii: ">") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
+    if isControl || isMark { throw Fault(description: "byte \(byte) at \(place)") }
+    place += 1
+  }
+
+  private mutating func reference() throws(Fault) {
+    guard let reference = Self.references.first(where: { bytes[place...].starts(with: $0) }) else {
+      throw Fault(description: "a bare & at \(place)")
+    }
+    place += reference.count
+  }
+
+  private mutating func tag() throws(Fault) {
+    guard let end = bytes[place...].firstIndex(of: UInt8(ascii: ">")) else {
+      throw Fault(description: "a tag without end")
+    }
+    let tag = String(decoding: bytes[(place + 1)..<end], as: UTF8.self)
+    place = end + 1
+    if tag.hasPrefix("/") {
+      guard let last = elements.popLast(), last == tag.dropFirst() else {
+        throw Fault(description: "<\(tag)> closes \(elements.last ?? "nothing")")
+      }
+    } else if tag.hasSuffix(" /") {
+      guard Self.void.contains(String(tag.dropLast(2))) else { throw Fault(description: "<\(tag)>") }
+    } else {
+      let name = tag.prefix { $0 != " " }
+      guard isListed(tag) else { throw Fault(description: "<\(tag)>") }
+      if name == "a" || name == "p", elements.contains(String(name)) {
+        throw Fault(description: "<\(name)> inside of its own kind")
+      }
+      elements.append(String(name))
+    }
+  }
+
+  private func isListed(_ tag: String) -> Bool {
+    if Self.open.contains(tag) { return true }
+    if let number = value(of: tag, between: "ol start=\"", and: "\"") { return UInt32(number) != nil }
+    if let language = value(of: tag, between: "code class=\"language-", and: "\"") {
+      return !language.isEmpty
+        && language.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+#._-".contains($0)) }
+    }
+    guard let link = value(of: tag, between: "a href=\"", and: Self.rel) else { return false }
+    let parts = link.split(separator: "\"", omittingEmptySubsequences: false)
+    guard parts.count == 1 || parts.count == 3 && parts[1] == " title=" else { return false }
+    let address = parts[0].lowercased()
+    return ["http://", "https://", "mailto:"].contains(where: address.hasPrefix)
+      && address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }
+  }
+
+  private func value(of tag: String, between start: String, and end: String) -> String? {
+    guard tag.hasPrefix(start), tag.hasSuffix(end), tag.count >= start.count + end.count else { return nil }
+    return String(tag.dropFirst(start.count).dropLast(end.count))
+  }
+}
