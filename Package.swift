@@ -82,6 +82,7 @@ let package = Package(
       name: "CrashTests", dependencies: ["crash-writer", "Storage", "SQLite", "SeededRandom"], swiftSettings: tests),
     .testTarget(
       name: "MarkupTests", dependencies: ["Markup", "SeededRandom"], exclude: ["cases.json"], swiftSettings: tests),
+    .testTarget(name: "ModelTests", dependencies: ["Model", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests

@@ -1,0 +1,69 @@
+import Crypto
+import Foundation
+import FoundationXML
+import Model
+import SeededRandom
+import Testing
+
+/// One digest for each hue, and then some.
+private let digests: [[UInt8]] = {
+  var random = Seeded(seed: 7)
+  return (0..<1_000).map { number in
+    [UInt8(number % 12)] + (0..<31).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+  }
+}()
+
+private func isWellFormed(_ svg: String) -> Bool {
+  XMLParser(data: Data(svg.utf8)).parse()
+}
+
+@Test func `a drawing is the same for ever`() throws {
+  let blossoms = try Digest.sha256(of: Array(digests.map(Picture.blossom).joined().utf8))
+  let quilts = try Digest.sha256(of: Array(digests.map(Picture.quilt).joined().utf8))
+  #expect(Hex.text(blossoms) == "85c425c46e624878bd85631c041f0fe51d3cc8419001328c58fa46dbc6af411c")
+  #expect(Hex.text(quilts) == "c707aa5acf6d2329d5d537a105d30e78bcd6281d9ea1ec6239ca723aba2a5444")
+}
+
+@Test func `people and forums look different from one another`() {
+  #expect(Set(digests.map(Picture.blossom)).count > 900)
+  #expect(Set(digests.map(Picture.quilt)).count == digests.count)
+}
+
+@Test func `a drawing is small, well-formed and asks for nothing`() {
+  for digest in digests.prefix(100) + [[], [255]] {
+    for svg in [Picture.blossom(digest), Picture.quilt(digest)] {
+      #expect(svg.utf8.count < 4_096)
+      #expect(isWellFormed(svg))
+      #expect(!svg.contains("href") && !svg.contains("style") && !svg.contains("script") && !svg.contains("url("))
+    }
+  }
+}
+
+@Test(arguments: 0..<12)
+func `every hue stands out on light and dark pages, and its shapes on it`(hue: UInt8) throws {
+  let colors = Picture.blossom([hue]).matches(of: try Regex("fill=\"#([0-9a-f]{6})\"")).compactMap { match in
+    match.output[1].substring.flatMap { UInt32($0, radix: 16) }
+  }
+  let ground = try #require(colors.first)
+  let dark = try #require(colors.first { $0 != ground })
+  let light = try #require(colors.first { $0 != ground && $0 != dark })
+  for page in [0xfbfaf8, 0xffffff, 0x141217, 0x100e13] as [UInt32] { #expect(contrast(ground, page) >= 3) }
+  for color in [light, 0xffffff] {
+    #expect(contrast(color, ground) >= 3)
+    #expect(contrast(color, dark) >= 3)
+  }
+}
+
+/// WCAG 2.2, relative luminance and contrast ratio.
+private func contrast(_ one: UInt32, _ other: UInt32) -> Double {
+  let (darker, lighter) = (min(luminance(one), luminance(other)), max(luminance(one), luminance(other)))
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+private func luminance(_ color: UInt32) -> Double {
+  let parts = [16, 8, 0].map { shift in
+    let value = Double(color >> UInt32(shift) & 0xff) / 255
+    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+  }
+  return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+}
