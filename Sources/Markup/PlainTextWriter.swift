@@ -103,6 +103,7 @@ struct PlainTextWriter {
 
   /// Cuts between two characters as people see them.
   private static func cut(_ text: String, limit: Int) -> String {
+    guard limit > 0 else { return "" }
     guard text.unicodeScalars.count > limit else { return text }
     var room = limit - 1
     var end = text.startIndex
@@ -111,7 +112,6 @@ struct PlainTextWriter {
       if room < 0 { break }
       end = text.index(after: index)
     }
-    guard limit > 0 else { return "" }
     while end > text.startIndex, text[text.index(before: end)].isWhitespace { end = text.index(before: end) }
     return text[..<end] + "…"
   }
