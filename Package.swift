@@ -57,7 +57,7 @@ let package = Package(
 
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: tests),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: tests),
-    .testTarget(name: "ModelTests", dependencies: ["Model", "JSON", "SeededRandom"], swiftSettings: tests),
+    .testTarget(name: "ModelTests", dependencies: ["Model", "JSON", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
     .testTarget(name: "WireTests", dependencies: ["Wire", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
@@ -82,7 +82,6 @@ let package = Package(
       name: "CrashTests", dependencies: ["crash-writer", "Storage", "SQLite", "SeededRandom"], swiftSettings: tests),
     .testTarget(
       name: "MarkupTests", dependencies: ["Markup", "SeededRandom"], exclude: ["cases.json"], swiftSettings: tests),
-    .testTarget(name: "ModelTests", dependencies: ["Model", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests
