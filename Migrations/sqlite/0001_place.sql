@@ -1,6 +1,9 @@
 -- The place itself: what its hosts set, the counters, and work that is too large for one transaction.
 -- Times are milliseconds since 1970, flags are 0 or 1, JSON is text.
 
+-- "Parl": by this a database file is known as one of ours.
+pragma application_id = 0x5061726c;
+
 create table setting (
   name text primary key,
   value text not null

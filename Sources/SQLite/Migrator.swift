@@ -33,6 +33,11 @@ public struct Migrator: Sendable {
     }
   }
 
+  /// How many of the known migrations a database has; refuses one that is not ours, or newer. Needs no files.
+  public static func level(of connection: Connection, known: [Migration]) throws(MigrationError) -> Int {
+    try Migrator(folder: "", known: known).appliedMigrations(in: connection).count
+  }
+
   /// Applies what is missing; returns what it applied. `now` is in milliseconds since 1970.
   @discardableResult public func migrate(_ connection: Connection, at now: Int) throws(MigrationError) -> [Migration] {
     let texts = try readFiles()

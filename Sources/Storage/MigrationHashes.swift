@@ -5,7 +5,7 @@ enum MigrationHashes {
   static let all: [Migration] = [
     Migration(
       number: 1, name: "place",
-      hash: "8e1d53768a3eb3d20e6e78d7f540129c9c8ae1b271e7b0feb474f9cc35709f9d"),
+      hash: "efcaf1a2eda92a689564057d1283c5d7e0538713c1f1b8d759f44a6bfdf5f46a"),
     Migration(
       number: 2, name: "people",
       hash: "0c982d6a1777ca8ff10e08201a9a01dca792e8ae8a9f44252c1a37e373528108"),
