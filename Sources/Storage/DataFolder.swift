@@ -3,6 +3,8 @@ import Glibc
 /// The one folder that holds everything: the database, the uploaded files, and a lock that keeps a second daemon out.
 public final class DataFolder: Sendable {
   public let path: String
+  /// Whether a restore that was cut off has been brought to its end by taking the folder.
+  public let hasEndedRestore: Bool
   private let lock: Int32
 
   public enum Fault: Error, Sendable, CustomStringConvertible {
@@ -18,17 +20,23 @@ public final class DataFolder: Sendable {
     }
   }
 
-  /// Takes the folder for this process, until the object is let go; the system gives the lock back whatever happens.
+  /// Takes the folder for this process, until the object is let go; the system gives the lock back whatever happens. A
+  /// restore that was cut off half way is ended first, so that nobody sees half of it.
   public init(_ path: String) throws(Fault) {
     self.path = path
     let descriptor = unsafe open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .unusable(path, reason: Self.reason(errno)) }
+    guard descriptor >= 0 else { throw .unusable(path, reason: DiskError.reason(errno)) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       close(descriptor)
-      throw code == EWOULDBLOCK ? .inUse(path) : .unusable(path, reason: Self.reason(code))
+      throw code == EWOULDBLOCK ? .inUse(path) : .unusable(path, reason: DiskError.reason(code))
     }
     lock = descriptor
+    do throws(DiskError) {
+      hasEndedRestore = try PendingRestore.settle(path)
+    } catch {
+      throw .unusable(path, reason: "a restore was begun there and can't be ended: \(error)")
+    }
   }
 
   deinit { close(lock) }
@@ -38,13 +46,4 @@ public final class DataFolder: Sendable {
 
   public var database: String { path + "/parley.db" }
   public var files: String { path + "/files" }
-
-  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
-
-  /// The system's words for an error of its.
-  static func reason(_ code: Int32) -> String {
-    var text = [CChar](repeating: 0, count: 256)
-    guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
 }

@@ -10,6 +10,10 @@ public final class Store: Sendable {
   private let vfs: String?
   private let clock: @Sendable () -> Int64
   private let complain: @Sendable (String) -> Void
+  private let clock: @Sendable () -> Int64
+  let backups = Backups()
+  /// Which history this is: a cursor of another one leads nowhere.
+  public let epoch: String
 
   /// Opens the database, brings it to the schema that this program knows, and takes the pen.
   ///
@@ -27,10 +31,12 @@ public final class Store: Sendable {
     options.vfs = vfs
     let connection = try Connection.writer(folder.database, options)
     try Migrator(folder: migrations, known: MigrationHashes.all).migrate(connection, at: Int(clock()))
+    epoch = try Epoch.readOrMake(connection)
     writer = try Writer(connection, clock: clock, deliver: deliver, complain: complain)
     self.vfs = vfs
     self.clock = clock
     self.complain = complain
+    self.clock = clock
     let database = folder.database
     background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, complain: complain) }
   }
@@ -68,8 +74,22 @@ public final class Store: Sendable {
     return try result.get()
   }
 
+  /// Copies everything to one file, while all goes on. One at a time. `program` is the version of Parley.
+  public func backUp(
+    to path: String, program: String, report: @escaping BackupProgress.Report
+  ) async throws(BackupFault) -> BackupReport {
+    try await backups.make(
+      folder, to: path, program: program, at: clock(), report: report,
+      afterWrites: { () throws(Refusal) in try await self.write { _ in } })
+  }
+
+  /// For whoever removes uploaded files that nothing names any longer: not now, a backup may still want to copy them. Ask
+  /// inside `write`, and remove them there.
+  public var isBackingUp: Bool { backups.isBusy }
+
   /// Takes no more writes, carries out those that wait, closes the database, and lets the folder go.
   public func close() async {
+    await backups.close()
     await background.close()
     await writer.close()
     folder.release()

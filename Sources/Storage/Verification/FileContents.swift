@@ -14,7 +14,7 @@ enum FileContents {
     // Not blocking, should it be something else than a file.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
-      self = errno == ENOENT ? .missing : .unreadable(DataFolder.reason(errno))
+      self = errno == ENOENT ? .missing : .unreadable(DiskError.reason(errno))
       return
     }
     defer { close(descriptor) }
@@ -25,7 +25,7 @@ enum FileContents {
       let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
-        self = .unreadable(DataFolder.reason(errno))
+        self = .unreadable(DiskError.reason(errno))
         return
       }
       if count == 0 { break }

@@ -63,7 +63,7 @@ public struct Verification: Sendable {
   @discardableResult public func run(
     all isThorough: Bool = false, watch: @escaping (Step) throws -> Void = { _ in }
   ) throws -> [Finding] {
-    guard DataFolder.exists(database) else { throw Obstacle.noDatabase(database) }
+    guard Disk.exists(database) else { throw Obstacle.noDatabase(database) }
     var findings: [Finding] = []
     do {
       let connection = try open()

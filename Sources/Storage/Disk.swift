@@ -1,0 +1,209 @@
+import Glibc
+
+/// The file system said no.
+struct DiskError: Error, CustomStringConvertible {
+  let what: String
+  let code: Int32
+
+  /// For the call that has just failed.
+  init(_ what: String) {
+    self.what = what
+    code = errno
+  }
+
+  var description: String { "\(what): \(Self.reason(code))" }
+
+  /// The system's own words.
+  static func reason(_ code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 256)
+    guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// Names in the file system, given by the host or made here; never by a peer.
+enum Disk {
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+
+  /// The size of a regular file; nil where there is none.
+  static func size(_ path: String) -> Int? {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+  }
+
+  static func makeFolder(_ path: String) throws(DiskError) {
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw DiskError("\(path) can't be made") }
+  }
+
+  /// Makes the folders that a path passes through, from `folder` on, which is there.
+  static func makeFolders(to path: String, below folder: String) throws(DiskError) {
+    var made = folder
+    for part in path.dropFirst(folder.count).split(separator: "/").dropLast() {
+      made += "/\(part)"
+      try makeFolder(made)
+    }
+  }
+
+  static func move(_ path: String, to other: String) throws(DiskError) {
+    guard unsafe rename(path, other) == 0 else { throw DiskError("\(path) can't be moved to \(other)") }
+  }
+
+  /// That there is no such file is fine.
+  static func remove(_ path: String) throws(DiskError) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw DiskError("\(path) can't be removed") }
+  }
+
+  /// Only if nothing is in it; whether it is gone.
+  static func removeEmpty(_ folder: String) -> Bool { unsafe rmdir(folder) == 0 }
+
+  /// A folder with all that is in it. That there is none is fine.
+  static func removeTree(_ path: String) throws(DiskError) {
+    try walk(path) { path, isFolder throws(DiskError) in
+      guard unsafe isFolder ? rmdir(path) == 0 : unlink(path) == 0 else { throw DiskError("\(path) can't be removed") }
+    }
+  }
+
+  /// Brings the names of a folder to the disk.
+  static func sync(_ folder: String) throws(DiskError) {
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw DiskError("\(folder) can't be opened") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw DiskError("\(folder) can't be written to the disk") }
+  }
+
+  /// Brings the names of a folder and of all below it to the disk.
+  static func syncFolders(_ folder: String) throws(DiskError) {
+    try walk(folder) { path, isFolder throws(DiskError) in if isFolder { try sync(path) } }
+  }
+
+  /// What root makes for somebody else would be of no use to them: it gets the owner of `folder`.
+  static func give(_ path: String, toOwnerOf folder: String) throws(DiskError) {
+    guard geteuid() == 0 else { return }
+    var status = stat()
+    guard unsafe stat(folder, &status) == 0 else { throw DiskError("\(folder) can't be read") }
+    let (owner, group) = (status.st_uid, status.st_gid)
+    try walk(path) { path, _ throws(DiskError) in
+      guard unsafe lchown(path, owner, group) == 0 else { throw DiskError("\(path) can't be given to its owner") }
+    }
+  }
+
+  static func names(in folder: String) throws(DiskError) -> [String] {
+    guard let stream = unsafe opendir(folder) else { throw DiskError("\(folder) can't be read") }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
+        unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// What is in a folder first, and then the folder itself. Links are not followed.
+  private static func walk(
+    _ path: String, _ visit: (_ path: String, _ isFolder: Bool) throws(DiskError) -> Void
+  ) throws(DiskError) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return }
+    let isFolder = status.st_mode & S_IFMT == S_IFDIR
+    if isFolder { for name in try names(in: path) { try walk("\(path)/\(name)", visit) } }
+    try visit(path, isFolder)
+  }
+}
+
+/// A file that is read or written from its beginning to its end.
+final class DiskFile {
+  let path: String
+  private let descriptor: Int32
+
+  /// How much is read at once.
+  static let pieceSize = 262_144
+
+  private init(_ path: String, _ descriptor: Int32) {
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens a regular file.
+  static func open(_ path: String, followingLinks: Bool = false) throws(DiskError) -> DiskFile {
+    // Not to wait for who might write to a FIFO.
+    let link = followingLinks ? 0 : O_NOFOLLOW
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link)
+    guard descriptor >= 0 else { throw DiskError("\(path) can't be opened") }
+    let file = DiskFile(path, descriptor)
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      errno = EINVAL
+      throw DiskError("\(path) is no file")
+    }
+    return file
+  }
+
+  /// Makes a file that only its owner may read, where there is none.
+  static func make(_ path: String) throws(DiskError) -> DiskFile {
+    let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw DiskError("\(path) can't be made") }
+    return DiskFile(path, descriptor)
+  }
+
+  var size: Int {
+    get throws(DiskError) {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { throw DiskError("\(path) can't be read") }
+      return Int(status.st_size)
+    }
+  }
+
+  /// So many bytes, fewer only where the file ends.
+  func read(_ count: Int) throws(DiskError) -> [UInt8] {
+    var isFailed = false
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let got = unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled)
+        if got < 0, errno == EINTR { continue }
+        if got < 0 { isFailed = true }
+        if got <= 0 { return }
+        filled += got
+      }
+    }
+    if isFailed { throw DiskError("\(path) can't be read") }
+    return bytes
+  }
+
+  func write(_ bytes: [UInt8]) throws(DiskError) {
+    var done = 0
+    while done < bytes.count {
+      let written = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe Glibc.write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { throw DiskError("\(path) can't be written") }
+      done += written
+    }
+  }
+
+  /// Forgets what was written from there on, and goes on writing there.
+  func cut(to size: Int) throws(DiskError) {
+    guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) == off_t(size) else {
+      throw DiskError("\(path) can't be cut")
+    }
+  }
+
+  func sync() throws(DiskError) {
+    guard fsync(descriptor) == 0 else { throw DiskError("\(path) can't be written to the disk") }
+    // Whoever reads it next reads what the disk has, not what memory still holds.
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+  }
+}
