@@ -12,7 +12,7 @@ import Testing
     await before.store.close()
     try FileManager.default.createDirectory(atPath: scratch.path + "/new", withIntermediateDirectories: false)
     let folder = try DataFolder(scratch.path + "/new")
-    let restored = try folder.restore(scratch.path + "/good.tar", replacing: false, at: 5) { _ in }
+    let restored = try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5") { _ in }
     #expect(restored.report.messages == 20 && restored.report.files == 2 && restored.report.missing == 0)
     #expect(restored.replaced == nil)
     folder.release()
@@ -42,12 +42,12 @@ import Testing
     await old.store.close()
     let folder = try DataFolder(old.folder)
     let fault = #expect(throws: BackupFault.self) {
-      try folder.restore(scratch.path + "/good.tar", replacing: false, at: 5) { _ in }
+      try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5") { _ in }
     }
     #expect(fault?.description.contains("--replace") == true)
     #expect(try Garden.messages(in: old.folder).keys.sorted() == ["before"])
 
-    let restored = try folder.restore(scratch.path + "/good.tar", replacing: true, at: 5) { _ in }
+    let restored = try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5") { _ in }
     #expect(restored.replaced == old.folder + "/replaced-5")
     #expect(try scratch.names(in: "old") == ["files", "lock", "parley.db", "replaced-5"])
     #expect(try Garden.messages(in: old.folder).count == 20)
@@ -103,7 +103,7 @@ import Testing
     await garden.store.close()
     try FileManager.default.createDirectory(atPath: scratch.path + "/new", withIntermediateDirectories: false)
     let folder = try DataFolder(scratch.path + "/new")
-    let restored = try folder.restore(scratch.path + "/backup.tar", replacing: false, at: 5) { _ in }
+    let restored = try folder.restore(scratch.path + "/backup.tar", replacing: false, aside: "5") { _ in }
     #expect(restored.report.missing == 1 && restored.report.firstMissing == [lost.path])
   }
 
@@ -112,7 +112,7 @@ import Testing
     let scratch = try await Scratch.withBackup()
     let folder = try DataFolder(scratch.path + "/garden")
     #expect(throws: BackupFault.stopped) {
-      try folder.restore(scratch.path + "/good.tar", replacing: true, at: 5) { progress throws(BackupFault) in
+      try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5") { progress throws(BackupFault) in
         if progress.phase == phase { throw .stopped }
       }
     }

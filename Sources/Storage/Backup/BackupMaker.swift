@@ -41,6 +41,9 @@ struct BackupMaker {
         throw BackupFault.impossible("There is no database in \(folder.path), so there is nothing to back up.")
       }
       try removeParts()
+      // Whether it can be written is found before the long work.
+      _ = try DiskFile.make(part)
+      try Disk.remove(part)
       let report = try makeParts()
       try Disk.move(part, to: path)
       try Disk.sync(Disk.folder(of: path))

@@ -15,14 +15,14 @@ extension DataFolder {
     public let replaced: String?
   }
 
-  /// Puts what a backup holds into this folder, which is empty, or gives up what it holds when `replacing`. A file that
-  /// is not a whole backup is refused before anything is touched.
+  /// Puts what a backup holds into this folder, which is empty; or, when `replacing`, moves what it holds into a folder
+  /// `replaced-…` first, which ends in `aside`. A file that is not a whole backup is refused before anything is touched.
   public func restore(
-    _ path: String, replacing: Bool, at now: Int64, report: @escaping BackupProgress.Report
+    _ path: String, replacing: Bool, aside: String, report: @escaping BackupProgress.Report
   ) throws(BackupFault) -> Restored {
     do {
       let (outcome, replaced) = try Restoration(
-        path: path, folder: self, isReplacing: replacing, now: Int(now), report: report
+        path: path, folder: self, isReplacing: replacing, aside: aside, report: report
       ).run()
       return Restored(report: outcome, replaced: replaced.map { "\(self.path)/\($0)" })
     } catch let fault as BackupFault {

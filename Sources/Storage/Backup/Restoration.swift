@@ -8,8 +8,8 @@ struct Restoration {
   /// The data folder, taken.
   let folder: DataFolder
   let isReplacing: Bool
-  /// Milliseconds since 1970.
-  let now: Int
+  /// What the folder is called, behind `replaced-`, that what is there now goes to.
+  let aside: String
   let report: BackupProgress.Report
 
   /// So far the counter of ids moves: what was made after the backup and is gone had smaller numbers, and none of them is
@@ -18,7 +18,7 @@ struct Restoration {
 
   private var unpacked: String { "\(folder.path)/\(PendingRestore.unpacking)" }
   private var ready: String { "\(folder.path)/\(PendingRestore.ready)" }
-  private var replaced: String { PendingRestore.replacedPrefix + String(now) }
+  private var replaced: String { PendingRestore.replacedPrefix + aside }
 
   /// What was restored, and the name of the folder that holds what was there before.
   func run() throws -> (BackupReport, replaced: String?) {
@@ -35,12 +35,21 @@ struct Restoration {
       try Disk.syncFolders(unpacked)
       try Disk.move(unpacked, to: ready)
       try Disk.sync(folder.path)
-      _ = try PendingRestore.settle(folder.path)
+      try settle()
       return (outcome, isEmpty ? nil : replaced)
     } catch {
-      // Unless the restore was decided; then the next start goes on with it.
+      // What can't be removed now goes with the next start.
       try? Disk.removeTree(unpacked)
       throw error
+    }
+  }
+
+  private func settle() throws {
+    do throws(DiskError) {
+      _ = try PendingRestore.settle(folder.path)
+    } catch {
+      throw BackupFault.impossible(
+        "The backup is unpacked and checked, but can't be put in its place: \(error). The next start tries again.")
     }
   }
 
