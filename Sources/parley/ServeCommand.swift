@@ -37,8 +37,8 @@ enum ServeCommand {
     }
 
     try Folder.make(data)
-    let folder = try lock(data)
-    defer { withExtendedLifetime(folder) {} }
+    let store = try Store(
+      try lock(data), migrations: "\(share)/Migrations/sqlite", clock: { Clock.wall() / 1_000_000 }, complain: complain)
     let sockets = try sockets(settings)
     let redirects = try settings.all(.redirect).map { try bind($0, .redirect) }
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
@@ -61,7 +61,9 @@ enum ServeCommand {
       await reload(certificates, server, endpoints)
     }
     await redirect?.stop(within: 0)
-    return await stop(server, signals.events)
+    let status = await stop(server, signals.events)
+    await store.close()
+    return status
   }
 
   /// Keeps a second daemon away from the folder.
