@@ -30,5 +30,14 @@ public final class Descriptor: Sendable {
     }
   }
 
+  /// The user of the process that connected over the Unix domain, as the system saw it then.
+  var peerUser: uid_t? {
+    // struct ucred (unix(7)), which the C library declares only under _GNU_SOURCE.
+    var credentials: (process: pid_t, user: uid_t, group: gid_t) = (0, .max, .max)
+    var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+    guard unsafe getsockopt(number, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
+    return credentials.user
+  }
+
   deinit { close(number) }
 }

@@ -101,6 +101,7 @@ public final class Listener: DescriptorHandler {
   func turnEnded(on loop: isolated EventLoop) {}
 
   private func hand(_ connection: Descriptor, _ peer: SocketAddress, _ loop: isolated EventLoop) {
+    guard socket.admits(connection) else { return }
     var target = loops.first ?? loop
     var least = Int.max
     for candidate in loops {
@@ -122,17 +123,35 @@ public final class Listener: DescriptorHandler {
 
 /// A socket that listens, not yet accepted from.
 public struct ListeningSocket: Sendable {
+  /// Who may come to a path of the Unix domain.
+  public enum Access: Sendable {
+    /// Whoever is in the group of the file.
+    case group
+    /// The user of this process, and root.
+    case owner
+
+    fileprivate var mode: mode_t {
+      switch self {
+      case .group: 0o660
+      case .owner: 0o600
+      }
+    }
+  }
+
   public let address: SocketAddress
   let descriptor: Descriptor
+  private let access: Access
   /// A service manager holds it too.
   private let isInherited: Bool
 
   /// Binds and listens. Port 0 takes a free one, which `address` then tells.
-  public init(binding address: SocketAddress) throws(SystemError) {
+  public init(binding address: SocketAddress, for access: Access = .group) throws(SystemError) {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = try Descriptor(checking: socket(address.family, kind, 0), "socket")
     if case .unix(let path) = address {
       try Self.removeStale(path, address)
+      // The path is never there with a wider mode than this.
+      fchmod(descriptor.number, access.mode)
     } else {
       var on: Int32 = 1
       unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -142,24 +161,35 @@ public struct ListeningSocket: Sendable {
       throw SystemError("cannot listen on \(address)")
     }
     // Who may reach the daemon by its path is the folder's matter and the group's.
-    if case .unix(let path) = address { unsafe chmod(path, 0o660) }
+    if case .unix(let path) = address { unsafe chmod(path, access.mode) }
     guard listen(descriptor.number, 4_096) == 0 else { throw SystemError("cannot listen on \(address)") }
-    self.init(descriptor, isInherited: false)
+    self.init(descriptor, access, isInherited: false)
   }
 
   /// A socket that already listens, such as one from a service manager.
   public init(inheriting descriptor: Descriptor) {
-    self.init(descriptor, isInherited: true)
+    self.init(descriptor, .group, isInherited: true)
   }
 
-  private init(_ descriptor: Descriptor, isInherited: Bool) {
+  private init(_ descriptor: Descriptor, _ access: Access, isInherited: Bool) {
     self.descriptor = descriptor
+    self.access = access
     self.isInherited = isInherited
     let flags = fcntl(descriptor.number, F_GETFL)
     _ = fcntl(descriptor.number, F_SETFL, flags | O_NONBLOCK)
     _ = fcntl(descriptor.number, F_SETFD, FD_CLOEXEC)
     address = unsafe SocketAddress.read { unsafe getsockname(descriptor.number, $0, $1) }.address
     if address.port != nil { setNoDelay(descriptor.number) }
+  }
+
+  /// Whether somebody who has connected may stay. The path's mode keeps others out already, unless somebody changed it.
+  func admits(_ connection: Descriptor) -> Bool {
+    switch access {
+    case .group: return true
+    case .owner:
+      guard let user = connection.peerUser else { return false }
+      return user == 0 || user == geteuid()
+    }
   }
 
   /// Ends listening, although others may still hold the descriptor.
