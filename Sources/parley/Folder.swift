@@ -1,5 +1,6 @@
 import Glibc
 import Networking
+import Storage
 import Web
 
 /// Files of the host's own: the data folder, certificates, and what is shipped with the program.
@@ -18,11 +19,36 @@ enum Folder {
     }
   }
 
+  static func open(_ path: String) throws(Settings.Mistake) -> Descriptor {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Settings.Mistake(sentence: "The folder \(path) can't be opened: \(reason).") }
+    return Descriptor(owning: descriptor)
+  }
+
+  /// Keeps another daemon or command away from the data folder.
+  static func lock(_ data: String) throws(Settings.Mistake) -> DataFolder {
+    do throws(DataFolder.Fault) {
+      return try DataFolder(data)
+    } catch {
+      throw Settings.Mistake(sentence: error.description)
+    }
+  }
+
+  /// The path from the root, for a process that is elsewhere.
+  static func absolute(_ path: String) throws(Settings.Mistake) -> String {
+    if path.hasPrefix("/") { return path }
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    guard unsafe getcwd(&buffer, buffer.count) != nil else {
+      throw Settings.Mistake(sentence: "This folder has no path: \(reason).")
+    }
+    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/" + path
+  }
+
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// A small file as a whole. Symbolic links are followed: certificate tools keep the newest behind one.
   static func read(_ path: String) throws(Settings.Mistake) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Settings.Mistake(sentence: "\(path) can't be read: \(reason).") }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
@@ -39,7 +65,7 @@ enum Folder {
   /// Writes a file that only its owner may read, whole or not at all.
   static func write(_ bytes: [UInt8], to path: String) throws(Settings.Mistake) {
     let draft = path + ".new"
-    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Settings.Mistake(sentence: "\(draft) can't be written: \(reason).") }
     var isWritten = false
     do {

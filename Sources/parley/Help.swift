@@ -4,9 +4,14 @@ enum Help {
     parley \(version): a chat and forum server for a community. One program, one data folder.
 
       parley serve          serve people (parley serve --help lists every setting)
-      parley health         ask a running server whether it is well; exit status 0 or 1
-      parley verify         prove that the data folder is whole; exit status 0 or 1
+      parley backup FILE    copy everything to one file, from a running server or from a folder at rest
+      parley restore FILE   put a backup into a folder that is empty, or in the place of what it holds
+      parley verify         prove that the data folder is whole
+      parley health         ask a running server whether it is well
       parley version        print the version
+
+    The exit status is 0 when all is well, 1 when something was found to be wrong, such as a file that is no backup, and 2
+    when a command could not be carried out. parley COMMAND --help says more.
 
     """
 
@@ -54,4 +59,29 @@ enum Help {
     Exit status 0 when all is sound, 1 when a fault was found, 2 when it could not look.
 
     """
+
+  static var backup: String {
+    """
+    parley backup FILE [--data FOLDER]
+
+    Copies the database and every uploaded file into FILE, one tar archive, while the server goes on. Then it reads FILE
+    again and checks it. A server that runs writes FILE itself, so FILE must be where its user may write. Nothing is
+    overwritten. Exit status 1: the database is damaged and nothing was written, or files are missing in the data folder.
+
+    Settings
+
+    """ + table([.data])
+  }
+
+  static var restore: String {
+    """
+    parley restore FILE [--data FOLDER] [--replace]
+
+    Verifies FILE, unpacks it beside what is there, checks the database, and only then puts it in its place. A server that
+    uses the folder has to be stopped first. Exit status 1: FILE is not a whole backup, and nothing was touched.
+
+    Settings
+
+    """ + table([.data, .replace])
+  }
 }

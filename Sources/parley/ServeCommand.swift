@@ -37,8 +37,10 @@ enum ServeCommand {
     }
 
     try Folder.make(data)
+    let folder = try Folder.lock(data)
+    if folder.hasEndedRestore { complain("A restore that was cut off has been brought to its end.") }
     let store = try Store(
-      try lock(data), migrations: "\(share)/Migrations/sqlite", clock: { Clock.wall() / 1_000_000 }, complain: complain)
+      folder, migrations: "\(share)/Migrations/sqlite", clock: { Clock.wall() / 1_000_000 }, complain: complain)
     let sockets = try sockets(settings)
     let redirects = try settings.all(.redirect).map { try bind($0, .redirect) }
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
@@ -53,6 +55,7 @@ enum ServeCommand {
       site: DaemonSite.make(share: share, limits: limits, addresses: addresses, complain: complain), log: log,
       complain: complain)
     try await server.start()
+    let control = await controlServer(store, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
@@ -62,17 +65,9 @@ enum ServeCommand {
     }
     await redirect?.stop(within: 0)
     let status = await stop(server, signals.events)
+    await control?.stop(within: 0)
     await store.close()
     return status
-  }
-
-  /// Keeps a second daemon away from the folder.
-  private static func lock(_ data: String) throws(Settings.Mistake) -> DataFolder {
-    do throws(DataFolder.Fault) {
-      return try DataFolder(data)
-    } catch {
-      throw Settings.Mistake(sentence: error.description)
-    }
   }
 
   private static func checkDescriptors(_ limits: Limits) {
@@ -209,6 +204,23 @@ enum ServeCommand {
     for socket in sockets where socket.address.port != nil { names.append(socket.address.host) }
     var seen: Set<String> = []
     return names.filter { $0 != "0.0.0.0" && $0 != "::" && seen.insert($0).inserted }
+  }
+
+  /// For the commands of the host. A file system that has no sockets keeps nobody from talking.
+  private static func controlServer(
+    _ store: Store, _ data: String, _ complain: @escaping @Sendable (String) -> Void
+  ) async -> Server? {
+    do {
+      let socket = try ControlSocket(in: data)
+      let server = try Server(
+        .init(endpoints: [.init(try socket.listen())], loops: 1), site: ControlSite.make(store, complain: complain),
+        complain: complain)
+      try await server.start()
+      return server
+    } catch {
+      complain("Commands such as parley backup can't reach this server: \(error)")
+      return nil
+    }
   }
 
   private static func redirectServer(

@@ -12,6 +12,8 @@ struct Setting: Sendable {
   var fallback: String?
   /// May be given more than once, or in the variable separated by commas.
   var isRepeatable = false
+  /// Meant for one run, so that no variable sets it.
+  var isFlagOnly = false
 
   var flag: String { "--\(name)" }
   var variable: String { "PARLEY_" + name.uppercased().replacing("-", with: "_") }
@@ -22,6 +24,8 @@ extension Setting {
     name: "listen", value: "ADDRESS:PORT", meaning: "where to listen; port 0 takes a free one; unix:PATH for a socket",
     fallback: "127.0.0.1:8080", isRepeatable: true)
   static let data = Setting(name: "data", value: "FOLDER", meaning: "where everything is kept", fallback: "./data")
+  static let replace = Setting(
+    name: "replace", value: nil, meaning: "put aside what the folder holds", isFlagOnly: true)
   static let share = Setting(
     name: "share", value: "FOLDER", meaning: "where Public and Migrations are, if not beside the program")
   static let publicURL = Setting(
@@ -66,14 +70,20 @@ extension Setting {
 /// What was set. A flag wins over a variable.
 struct Settings: Sendable {
   private var values: [String: [String]] = [:]
+  /// What is no setting, such as the FILE of a command.
+  private(set) var operands: [String] = []
 
   /// Something that the host has to correct; said in one sentence.
   struct Mistake: Error {
     let sentence: String
   }
 
-  init(arguments: [String], environment: [String: String]) throws(Mistake) {
-    for setting in Setting.all {
+  /// `known` are the settings of the command; others may stand in the environment, but not in its arguments.
+  init(
+    arguments: [String], environment: [String: String], of command: String = "serve", _ known: [Setting] = Setting.all,
+    operands wanted: Int = 0
+  ) throws(Mistake) {
+    for setting in known where !setting.isFlagOnly {
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
       values[setting.name] =
         setting.isRepeatable
@@ -82,9 +92,13 @@ struct Settings: Sendable {
     var given: Set<String> = []
     var rest = arguments[...]
     while let argument = rest.popFirst() {
+      if !argument.hasPrefix("-"), operands.count < wanted {
+        operands.append(argument)
+        continue
+      }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      guard let setting = Setting.all.first(where: { $0.flag == parts[0] }) else {
-        throw Mistake(sentence: "\(argument) is not known here. parley serve --help lists what is.")
+      guard let setting = known.first(where: { $0.flag == parts[0] }) else {
+        throw Mistake(sentence: "\(argument) is not known here. parley \(command) --help lists what is.")
       }
       let value: String
       if setting.value == nil {
@@ -103,6 +117,9 @@ struct Settings: Sendable {
       } else {
         throw Mistake(sentence: "\(setting.flag) is given twice.")
       }
+    }
+    guard operands.count == wanted else {
+      throw Mistake(sentence: "parley \(command) needs a FILE. parley \(command) --help says more.")
     }
   }
 

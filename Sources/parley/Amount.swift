@@ -1,0 +1,26 @@
+/// Amounts as people read them.
+enum Amount {
+  /// "1 message", "1,024 messages".
+  static func count(_ number: Int, _ word: String) -> String { "\(grouped(number)) \(word)\(number == 1 ? "" : "s")" }
+
+  /// "812 bytes", "4.2 MB".
+  static func bytes(_ number: Int) -> String {
+    var rest = Double(number)
+    for unit in ["kB", "MB", "GB", "TB"] {
+      rest /= 1_000
+      // What would be rounded to 1000 belongs to the next unit.
+      if rest < 999.95 { return number < 1_000 ? "\(number) bytes" : "\((rest * 10).rounded() / 10) \(unit)" }
+    }
+    return "\((rest * 10).rounded() / 10) TB"
+  }
+
+  private static func grouped(_ number: Int) -> String {
+    let digits = String(number)
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text += "," }
+      text.append(digit)
+    }
+    return text
+  }
+}

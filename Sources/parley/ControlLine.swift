@@ -1,0 +1,39 @@
+import JSON
+import Storage
+
+/// A line of what the daemon answers to a command: JSON, one value a line.
+enum ControlLine: Equatable {
+  case progress(BackupProgress)
+  case outcome(Outcome)
+
+  /// Larger than any that is written.
+  static let longest = 65_536
+
+  var bytes: [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      switch self {
+      case .progress(let progress):
+        json.field("phase", progress.phase.rawValue)
+        json.field("done", progress.done)
+        json.field("total", progress.total)
+      case .outcome(let outcome):
+        json.field("status", Int(outcome.status.rawValue))
+        json.field("sentence", outcome.sentence)
+      }
+    }
+    return json.bytes + [UInt8(ascii: "\n")]
+  }
+
+  init(reading bytes: [UInt8]) throws(JSONError) {
+    var object = try JSONValue(parsing: bytes).object()
+    if let phase: String = try object.optional("phase") {
+      guard let phase = BackupProgress.Phase(rawValue: phase) else { throw try object.value("phase").error(.invalid) }
+      self = .progress(BackupProgress(phase, done: try object.int("done"), of: try object.int("total")))
+    } else {
+      let status = try object.int("status", in: 0...2)
+      self = .outcome(Outcome(Outcome.Status(rawValue: Int32(status)) ?? .impossible, try object.string("sentence")))
+    }
+    try object.finish()
+  }
+}

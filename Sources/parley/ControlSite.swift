@@ -1,0 +1,43 @@
+// What commands may ask of the running daemon, over the control socket: whatever writes the database, or must not be done
+// while somebody else writes it. Who can ask is the owner of the data folder, and may do everything.
+
+import JSON
+import Storage
+import Web
+import Wire
+
+enum ControlSite {
+  static func make(_ store: Store, complain: @escaping @Sendable (String) -> Void) -> Site {
+    let router = Router { routes in
+      routes.on(.post, BackupCommand.path) { request, _ throws(Problem) in
+        let file = try await BackupCommand.file(request)
+        return answer { report in await BackupCommand.make(file, of: store, report: report) }
+      }
+    }
+    var limits = Limits()
+    limits.connections = 16
+    return Site(router: router, limits: limits, complain: complain)
+  }
+
+  /// Does something long: lines of progress while it lasts, and how it went as the last one. When the one who asked is
+  /// gone it is ended.
+  private static func answer(
+    _ work: @escaping @Sendable (_ report: @escaping BackupProgress.Report) async -> Outcome
+  ) -> Response {
+    Response(
+      .ok, fields: ["Content-Type": "application/jsonl"],
+      body: .stream(length: nil) { writer in
+        // What is slow to be taken is left out; the outcome is the newest, and stays.
+        let (lines, feed) = AsyncStream.makeStream(of: ControlLine.self, bufferingPolicy: .bufferingNewest(4))
+        let task = Task {
+          let outcome = await work { progress throws(BackupFault) in
+            if case .terminated = feed.yield(.progress(progress)) { throw .stopped }
+          }
+          feed.yield(.outcome(outcome))
+          feed.finish()
+        }
+        defer { task.cancel() }
+        for await line in lines { try await writer.write(line.bytes) }
+      })
+  }
+}

@@ -1,0 +1,28 @@
+/// How a command went: what to say, and the exit status.
+struct Outcome: Equatable {
+  enum Status: Int32 {
+    /// All is well.
+    case well = 0
+    /// Something was found to be wrong: a file that is no backup, a server that is not well.
+    case wrong = 1
+    /// It could not be done: the command makes no sense, or the system said no.
+    case impossible = 2
+  }
+
+  let status: Status
+  let sentence: String
+
+  init(_ status: Status, _ sentence: String) {
+    self.status = status
+    self.sentence = sentence
+  }
+
+  /// Says it; the exit status.
+  func tell() -> Int32 {
+    switch status {
+    case .well: Terminal.print(sentence + "\n")
+    case .wrong, .impossible: Terminal.complain(sentence)
+    }
+    return status.rawValue
+  }
+}

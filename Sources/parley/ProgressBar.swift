@@ -1,0 +1,60 @@
+import Glibc
+import Networking
+import Synchronization
+
+/// How far something long has come, on standard error: on a terminal one line that is drawn again, elsewhere one line for
+/// each thing that begins.
+final class ProgressBar: Sendable {
+  private struct State {
+    var name = ""
+    var drawn: String?
+    var nextDraw: Int64 = 0
+  }
+
+  private let isTerminal: Bool
+  private let state = Mutex(State())
+
+  private static let width = 30
+  private static let longestName = 24
+  /// Nanoseconds between two drawings.
+  private static let interval: Int64 = 100_000_000
+
+  init(isTerminal: Bool = isatty(STDERR_FILENO) == 1) { self.isTerminal = isTerminal }
+
+  /// `total` of 0: nobody knows how long it takes.
+  func show(_ name: String, done: Int, of total: Int) {
+    let text = state.withLock { state -> String? in
+      let isNew = state.name != name
+      state.name = name
+      guard isTerminal else { return isNew ? "\(name)\n" : nil }
+      let now = Clock.monotonic()
+      guard isNew || now >= state.nextDraw || done == total else { return nil }
+      state.nextDraw = now + Self.interval
+      let line = Self.line(name, done: done, of: total)
+      guard line != state.drawn else { return nil }
+      state.drawn = line
+      return "\r\u{1b}[K" + line
+    }
+    if let text { Descriptor.writeAll(Array(text.utf8), to: STDERR_FILENO) }
+  }
+
+  /// Makes room for what is said at the end.
+  func clear() {
+    let isDrawn = state.withLock { state in
+      defer { state.drawn = nil }
+      return state.drawn != nil
+    }
+    if isDrawn { Descriptor.writeAll(Array("\r\u{1b}[K".utf8), to: STDERR_FILENO) }
+  }
+
+  static func line(_ name: String, done: Int, of total: Int) -> String {
+    let padded = name + String(repeating: " ", count: max(0, longestName - name.count))
+    guard total > 0 else { return "\(padded) …" }
+    // A fraction first: the product might not fit.
+    let part = min(max(Double(done) / Double(total), 0), 1)
+    let full = Int(part * Double(width))
+    let bar = String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
+    let percent = String(Int(part * 100))
+    return "\(padded) \(bar) \(String(repeating: " ", count: 3 - percent.count))\(percent) %"
+  }
+}
