@@ -24,19 +24,20 @@ public final class DataFolder: Sendable {
   /// restore that was cut off half way is ended first, so that nobody sees half of it.
   public init(_ path: String) throws(Fault) {
     self.path = path
-    let descriptor = unsafe open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = unsafe open(Self.lockPath(in: path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .unusable(path, reason: DiskError.reason(errno)) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       close(descriptor)
       throw code == EWOULDBLOCK ? .inUse(path) : .unusable(path, reason: DiskError.reason(code))
     }
-    lock = descriptor
     do throws(DiskError) {
       hasEndedRestore = try PendingRestore.settle(path)
     } catch {
+      close(descriptor)
       throw .unusable(path, reason: "a restore was begun there and can't be ended: \(error)")
     }
+    lock = descriptor
   }
 
   deinit { close(lock) }
@@ -46,4 +47,7 @@ public final class DataFolder: Sendable {
 
   public var database: String { path + "/parley.db" }
   public var files: String { path + "/files" }
+  var lockPath: String { Self.lockPath(in: path) }
+
+  private static func lockPath(in path: String) -> String { path + "/lock" }
 }

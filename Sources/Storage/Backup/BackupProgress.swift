@@ -6,7 +6,7 @@ public struct BackupProgress: Hashable, Sendable {
   }
 
   public let phase: Phase
-  /// Bytes. A total of 0: nobody knows how long it takes.
+  /// Pages of the database while it is copied, else bytes. A total of 0: nobody knows how long it takes.
   public let done: Int
   public let total: Int
 

@@ -31,7 +31,7 @@ struct Restoration {
       try Disk.makeFolder("\(unpacked)/\(replaced)")
       let contents = try BackupReader.read(path, unpackingTo: unpacked, .unpacking, report)
       let outcome = try prepare(contents)
-      try Disk.give(unpacked, toOwnerOf: folder.path)
+      for made in [unpacked, folder.lockPath] { try Disk.give(made, toOwnerOf: folder.path) }
       try Disk.syncFolders(unpacked)
       try Disk.move(unpacked, to: ready)
       try Disk.sync(folder.path)
