@@ -87,6 +87,7 @@ let package = Package(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests
     ),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),
+    .testTarget(name: "CommandTests", dependencies: ["parley", "Storage", "JSON"], swiftSettings: tests),
     .testTarget(name: "ArchitectureTests", dependencies: ["Crypto"], swiftSettings: tests),
   ]
 )

@@ -20,9 +20,18 @@ struct Outcome: Equatable {
   /// Says it; the exit status.
   func tell() -> Int32 {
     switch status {
-    case .well: Terminal.print(sentence + "\n")
-    case .wrong, .impossible: Terminal.complain(sentence)
+    case .well: Terminal.print(printable + "\n")
+    case .wrong, .impossible: Terminal.complain(printable)
     }
     return status.rawValue
+  }
+
+  /// The sentence may quote what stands in a file that others made, and a terminal obeys what it is told.
+  var printable: String {
+    String(
+      String.UnicodeScalarView(
+        sentence.unicodeScalars.map { scalar in
+          scalar.value < 32 && scalar != "\n" || 127...159 ~= scalar.value ? "\u{fffd}" : scalar
+        }))
   }
 }

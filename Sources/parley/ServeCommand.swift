@@ -65,7 +65,7 @@ enum ServeCommand {
     }
     await redirect?.stop(within: 0)
     let status = await stop(server, signals.events)
-    await control?.stop(within: 0)
+    await control?.stop()
     await store.close()
     return status
   }
@@ -206,17 +206,12 @@ enum ServeCommand {
     return names.filter { $0 != "0.0.0.0" && $0 != "::" && seen.insert($0).inserted }
   }
 
-  /// For the commands of the host. A file system that has no sockets keeps nobody from talking.
+  /// A file system that has no sockets keeps nobody from talking.
   private static func controlServer(
     _ store: Store, _ data: String, _ complain: @escaping @Sendable (String) -> Void
-  ) async -> Server? {
+  ) async -> ControlServer? {
     do {
-      let socket = try ControlSocket(in: data)
-      let server = try Server(
-        .init(endpoints: [.init(try socket.listen())], loops: 1), site: ControlSite.make(store, complain: complain),
-        complain: complain)
-      try await server.start()
-      return server
+      return try await ControlServer(store, in: data, complain: complain)
     } catch {
       complain("Commands such as parley backup can't reach this server: \(error)")
       return nil

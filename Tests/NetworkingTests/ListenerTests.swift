@@ -55,6 +55,20 @@ struct ListenerTests {
     }
   }
 
+  @Test func `a path for its owner is nobody else's, and who comes is known`() throws {
+    defer { unlink(path) }
+    let socket = try ListeningSocket(binding: .unix(path), for: .owner)
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    var ends: [Int32] = [0, 0]
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    let (near, far) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+    #expect(near.peerUser == geteuid() && far.peerUser == geteuid())
+    #expect(socket.admits(near))
+    // What came over no socket has no user, and is let in nowhere that asks for one.
+    #expect(!socket.admits(Descriptor(owning: open("/dev/null", O_RDONLY))))
+  }
+
   @Test func `a file that is no socket is left alone`() throws {
     defer { unlink(path) }
     try Data("seeds".utf8).write(to: URL(fileURLWithPath: path))

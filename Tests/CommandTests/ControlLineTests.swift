@@ -1,0 +1,25 @@
+import JSON
+import Storage
+import Testing
+
+@testable import parley
+
+@Suite struct ControlLineTests {
+  @Test(arguments: [
+    ControlLine.progress(BackupProgress(.copying, done: 1, of: 2)), .progress(BackupProgress(.comparing)),
+    .outcome(Outcome(.well, "Done: \"backup.tar\"\nand a second line")), .outcome(Outcome(.impossible, "")),
+  ])
+  func `a line says what was put into it, and is one line`(line: ControlLine) throws {
+    #expect(line.bytes.last == UInt8(ascii: "\n"))
+    #expect(line.bytes.dropLast().contains(UInt8(ascii: "\n")) == false)
+    #expect(try ControlLine(reading: line.bytes) == line)
+  }
+
+  @Test(arguments: [
+    "", "{}", "[]", #"{"phase":"dancing","done":1,"total":2}"#, #"{"phase":"copying","done":1}"#,
+    #"{"status":3,"sentence":""}"#, #"{"status":0}"#, #"{"status":0,"sentence":"","more":1}"#,
+  ])
+  func `what is no line of ours is an error`(text: String) {
+    #expect(throws: JSONError.self) { try ControlLine(reading: Array(text.utf8)) }
+  }
+}

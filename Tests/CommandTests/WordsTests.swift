@@ -1,0 +1,33 @@
+import Testing
+
+@testable import parley
+
+@Suite struct WordsTests {
+  @Test(arguments: [
+    (0, "0 bytes"), (999, "999 bytes"), (1_000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
+    (1_234_567_890, "1.2 GB"), (5_000_000_000_000_000, "5000.0 TB"),
+  ])
+  func `bytes are told in the unit that fits`(number: Int, text: String) {
+    #expect(Amount.bytes(number) == text)
+  }
+
+  @Test(arguments: [(0, "0 files"), (1, "1 file"), (1_000, "1,000 files"), (1_234_567, "1,234,567 files")])
+  func `numbers are told with their word`(number: Int, text: String) {
+    #expect(Amount.count(number, "file") == text)
+  }
+
+  @Test(arguments: [
+    (0, 0, "packing                  …"), (0, 10, "packing                  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 %"),
+    (5, 10, "packing                  ███████████████░░░░░░░░░░░░░░░  50 %"),
+    (20, 10, "packing                  ██████████████████████████████ 100 %"),
+    (Int.max - 1, Int.max, "packing                  ██████████████████████████████ 100 %"),
+  ])
+  func `a bar is as full as the work is done`(done: Int, total: Int, line: String) {
+    #expect(ProgressBar.line("packing", done: done, of: total) == line)
+  }
+
+  @Test func `what a file says moves no cursor`() {
+    let outcome = Outcome(.wrong, "\u{1b}[2J\u{7}rose\u{9b}31m\nü\u{7f}")
+    #expect(outcome.printable == "\u{fffd}[2J\u{fffd}rose\u{fffd}31m\nü\u{fffd}")
+  }
+}

@@ -1,0 +1,220 @@
+"""`parley backup` and `parley restore`, against a running daemon and a folder at rest."""
+
+import hashlib
+import json
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+from servers import PARLEY
+from serving import ServingTest, parley
+
+
+def command(*arguments, **options):
+    return subprocess.run(
+        [PARLEY, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+
+
+def fill(data):
+    """Ada, and a file that she has uploaded, in a database that nobody has open."""
+    content = b"a rose"
+    digest = hashlib.sha256(content).hexdigest()
+    path = Path(data) / "files" / digest[:2] / digest[2:4] / digest
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    with sqlite3.connect(Path(data) / "parley.db") as database:
+        database.execute(
+            "insert into account (id, name, role, state, created_at) values (1, 'ada', 'member', 'active', 1)")
+        database.execute(
+            "insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at) "
+            "values (2, 1, ?, 6, 'rose.txt', 'file', 'text/plain', 1)", (bytes.fromhex(digest),))
+    database.close()
+    return path
+
+
+def setting(data, name):
+    with sqlite3.connect(Path(data) / "parley.db") as database:
+        return database.execute("select value from setting where name = ?", (name,)).fetchone()[0]
+
+
+class Place(ServingTest):
+    """A place with a person and a file in it, at rest, in `self.data`; each test has its own."""
+
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        self.data = Path(self.folder) / "data"
+        self.backup = Path(self.folder) / "backup.tar"
+        with self.start(*parley(self.folder)) as server:
+            self.assertEqual(server.stop(), 0)
+        self.file = fill(self.data)
+
+    def check_backup(self):
+        out = Path(self.folder) / "out"
+        out.mkdir()
+        with tarfile.open(self.backup, "r:") as archive:
+            archive.extractall(out, filter="data")
+        done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=out)
+        self.assertEqual(done.returncode, 0)
+        with sqlite3.connect(out / "parley.db") as database:
+            self.assertEqual(database.execute("select name from account").fetchall(), [("ada",)])
+        manifest = json.loads((out / "parley-backup.json").read_text())
+        self.assertEqual((manifest["counts"]["account"], manifest["counts"]["file"]), (1, 1))
+        self.assertTrue((out / self.file.relative_to(self.data)).is_file())
+
+    def check_refused(self, done, status, words):
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+class Backup(Place):
+    def test_a_running_daemon_makes_it(self):
+        with self.start(*parley(self.folder)) as server:
+            # The path is the caller's, wherever the daemon is.
+            done = command("backup", "backup.tar", "--data", "data", cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("0 messages and 1 file", done.stdout)
+            self.assertIn("packing", done.stderr)
+            self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+            self.check_refused(command("backup", self.backup, "--data", self.data), 2, "is there already")
+            self.assertEqual(server.stop(), 0)
+        self.check_backup()
+        self.assertEqual(stat.S_IMODE(self.backup.stat().st_mode), 0o600)
+
+    def test_a_folder_at_rest_is_copied_by_the_command_itself(self):
+        done = command("backup", self.backup, env={**os.environ, "PARLEY_DATA": str(self.data)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_backup()
+
+    def test_after_a_kill_nothing_is_in_the_way(self):
+        with self.start(*parley(self.folder)) as server:
+            server.signal(signal.SIGKILL)
+            server.wait()
+        self.assertEqual(command("backup", self.backup, "--data", self.data).returncode, 0)
+        with self.start(*parley(self.folder)):
+            again = command("backup", f"{self.backup}.2", "--data", self.data)
+            self.assertEqual(again.returncode, 0, again.stderr)
+
+    def test_a_long_path_to_the_data_is_no_hindrance(self):
+        long = Path(self.folder) / "/".join(["a" * 60] * 3)
+        long.mkdir(parents=True)
+        self.data.rename(long / "data")
+        with self.start(*parley(long)):
+            self.assertTrue(stat.S_ISSOCK((long / "data" / "control").stat().st_mode))
+            done = command("backup", self.backup, "--data", long / "data")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse((long / "data" / "control").exists())
+
+    def test_a_file_that_is_gone_is_told_by_the_exit_status(self):
+        self.file.unlink()
+        with self.start(*parley(self.folder)):
+            done = command("backup", self.backup, "--data", self.data)
+        self.check_refused(done, 1, "1 file that the database names")
+        self.assertTrue(self.backup.exists())
+
+    def test_what_makes_no_sense_is_2(self):
+        for arguments, words in [
+                ((), "needs a FILE"), ((self.backup, "more"), "more is not known"), ((self.backup, "--listen", "x"), "--listen"),
+                ((self.backup, "--data", "/nowhere"), "There is no folder"),
+                ((Path(self.folder) / "no" / "folder.tar", "--data", self.data), "can't be made"),
+                ((self.backup, "--data", self.folder), "no database")]:
+            self.check_refused(command("backup", *arguments), 2, words)
+        self.assertFalse(self.backup.exists())
+
+
+class Control(Place):
+    def ask(self, user=None):
+        """What comes back over the control socket, as another user where one is named."""
+        script = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
+                  "s.sendall(b'GET /none HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n'); "
+                  "print(s.recv(12))")
+        return subprocess.run(
+            ["/usr/bin/python3", "-c", script, self.data / "control"], capture_output=True, text=True, timeout=20,
+            user=user, cwd="/")
+
+    def test_only_the_owner_is_answered(self):
+        with self.start(*parley(self.folder)):
+            self.assertEqual(stat.S_IMODE((self.data / "control").stat().st_mode), 0o600)
+            self.assertIn("HTTP/1.1 404", self.ask().stdout)
+            if os.geteuid() != 0:
+                self.skipTest("only root can become somebody else")
+            for path in (self.folder, self.data):
+                os.chmod(path, 0o755)
+            self.assertIn("PermissionError", self.ask(user="nobody").stderr)
+            # Even where somebody has opened the door.
+            os.chmod(self.data / "control", 0o666)
+            self.assertNotIn("HTTP", self.ask(user="nobody").stdout)
+
+    def test_requests_without_sense_are_problems(self):
+        with self.start(*parley(self.folder)):
+            for body in ("", "{}", '{"file":1}', '{"file":"relative"}', '{"file":"/x","more":1}', "[" * 1000):
+                answer = self.curl(
+                    "--unix-socket", self.data / "control", "--data-raw", body, "--write-out", "%{http_code}",
+                    "http://localhost/backup")
+                self.assertEqual(answer[-3:], b"400", body)
+
+
+class Restore(Place):
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(command("backup", self.backup, "--data", self.data).returncode, 0)
+
+    def test_into_a_new_folder_and_a_daemon_starts_with_it(self):
+        new = Path(self.folder) / "new"
+        done = command("restore", self.backup, "--data", new / "data")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotEqual(setting(new / "data", "epoch"), setting(self.data, "epoch"))
+        with self.start(*parley(new)) as server:
+            self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
+            self.assertEqual(command("backup", f"{self.backup}.2", "--data", new / "data").returncode, 0)
+
+    def test_what_is_there_is_kept_aside(self):
+        self.check_refused(command("restore", self.backup, "--data", self.data), 2, "--replace")
+        # A variable must not do this for every run.
+        with_variable = command(
+            "restore", self.backup, "--data", self.data, env={**os.environ, "PARLEY_REPLACE": "yes"})
+        self.assertEqual(with_variable.returncode, 2)
+        done = command("restore", self.backup, "--data", self.data, "--replace")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        aside = [path for path in self.data.iterdir() if path.name.startswith("replaced-")]
+        self.assertEqual(len(aside), 1)
+        self.assertIn(str(aside[0]), done.stdout)
+        self.assertLessEqual({"files", "parley.db"}, {path.name for path in aside[0].iterdir()})
+
+    def test_a_running_daemon_keeps_it_out(self):
+        with self.start(*parley(self.folder)):
+            self.check_refused(
+                command("restore", self.backup, "--data", self.data, "--replace"), 2, "Another parley uses")
+
+    def test_a_file_that_is_no_backup_changes_nothing(self):
+        before = {path: path.stat().st_mtime_ns for path in self.data.rglob("*") if path.is_file()}
+        whole = self.backup.read_bytes()
+        for content in (whole[:-1], whole[:5_000], whole + b"x", whole[:9_000] + b"?" + whole[9_001:], b"seeds" * 500):
+            bad = Path(self.folder) / "bad.tar"
+            bad.write_bytes(content)
+            self.check_refused(
+                command("restore", bad, "--data", self.data, "--replace"), 1, "is refused, and nothing was touched")
+        self.assertEqual({path: path.stat().st_mtime_ns for path in self.data.rglob("*") if path.is_file()}, before)
+
+    def test_a_daemon_ends_a_restore_that_was_cut_off(self):
+        ready = self.data / "restore.ready"
+        ready.mkdir()
+        (ready / "replaced-then").mkdir()
+        with tarfile.open(self.backup, "r:") as archive:
+            for member in archive:
+                if member.name.startswith("files/") or member.name == "parley.db":
+                    archive.extract(member, ready, filter="data")
+        with self.start(*parley(self.folder)) as server:
+            self.assertIn("has been brought to its end", server.output())
+        self.assertFalse(ready.exists())
+        self.assertTrue((self.data / "replaced-then" / "parley.db").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
