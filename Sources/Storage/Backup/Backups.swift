@@ -52,9 +52,12 @@ actor Backups {
       state.isClosed = true
       state.underWay?.cancel()
     }
-    await rest()
+    await settle()
   }
 
-  /// Behind what runs.
-  private func rest() {}
+  /// Runs behind what was cancelled, when its leftovers are removed. (The optimizer leaves out the way to an actor where
+  /// nothing is done.)
+  private func settle() {
+    state.withLock { $0.underWay = nil }
+  }
 }
