@@ -10,7 +10,6 @@ public final class Store: Sendable {
   private let vfs: String?
   private let clock: @Sendable () -> Int64
   private let complain: @Sendable (String) -> Void
-  private let clock: @Sendable () -> Int64
   let backups = Backups()
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
@@ -36,7 +35,6 @@ public final class Store: Sendable {
     self.vfs = vfs
     self.clock = clock
     self.complain = complain
-    self.clock = clock
     let database = folder.database
     background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, complain: complain) }
   }

@@ -1,5 +1,6 @@
 // `parley restore FILE`: puts a backup into a data folder that nobody uses.
 
+import JSON
 import Networking
 import Storage
 import Web
