@@ -47,6 +47,14 @@ extension Connection {
     return Checkpoint(isBusy: done.isBusy, pages: done.pages, copied: done.copied)
   }
 
+  /// Lets a reader make temporary tables, which are in memory. Its file stays closed to it: that was opened read-only.
+  public func allowingTemporaryTables<Value>(_ body: () throws -> Value) throws -> Value {
+    guard role == .reader else { return try body() }
+    if let error = control("pragma query_only = off") { throw error }
+    defer { _ = control("pragma query_only = on") }
+    return try body()
+  }
+
   /// How SQLite means to run a statement, line by line: for tests that say which index a query uses.
   public func plan(of sql: SQL) throws(SQLiteError) -> [String] {
     let statement = try prepare(SQL("explain query plan " + sql.text))

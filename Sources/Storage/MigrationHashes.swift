@@ -26,6 +26,6 @@ enum MigrationHashes {
       hash: "e1e40d44f9484363c6f48cf80faf33bded9542b6ce9ccd172f59859487ce0049"),
     Migration(
       number: 8, name: "search",
-      hash: "d5bc476c1a19087fb55d0bf686b0b998cd3f546fcb9661064e7e92e0346fc8c3"),
+      hash: "91a36d0b173bf2c8af39f153904a99a8c9ce65e8d48aa765ff236de14b2b04b7"),
   ]
 }

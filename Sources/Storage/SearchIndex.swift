@@ -1,3 +1,7 @@
+// The index of words. It holds no text, so it cannot be asked what it holds of a message: what is taken out must be word for
+// word what was put in. Both pass here through `SearchText.prepare`, whose version stands in the settings; a program with
+// another version indexes everything anew before it does anything else.
+
 import Model
 import SQLite
 
@@ -15,7 +19,8 @@ struct SearchEntry: Hashable {
   ) {
     self.message = message.number
     words = place.map { "\(text)\n\($0)" } ?? text
-    scope = "c\(conversation)" + (forum.map { " f\($0)" } ?? "") + " a\(author)"
+    let scopes = [SearchScope.conversation(conversation)] + (forum.map { [.forum($0)] } ?? [])
+    scope = (scopes.map(\.token) + [SearchScope.token(of: author)]).joined(separator: " ")
   }
 }
 
@@ -30,35 +35,87 @@ enum SearchIndex {
   static func apply(_ changes: [SearchChange], _ connection: Connection) throws {
     for change in changes {
       switch change {
-      case .add(let entry):
-        try connection.execute(
-          "insert into search (rowid, words, scope) values ($1, $2, $3)", entry.message, entry.words, entry.scope)
+      case .add(let entry): try add(entry, connection)
       case .remove(let entry):
         try connection.execute(
-          "insert into search (search, rowid, words, scope) values ('delete', $1, $2, $3)", entry.message, entry.words,
-          entry.scope)
+          "insert into search (search, rowid, words, scope) values ('delete', $1, $2, $3)", entry.message,
+          SearchText.prepare(entry.words), entry.scope)
       }
+    }
+  }
+
+  private static func add(_ entry: SearchEntry, _ connection: Connection) throws {
+    try connection.execute(
+      "insert into search (rowid, words, scope) values ($1, $2, $3)", entry.message, SearchText.prepare(entry.words),
+      entry.scope)
+  }
+
+  /// Indexes everything anew if what is there was prepared by another version. In one transaction, before anything is
+  /// written or asked: meanwhile nobody could remove what the older version had put in. A million messages took
+  /// 46 s on a busy machine; the log says how long it was.
+  static func bringUpToDate(_ connection: Connection, tell: (String) -> Void) throws {
+    let version = String(SearchText.version)
+    let found = try connection.first("select value from setting where name = 'search_version'") { row in
+      try row.text(0)
+    }
+    guard found != version else { return }
+    let start = ContinuousClock.now
+    let count = try connection.transaction { () throws in
+      let count = try rebuild(connection)
+      try connection.execute(
+        """
+        insert into setting (name, value)
+        values ('search_version', $1)
+        on conflict (name) do update
+        set value = excluded.value
+        """, version)
+      return count
+    }
+    guard count > 0 else { return }
+    tell(
+      "the search index was made anew for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
+  }
+
+  /// How many messages are in the index afterwards.
+  private static func rebuild(_ connection: Connection) throws -> Int {
+    try connection.execute("insert into search (search) values ('delete-all')")
+    var count = 0
+    try eachEntry(connection) { entry in
+      try add(entry, connection)
+      count += 1
+    }
+    return count
+  }
+
+  /// What the index should hold, in the order of the messages: nothing of a tombstone, nor of what is for machines only.
+  static func eachEntry(
+    from first: Int = 0, through last: Int = .max, _ connection: Connection, _ body: (SearchEntry) throws -> Void
+  ) throws {
+    try connection.each(
+      """
+      select m.id, m.text, l.name, m.conversation_id, c.forum_id, m.author_id
+      from message m
+      join conversation c on c.id = m.conversation_id
+      left join location l on l.message_id = m.id
+      where m.id between $1 and $2 and m.deletion is null and m.machine_only = 0
+      order by m.id
+      """, first, last
+    ) { row in
+      try body(
+        SearchEntry(
+          ID(try row.int(0)), text: try row.text(1), place: try row.optionalText(2), conversation: ID(try row.int(3)),
+          forum: try row.optionalInt(4).map { ID($0) }, author: ID(try row.int(5))))
     }
   }
 }
 
 extension ReadTransaction {
-  /// What the index should hold of a message as it is now: nothing of a tombstone, nor of what is for machines only.
+  /// What the index should hold of a message as it is now.
   func searchEntry(of message: ID<Message>) throws(Refusal) -> SearchEntry? {
     try run { connection in
-      try connection.first(
-        """
-        select m.text, l.name, m.conversation_id, c.forum_id, m.author_id
-        from message m
-        join conversation c on c.id = m.conversation_id
-        left join location l on l.message_id = m.id
-        where m.id = $1 and m.deletion is null and m.machine_only = 0
-        """, message.number
-      ) { row in
-        SearchEntry(
-          message, text: try row.text(0), place: try row.optionalText(1), conversation: ID(try row.int(2)),
-          forum: try row.optionalInt(3).map { ID($0) }, author: ID(try row.int(4)))
-      }
+      var found: SearchEntry?
+      try SearchIndex.eachEntry(from: message.number, through: message.number, connection) { found = $0 }
+      return found
     }
   }
 }

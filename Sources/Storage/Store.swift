@@ -31,6 +31,7 @@ public final class Store: Sendable {
     let connection = try Connection.writer(folder.database, options)
     try Migrator(folder: migrations, known: MigrationHashes.all).migrate(connection, at: Int(clock()))
     epoch = try Epoch.readOrMake(connection)
+    try SearchIndex.bringUpToDate(connection, tell: complain)
     writer = try Writer(connection, clock: clock, deliver: deliver, complain: complain)
     self.vfs = vfs
     self.clock = clock
