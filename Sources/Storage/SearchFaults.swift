@@ -11,7 +11,7 @@ import SQLite
 
 extension ReadTransaction {
   /// Messages of which the index holds something else than it should, some of them if there are many. Reads everything:
-  /// 20 s for a million messages.
+  /// half a minute for a million messages.
   public func searchFaults(limit: Int = 100) throws(Refusal) -> [ID<Message>] {
     try run { connection in
       try connection.allowingTemporaryTables {

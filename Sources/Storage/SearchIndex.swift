@@ -51,8 +51,8 @@ enum SearchIndex {
   }
 
   /// Indexes everything anew if what is there was prepared by another version. In one transaction, before anything is
-  /// written or asked: meanwhile nobody could remove what the older version had put in. A million messages took
-  /// 46 s on a busy machine; the log says how long it was.
+  /// written or asked: meanwhile nobody could remove what the older version had put in. A million messages take
+  /// half a minute; the log says how long it was.
   static func bringUpToDate(_ connection: Connection, tell: (String) -> Void) throws {
     let version = String(SearchText.version)
     let found = try connection.first("select value from setting where name = 'search_version'") { row in
