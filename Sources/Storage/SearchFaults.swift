@@ -21,7 +21,7 @@ extension ReadTransaction {
   }
 }
 
-private struct SearchCheck {
+struct SearchCheck {
   private let connection: Connection
 
   /// A power of two.

@@ -54,11 +54,7 @@ enum SearchIndex {
   /// written or asked: meanwhile nobody could remove what the older version had put in. A million messages take
   /// half a minute; the log says how long it was.
   static func bringUpToDate(_ connection: Connection, tell: (String) -> Void) throws {
-    let version = String(SearchText.version)
-    let found = try connection.first("select value from setting where name = 'search_version'") { row in
-      try row.text(0)
-    }
-    guard found != version else { return }
+    guard try !isUpToDate(connection) else { return }
     let start = ContinuousClock.now
     let count = try connection.transaction { () throws in
       let count = try rebuild(connection)
@@ -68,12 +64,20 @@ enum SearchIndex {
         values ('search_version', $1)
         on conflict (name) do update
         set value = excluded.value
-        """, version)
+        """, String(SearchText.version))
       return count
     }
     guard count > 0 else { return }
     tell(
       "the search index was made anew for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
+  }
+
+  /// Whether the index was made by this version of `SearchText`.
+  static func isUpToDate(_ connection: Connection) throws -> Bool {
+    let version = try connection.first("select value from setting where name = 'search_version'") { row in
+      try row.text(0)
+    }
+    return version == String(SearchText.version)
   }
 
   /// How many messages are in the index afterwards.

@@ -98,7 +98,11 @@ private final class QuietGarden {
     ),
     ("update account set role = 'king' where id = 1", "constraints", "account with id 1 breaks a check clause"),
     (
-      "update message set author_id = 99 where id = 7; delete from idempotency; update message set client_id = null; delete from attachment",
+      """
+      update message set author_id = 99 where id = 7; delete from idempotency; update message set client_id = null;
+      delete from attachment; insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1');
+      insert into search (rowid, words, scope) values (7, 'thorns', 'c3 a99')
+      """,
       "foreign keys", "message with id 7 names account 99"
     ),
     (
@@ -183,7 +187,14 @@ private final class QuietGarden {
       "insert into sealed (message_id, content, until) values (7, '{}', 1)", "seals",
       "message 7 is sealed, and no moderator has removed it"
     ),
-    ("update sealed set until = until + 1", "seals", "message 5 is to be kept for longer than thirty days"),
+    (
+      "update message set text = 'sods' where id = 4", "search", "the index holds other words of message 4 than it says"
+    ),
+    (
+      "insert into search (rowid, words, scope) values (5, 'weeds', 'c3 a1')", "search",
+      "the index holds other words of message 5 than it says"
+    ),
+    ("update setting set value = '0' where name = 'search_version'", "search", "made by another version"),
     (
       "update idempotency set subject = 5 where client_id = 'send-1'", "sends",
       "message 4 is not what a repeated send would find"

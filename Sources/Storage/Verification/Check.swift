@@ -16,8 +16,7 @@ struct Check: Sendable {
   /// In an order in which the first fault found is nearest to the cause. `files` comes after them.
   static let ofPicture: [Check] = [
     integrity, constraints, foreignKeys, chains, streams, logAndState, counters, tombstones, seals, sends, references,
-    attachments,
-    marks,
+    attachments, marks, search,
   ]
 
   func run(_ examination: Examination) throws -> Verification.Finding {

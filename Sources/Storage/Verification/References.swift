@@ -85,7 +85,10 @@ extension Check {
     try examination.expectNone(
       """
       select a.message_id, a.file_id
-      from attachment a
+      from (
+        select message_id, position, file_id from attachment
+        union all select message_id, position, file_id from sealed_attachment
+      ) a
       where not exists (select 1 from file f where f.id = a.file_id)
       order by a.message_id, a.position
       """

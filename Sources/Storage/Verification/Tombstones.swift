@@ -36,7 +36,7 @@ extension Check {
   }
 
   static let seals = Check(
-    "seals", "what is sealed is what a moderator removed, and for thirty days at most"
+    "seals", "what is sealed is what a moderator removed"
   ) { examination in
     examination.count(try examination.number("select count(*) from sealed"), "sealed messages")
     try examination.expectNone(
@@ -48,17 +48,5 @@ extension Check {
       order by s.message_id
       """
     ) { row in "message \(try row.int(0)) is sealed, and no moderator has removed it" }
-    try examination.connection.each(
-      """
-      select s.message_id
-      from sealed s
-      join message m on m.id = s.message_id
-      where s.until > m.deleted_at + $1
-      order by s.message_id
-      """, sealedTime
-    ) { row in examination.fault("message \(try row.int(0)) is to be kept for longer than thirty days") }
   }
-
-  /// Thirty days.
-  private static let sealedTime = 30 * 86_400_000
 }
