@@ -48,6 +48,7 @@ create table session (
 ) strict;
 
 create index session_of_user on session (user_id, id);
+create index session_by_expiry on session (expires_at, id) where expires_at is not null;
 
 create table invite (
   id integer primary key,
@@ -87,6 +88,8 @@ create table link (
   expires_at integer,
   used_at integer
 ) strict, without rowid;
+
+create index link_by_expiry on link (expires_at, digest) where expires_at is not null;
 
 create table relation (
   user_id integer not null references account (id) on delete cascade,

@@ -46,3 +46,4 @@ public enum Account {}
 public enum Session {}
 public enum File {}
 public enum Forum {}
+public enum Job {}

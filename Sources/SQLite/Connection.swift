@@ -30,18 +30,20 @@ public final class Connection {
   public let role: Role
   private var database: DatabaseHandle?
   private var statements: StatementCache
+  let busyMilliseconds: Int
 
   private init(_ path: String, _ role: Role, _ options: Options) throws(SQLiteError) {
     guard !path.isEmpty else { throw SQLiteError(code: .misuse, message: "a database needs a path") }
     self.path = path
     self.role = role
     statements = StatementCache(capacity: options.statements)
+    let busy = options.busyTimeout.components
+    busyMilliseconds = Int(busy.seconds) * 1_000 + Int(busy.attoseconds / 1_000_000_000_000_000)
     // "file:…" and ":memory:" mean something else to SQLite.
     let name = path.hasPrefix("/") ? path : "./" + path
     let database = try DatabaseHandle(name, role == .writer ? .create : .readOnly, vfs: options.vfs)
     self.database = database
-    let busy = options.busyTimeout.components
-    try database.waitWhenBusy(milliseconds: Int(busy.seconds) * 1_000 + Int(busy.attoseconds / 1_000_000_000_000_000))
+    try database.waitWhenBusy(milliseconds: busyMilliseconds)
     try configure(options)
   }
 

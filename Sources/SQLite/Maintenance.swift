@@ -32,13 +32,12 @@ extension Connection {
   public enum CheckpointMode: Hashable, Sendable {
     /// As much as goes without waiting for anyone.
     case passive
-    /// All, and the log is empty afterwards: what was deleted is gone from it. Waits for readers, as long as the busy
-    /// time-out allows.
+    /// All, and the log is empty afterwards: what was deleted is gone from it.
     case truncate
   }
 
-  /// Copies the log into the database. For the writer alone: see `Connection`. Without waiting, a reader in the way is
-  /// told at once.
+  /// Copies the log into the database. For the writer alone: see `Connection`. One that truncates waits for readers, as
+  /// long as the busy time-out allows, or copies what it can without waiting.
   @discardableResult public func checkpoint(
     _ mode: CheckpointMode, isWaiting: Bool = true
   ) throws(SQLiteError) -> Checkpoint {

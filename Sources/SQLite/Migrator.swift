@@ -24,10 +24,11 @@ public struct Migrator: Sendable {
 
   public static func snapshotPath(of database: String) -> String { database + ".before-migration" }
 
-  /// All migrations and whether they were applied; changes nothing. A reader is enough.
-  public func status(of connection: Connection) throws(MigrationError) -> [MigrationStatus] {
+  /// All migrations and whether they were applied; changes nothing. A reader is enough, and no connection stands for a
+  /// database that is not there yet.
+  public func status(of connection: Connection?) throws(MigrationError) -> [MigrationStatus] {
     _ = try readFiles()
-    let applied = try appliedMigrations(in: connection)
+    let applied = try connection.map { connection throws(MigrationError) in try appliedMigrations(in: connection) } ?? []
     return known.enumerated().map { index, migration in
       MigrationStatus(migration: migration, appliedAt: index < applied.count ? applied[index].appliedAt : nil)
     }

@@ -45,9 +45,11 @@ public final class DataFolder: Sendable {
   /// Lets another process have it, although the object is still held somewhere.
   func release() { flock(lock, LOCK_UN) }
 
-  public var database: String { path + "/parley.db" }
+  public var database: String { Self.database(in: path) }
   public var files: String { path + "/files" }
   var lockPath: String { Self.lockPath(in: path) }
 
   private static func lockPath(in path: String) -> String { path + "/lock" }
+
+  static func database(in path: String) -> String { path + "/parley.db" }
 }

@@ -46,4 +46,40 @@ extension WriteTransaction {
     }
     return due.count > limit
   }
+
+  // MARK: Ways in that lead nowhere any longer
+
+  /// Whether more are left.
+  func removeExpiredSessions(limit: Int) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from session
+        where id in (
+          select id
+          from session
+          where expires_at <= $1
+          order by expires_at, id
+          limit $2
+        )
+        """, Int(now), limit) == limit
+    }
+  }
+
+  /// Whether more are left.
+  func removeExpiredLinks(limit: Int) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from link
+        where digest in (
+          select digest
+          from link
+          where expires_at <= $1
+          order by expires_at, digest
+          limit $2
+        )
+        """, Int(now), limit) == limit
+    }
+  }
 }

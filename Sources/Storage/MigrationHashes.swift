@@ -5,10 +5,10 @@ enum MigrationHashes {
   static let all: [Migration] = [
     Migration(
       number: 1, name: "place",
-      hash: "efcaf1a2eda92a689564057d1283c5d7e0538713c1f1b8d759f44a6bfdf5f46a"),
+      hash: "ac48c0594dfd258fbb5b24782839ae4a5e54124070e9c6abc00820c889f7821a"),
     Migration(
       number: 2, name: "people",
-      hash: "0c982d6a1777ca8ff10e08201a9a01dca792e8ae8a9f44252c1a37e373528108"),
+      hash: "4b5122b47c8c77f80dc9e0041f13a8ba28277d9111c872c5a37966b4f7299ab9"),
     Migration(
       number: 3, name: "places_to_talk",
       hash: "5254348d43409c238f403296a133e2756f04de48a3bcd7048c5c049460b3b623"),

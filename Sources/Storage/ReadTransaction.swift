@@ -11,7 +11,7 @@ public class ReadTransaction {
   /// Milliseconds since 1970, the same for the whole closure.
   public final let now: Int64
   /// Broken machinery. It was told as `unavailable`; the log gets this.
-  private(set) final var fault: SQLiteError?
+  private(set) final var fault: String?
 
   init(_ connection: Connection, now: Int64) {
     self.connection = connection
@@ -24,7 +24,7 @@ public class ReadTransaction {
     do {
       return try body(connection)
     } catch {
-      fault = (error as? SQLiteError) ?? fault
+      if let error = error as? SQLiteError { fault = "\(error)" }
       throw .unavailable
     }
   }
@@ -33,8 +33,13 @@ public class ReadTransaction {
     do {
       return try connection.begin(.deferred)
     } catch {
-      fault = error
-      throw .unavailable
+      throw broken("\(error)")
     }
+  }
+
+  /// What to throw when something is not as it can be: `reason` is for the log.
+  final func broken(_ reason: String) -> Refusal {
+    fault = reason
+    return .unavailable
   }
 }

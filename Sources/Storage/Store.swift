@@ -5,39 +5,52 @@ import SQLite
 
 public final class Store: Sendable {
   public let folder: DataFolder
+  /// The migrations that opening it has applied.
+  public let migrated: [String]
+  let clock: @Sendable () -> Int64
+  let complain: @Sendable (String) -> Void
+  let jobs: JobRunner
   private let writer: Writer
   private let background: BackgroundReaders
   private let vfs: String?
-  private let clock: @Sendable () -> Int64
-  private let complain: @Sendable (String) -> Void
   let backups = Backups()
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
+  private let jobStarts: AsyncStream<Void>.Continuation
 
-  /// Opens the database, brings it to the schema that this program knows, and takes the pen.
+  /// Opens the database, brings it to the schema that this program knows, takes the pen, and goes on with the jobs that
+  /// were not finished.
   ///
   /// - Parameters:
   ///   - migrations: the folder with the numbered files.
+  ///   - jobs: every kind of large work that rules start.
   ///   - clock: milliseconds since 1970.
   ///   - deliver: gets committed events, in the order of the log.
   public init(
-    _ folder: DataFolder, migrations: String, vfs: String? = nil, clock: @escaping @Sendable () -> Int64,
-    deliver: @escaping @Sendable ([Event]) -> Void = { _ in },
+    _ folder: DataFolder, migrations: String, vfs: String? = nil, jobs: [JobKind] = [],
+    clock: @escaping @Sendable () -> Int64, deliver: @escaping @Sendable ([Event]) -> Void = { _ in },
     complain: @escaping @Sendable (String) -> Void = { _ in }
-  ) throws {
+  ) throws(StoreFault) {
     self.folder = folder
-    var options = Connection.Options()
-    options.vfs = vfs
-    let connection = try Connection.writer(folder.database, options)
-    try Migrator(folder: migrations, known: MigrationHashes.all).migrate(connection, at: Int(clock()))
-    epoch = try Epoch.readOrMake(connection)
-    try SearchIndex.bringUpToDate(connection, tell: complain)
-    writer = try Writer(connection, clock: clock, deliver: deliver, complain: complain)
     self.vfs = vfs
     self.clock = clock
     self.complain = complain
+    let (starts, jobStarts) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    self.jobStarts = jobStarts
+    let connection: Connection
+    (connection, migrated) = try Schema.open(folder, migrations: migrations, vfs: vfs, at: clock())
+    do {
+      epoch = try Epoch.readOrMake(connection)
+      try SearchIndex.bringUpToDate(connection, tell: complain)
+      writer = try Writer(
+        connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, complain: complain)
+    } catch {
+      throw StoreFault(error, opening: folder.database)
+    }
+    self.jobs = JobRunner(writer, jobs, starts: starts, clock: clock, complain: complain)
     let database = folder.database
     background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, complain: complain) }
+    jobStarts.yield()
   }
 
   /// A reader for one event loop.
@@ -52,25 +65,14 @@ public final class Store: Sendable {
 
   /// Runs a rule with the pen in its hand, and returns once what it changed is on the disk. The closure may run a moment
   /// later, on another thread, and does nothing but ask and change `tx`. When it throws, it changed nothing.
-  public func write<Value: Sendable>(
+  ///
+  /// A closure that takes more than 100 ms or changes more than 10,000 rows changes nothing either: it is refused as
+  /// `unavailable`, and the log names the place. Larger work is a job.
+  @discardableResult public func write<Value: Sendable>(
+    file: StaticString = #fileID, line: Int = #line,
     _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
-    let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
-      writer.submit(
-        Writer.Job(
-          run: { transaction in
-            do throws(Refusal) {
-              let value = try rule(transaction)
-              return .changed { isCommitted in
-                continuation.resume(returning: isCommitted ? .success(value) : .failure(.unavailable))
-              }
-            } catch {
-              return .refused { continuation.resume(returning: .failure(error)) }
-            }
-          },
-          refuse: { continuation.resume(returning: .failure(.unavailable)) }))
-    }
-    return try result.get()
+    try await writer.write(Place(file: file, line: line), rule)
   }
 
   /// Copies everything to one file, while all goes on. One at a time. `program` is the version of Parley.
@@ -86,9 +88,28 @@ public final class Store: Sendable {
   /// inside `write`, and remove them there.
   public var isBackingUp: Bool { backups.isBusy }
 
+  /// Uses the writer's connection between two batches, outside of any transaction: for checkpoints and merges. It holds up
+  /// everyone who writes, so it is short.
+  func aside<Value: Sendable>(
+    file: StaticString = #fileID, line: Int = #line, _ body: @escaping @Sendable (Connection) throws -> Value
+  ) async throws(Refusal) -> Value {
+    try await writer.aside(Place(file: file, line: line), body)
+  }
+
+  /// Whether what is asked for now can be expected to become durable: it is open, and the last change reached the disk.
+  public var isReady: Bool { writer.isReady }
+
+  /// How many writes have not been answered yet.
+  public var waitingCount: Int { writer.waitingCount }
+
+  /// Jobs whose chunk failed are looked at again.
+  func wakeJobs() { jobStarts.yield() }
+
   /// Takes no more writes, carries out those that wait, closes the database, and lets the folder go.
   public func close() async {
     await backups.close()
+    jobStarts.finish()
+    await jobs.close()
     await background.close()
     await writer.close()
     folder.release()

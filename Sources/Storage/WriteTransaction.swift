@@ -9,6 +9,8 @@ public final class WriteTransaction: ReadTransaction {
   var events: [Event] = []
   /// Fed to the search index once, after the batch's last closure.
   var searchChanges: [SearchChange] = []
+  /// Whether there is a new job, which begins after the commit.
+  var hasStartedJob = false
 
   init(_ connection: Connection, counters: Counters, now: Int64) {
     self.counters = counters

@@ -2,8 +2,11 @@
 // transaction, feeds the search index once, commits once with a sync, and then answers all. While one batch is being
 // synced the next gathers, so the more write at once, the more each sync carries.
 //
-// A refusal rolls back its own savepoint. Broken machinery may have rolled back everything: then nothing of the batch is
+// A refusal rolls back its own savepoint, and so does a closure that takes too long or changes too much: nobody waits
+// for more than the limits below. Broken machinery may have rolled back everything: then nothing of the batch is
 // acknowledged, every caller gets `unavailable`, and the next batch tries the disk anew.
+//
+// Between two batches there is room for one piece of work outside of any transaction, such as a checkpoint.
 
 import Dispatch
 import Model
@@ -12,22 +15,39 @@ import Synchronization
 
 actor Writer {
   /// One closure that waits, and how its caller is answered.
-  struct Job: Sendable {
+  private struct Request: Sendable {
+    let place: Place
     /// Runs the closure; what comes back answers the caller once it is known whether the batch was committed.
     let run: @Sendable (WriteTransaction) -> Outcome
     /// For a closure that never ran.
     let refuse: @Sendable () -> Void
   }
 
-  enum Outcome {
+  private enum Outcome {
     case changed(answer: (_ isCommitted: Bool) -> Void)
     case refused(answer: () -> Void)
   }
 
+  /// Work between two batches, which returns how its caller is answered.
+  private typealias Aside = @Sendable (Connection) -> () -> Void
+
+  /// What one commit carries.
+  private struct Batch {
+    var answers: [(_ isCommitted: Bool) -> Void] = []
+    var events: [Event] = []
+    var searchChanges: [SearchChange] = []
+    var hasChanges = false
+    var hasStartedJob = false
+  }
+
   private struct Inbox {
-    var jobs: [Job] = []
+    var requests: [Request] = []
+    var asides: [Aside] = []
+    /// How many have not been answered, those that the writer has taken among them.
+    var waitingCount = 0
     var isBusy = false
     var isClosed = false
+    var hasFailed = false
   }
 
   private nonisolated let executor = SerialQueue("parley.writer")
@@ -36,27 +56,37 @@ actor Writer {
   private nonisolated let inbox = Mutex(Inbox())
   private let connection: Connection
   private var counters: Counters
+  /// What was taken out of the inbox, the next one last.
+  private var taken: [Request] = []
   private let clock: @Sendable () -> Int64
   private let deliver: @Sendable ([Event]) -> Void
-  private let complain: @Sendable (String) -> Void
+  private let startJobs: @Sendable () -> Void
+  private nonisolated let complain: @Sendable (String) -> Void
 
   /// How many closures may wait. Beyond it a caller is told to come back, instead of memory without end.
   static let mostWaiting = 8_192
   /// How many closures one commit carries.
   private static let mostInBatch = 256
+  /// How long a batch takes more closures: the first of them waits for the last.
+  private static let longestBatch: Duration = .milliseconds(50)
+  /// What one closure may take. More is a fault of ours, for which nobody else should wait: work for a job.
+  static let longestClosure: Duration = .milliseconds(100)
+  static let mostRows = 10_000
 
   init(
     _ connection: sending Connection, clock: @escaping @Sendable () -> Int64,
-    deliver: @escaping @Sendable ([Event]) -> Void, complain: @escaping @Sendable (String) -> Void
-  ) throws {
+    deliver: @escaping @Sendable ([Event]) -> Void, startJobs: @escaping @Sendable () -> Void,
+    complain: @escaping @Sendable (String) -> Void
+  ) throws(SQLiteError) {
     counters = try Self.readCounters(connection)
     self.connection = connection
     self.clock = clock
     self.deliver = deliver
+    self.startJobs = startJobs
     self.complain = complain
   }
 
-  private static func readCounters(_ connection: Connection) throws -> Counters {
+  private static func readCounters(_ connection: Connection) throws(SQLiteError) -> Counters {
     var counters = Counters(id: 0, event: 0)
     for (name, value) in try connection.all(
       "select name, value from counter",
@@ -71,16 +101,66 @@ actor Writer {
 
   // MARK: Queueing
 
-  nonisolated func submit(_ job: Job) {
+  nonisolated func write<Value: Sendable>(
+    _ place: Place, _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
+      let request = Request(
+        place: place,
+        run: { transaction in
+          do throws(Refusal) {
+            let value = try rule(transaction)
+            return .changed { isCommitted in
+              continuation.resume(returning: isCommitted ? .success(value) : .failure(.unavailable))
+            }
+          } catch {
+            return .refused { continuation.resume(returning: .failure(error)) }
+          }
+        },
+        refuse: { continuation.resume(returning: .failure(.unavailable)) })
+      if !submit({ $0.requests.append(request) }) { request.refuse() }
+    }
+    return try result.get()
+  }
+
+  /// Runs `body` between two batches, outside of any transaction. Statements in it have the time of a closure.
+  nonisolated func aside<Value: Sendable>(
+    _ place: Place, _ body: @escaping @Sendable (Connection) throws -> Value
+  ) async throws(Refusal) -> Value {
+    let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
+      let isTaken = submit { inbox in
+        inbox.asides.append { [complain] connection in
+          do {
+            let value = try connection.limited(to: Self.longestClosure) { try body(connection) }
+            return { continuation.resume(returning: .success(value)) }
+          } catch {
+            complain("\(place): \(error)")
+            return { continuation.resume(returning: .failure(.unavailable)) }
+          }
+        }
+      }
+      if !isTaken { continuation.resume(returning: .failure(.unavailable)) }
+    }
+    return try result.get()
+  }
+
+  private nonisolated func submit(_ add: (inout Inbox) -> Void) -> Bool {
     let (isTaken, mustWake) = inbox.withLock { inbox in
-      guard !inbox.isClosed, inbox.jobs.count < Self.mostWaiting else { return (false, false) }
-      inbox.jobs.append(job)
+      guard !inbox.isClosed, inbox.waitingCount < Self.mostWaiting else { return (false, false) }
+      add(&inbox)
+      inbox.waitingCount += 1
       defer { inbox.isBusy = true }
       return (true, !inbox.isBusy)
     }
-    guard isTaken else { return job.refuse() }
     if mustWake { Task { await drain() } }
+    return isTaken
   }
+
+  /// How many closures have not been answered yet.
+  nonisolated var waitingCount: Int { inbox.withLock { $0.waitingCount } }
+
+  /// Whether a change asked for now may be expected to become durable: the writer is open, and the disk took the last.
+  nonisolated var isReady: Bool { inbox.withLock { !$0.isClosed && !$0.hasFailed } }
 
   /// Nothing more is taken. What waits is still written; then the database is closed.
   func close() {
@@ -89,74 +169,126 @@ actor Writer {
     connection.close()
   }
 
-  private nonisolated func take() -> [Job] {
-    inbox.withLock { inbox in
-      let batch = Array(inbox.jobs.prefix(Self.mostInBatch))
-      inbox.jobs.removeFirst(batch.count)
-      if batch.isEmpty { inbox.isBusy = false }
-      return batch
-    }
+  // MARK: Turns
+
+  /// One batch, one piece of work aside, and again: neither keeps the other waiting.
+  private func drain() {
+    repeat {
+      if let first = takeRequest() { write(first) }
+      if let aside = takeAside() { run(aside) }
+    } while !rests()
   }
 
-  private func drain() {
-    while true {
-      let batch = take()
-      guard !batch.isEmpty else { return }
-      write(batch)
+  private func takeRequest() -> Request? {
+    if taken.isEmpty {
+      taken = inbox.withLock { inbox in
+        defer { inbox.requests = [] }
+        return inbox.requests
+      }
+      taken.reverse()
+    }
+    return taken.popLast()
+  }
+
+  private nonisolated func takeAside() -> Aside? {
+    inbox.withLock { inbox in inbox.asides.isEmpty ? nil : inbox.asides.removeFirst() }
+  }
+
+  private func run(_ aside: Aside) {
+    let answer = aside(connection)
+    inbox.withLock { $0.waitingCount -= 1 }
+    answer()
+  }
+
+  /// Whether there is nothing to do. From then on whoever submits something wakes the writer.
+  private func rests() -> Bool {
+    guard taken.isEmpty else { return false }
+    return inbox.withLock { inbox in
+      guard inbox.requests.isEmpty, inbox.asides.isEmpty else { return false }
+      inbox.isBusy = false
+      return true
     }
   }
 
   // MARK: Writing
 
-  private func write(_ batch: [Job]) {
+  private func write(_ first: Request) {
     let before = counters
-    var answers: [(Bool) -> Void] = []
-    var events: [Event] = []
-    var waiting = batch[...]
+    var batch = Batch()
+    var next: Request? = first
     var isCommitted = false
     do {
       let transaction = try connection.begin(.immediate)
-      var searchChanges: [SearchChange] = []
-      while let job = waiting.first {
+      let end = ContinuousClock.now + Self.longestBatch
+      while let request = next {
         let savepoint = try connection.savepoint()
-        waiting.removeFirst()
-        try run(job, savepoint, &answers, &events, &searchChanges)
+        next = nil
+        let finished = try run(request, savepoint, &batch)
+        if batch.answers.count < Self.mostInBatch, finished < end { next = takeRequest() }
       }
       if counters.id != before.id || counters.event != before.event { try saveCounters() }
-      try SearchIndex.apply(searchChanges, connection)
+      try SearchIndex.apply(batch.searchChanges, connection)
       try transaction.commit()
       isCommitted = true
     } catch {
-      complain("a batch of \(batch.count) writes failed: \(error)")
+      complain("a batch of \(batch.answers.count) writes failed: \(error)")
       counters = before
     }
-    if isCommitted, !events.isEmpty { deliver(events) }
-    for answer in answers { answer(isCommitted) }
-    for job in waiting { job.refuse() }
+    let unrun = isCommitted ? [] : unrun(next, batch)
+    inbox.withLock { inbox in
+      inbox.waitingCount -= batch.answers.count + unrun.count
+      if !isCommitted { inbox.hasFailed = true } else if batch.hasChanges { inbox.hasFailed = false }
+    }
+    if isCommitted, !batch.events.isEmpty { deliver(batch.events) }
+    if isCommitted, batch.hasStartedJob { startJobs() }
+    for answer in batch.answers { answer(isCommitted) }
+    for request in unrun { request.refuse() }
   }
 
+  /// Those that a failed batch leaves without a try. When not even the first could begin, nobody who waits would fare
+  /// better.
+  private func unrun(_ next: Request?, _ batch: Batch) -> [Request] {
+    guard batch.answers.isEmpty else { return next.map { [$0] } ?? [] }
+    defer { taken = [] }
+    return (next.map { [$0] } ?? []) + taken.reversed()
+  }
+
+  /// Returns when the closure came to its end.
   private func run(
-    _ job: Job, _ savepoint: consuming Savepoint, _ answers: inout [(Bool) -> Void], _ events: inout [Event],
-    _ searchChanges: inout [SearchChange]
-  ) throws {
+    _ request: Request, _ savepoint: consuming Savepoint, _ batch: inout Batch
+  ) throws -> ContinuousClock.Instant {
     let work = WriteTransaction(connection, counters: counters, now: clock())
-    switch job.run(work) {
-    case .changed(let answer) where work.fault != nil:
-      // The rule went on after a statement had failed: what it made is not what it meant.
-      answers.append { _ in answer(false) }
-      if let fault = work.fault { complain("\(fault)") }
+    let rowsBefore = connection.totalChanges
+    let start = ContinuousClock.now
+    let outcome = connection.limited(to: Self.longestClosure) { request.run(work) }
+    let finished = ContinuousClock.now
+    let rows = connection.totalChanges - rowsBefore
+    let fault = work.fault ?? Self.excess(rows, finished - start)
+    if let fault { complain("\(request.place): \(fault)") }
+    switch outcome {
+    case .changed(let answer) where fault != nil:
+      // The rule went on after a statement had failed: what it made is not what it meant. Or it took too much.
+      batch.answers.append { _ in answer(false) }
       savepoint.rollBack()
     case .changed(let answer):
-      answers.append(answer)
+      batch.answers.append(answer)
       try savepoint.release()
       counters = work.counters
-      events += work.events
-      searchChanges += work.searchChanges
+      batch.events += work.events
+      batch.searchChanges += work.searchChanges
+      if rows > 0 { batch.hasChanges = true }
+      if work.hasStartedJob { batch.hasStartedJob = true }
     case .refused(let answer):
-      answers.append { _ in answer() }
-      if let fault = work.fault { complain("\(fault)") }
+      batch.answers.append { _ in answer() }
       savepoint.rollBack()
     }
+    return finished
+  }
+
+  private static func excess(_ rows: Int, _ time: Duration) -> String? {
+    if rows > mostRows { return "a write changed \(rows) rows, and \(mostRows) is the most" }
+    if time > longestClosure { return "a write took \(time), and \(longestClosure) is the most" }
+    return nil
   }
 
   private func saveCounters() throws {

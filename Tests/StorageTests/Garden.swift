@@ -11,6 +11,9 @@ final class Garden: Sendable {
   let folder: String
   let store: Store
   let delivered: Delivered
+  /// What the log was told.
+  let complaints: Lines
+  let clock: Watch
   static let ada = ID<Account>(1)
   static let grace = ID<Account>(2)
   static let room = ID<Conversation>(3)
@@ -22,19 +25,35 @@ final class Garden: Sendable {
     var all: [Event] { events.withLock { $0 } }
   }
 
+  final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+    var all: [String] { lines.withLock { $0 } }
+  }
+
+  /// Time goes on when a test says so.
+  final class Watch: Sendable {
+    private let time = Mutex<Int64>(1_800_000_000_000)
+    var now: Int64 { time.withLock { $0 } }
+    func pass(seconds: Int64) { time.withLock { $0 += seconds * 1_000 } }
+  }
+
   static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
 
   /// Makes the folder, or goes on with one that is there.
-  init(in folder: String? = nil, vfs: String? = nil) async throws {
+  init(in folder: String? = nil, vfs: String? = nil, jobs: [JobKind] = []) async throws {
     let path = folder ?? FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     self.folder = path
     let delivered = Delivered()
     self.delivered = delivered
+    let (complaints, clock) = (Lines(), Watch())
+    self.complaints = complaints
+    self.clock = clock
     store = try Store(
-      try DataFolder(path), migrations: Self.migrations, vfs: vfs, clock: { 1_800_000_000_000 },
-      deliver: { delivered.add($0) })
+      try DataFolder(path), migrations: Self.migrations, vfs: vfs, jobs: jobs, clock: { clock.now },
+      deliver: { delivered.add($0) }, complain: { complaints.add($0) })
     do {
       try await store.write { tx throws(Refusal) in try tx.plantGarden() }
     } catch {

@@ -1,0 +1,139 @@
+import CFaultyVFS
+import FaultyDisk
+import Foundation
+import JSON
+import Model
+import SQLite
+import Testing
+
+@testable import Storage
+
+@Suite struct HousekeepingTests {
+  private static func logSize(_ garden: Garden) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: garden.folder + "/parley.db-wal")
+    return try #require(attributes[.size] as? Int)
+  }
+
+  private static func count(_ table: String, _ garden: Garden) throws -> Int? {
+    try garden.store.reader().read { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.first(SQL("select count(*) from \(table)")) { row in try row.int(0) }
+      }
+    }
+  }
+
+  @Test func `the log is emptied every two minutes when something was written`() async throws {
+    let garden = try await Garden()
+    let housekeeping = Housekeeping(garden.store)
+    #expect(try Self.logSize(garden) > 0)
+    await housekeeping.tick()
+    #expect(try Self.logSize(garden) == 0)
+    _ = try await garden.post("seeds")
+    garden.clock.pass(seconds: 110)
+    await housekeeping.tick()
+    #expect(try Self.logSize(garden) > 0)
+    garden.clock.pass(seconds: 10)
+    await housekeeping.tick()
+    #expect(try Self.logSize(garden) == 0)
+  }
+
+  @Test func `deleted text is in no file ten minutes later`() async throws {
+    let garden = try await Garden()
+    let housekeeping = Housekeeping(garden.store)
+    let secret = "chrysanthemum-\(UUID())"
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in try connection.execute("update account set bio = $1 where id = 1", secret) }
+    }
+    for _ in 0..<60 {
+      garden.clock.pass(seconds: 10)
+      await housekeeping.tick()
+    }
+    #expect(
+      try String(decoding: Data(contentsOf: URL(filePath: garden.store.folder.database)), as: UTF8.self)
+        .contains(secret))
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in try connection.execute("update account set bio = '' where id = 1") }
+    }
+    for _ in 0..<60 {
+      garden.clock.pass(seconds: 10)
+      await housekeeping.tick()
+    }
+    for file in try FileManager.default.contentsOfDirectory(atPath: garden.folder) {
+      let bytes = try Data(contentsOf: URL(filePath: garden.folder + "/" + file))
+      #expect(!String(decoding: bytes, as: UTF8.self).contains(secret), "\(file)")
+    }
+  }
+
+  @Test func `a reader in the middle of its picture keeps the log, and nobody waits for it`() async throws {
+    let garden = try await Garden()
+    let housekeeping = Housekeeping(garden.store)
+    let reader = try Connection.reader(garden.store.folder.database)
+    let picture = try reader.begin(.deferred)
+    _ = try reader.first("select count(*) from message") { row in try row.int(0) }
+    _ = try await garden.post("seeds")
+    await housekeeping.tick()
+    #expect(try Self.logSize(garden) > 0)
+    picture.rollBack()
+    garden.clock.pass(seconds: 10)
+    await housekeeping.tick()
+    #expect(try Self.logSize(garden) == 0)
+    #expect(garden.complaints.all == [])
+  }
+
+  @Test func `finished jobs are kept for thirty days`() async throws {
+    let garden = try await Garden(jobs: [JobKind("wait") { (_, _: inout Int) throws(Refusal) in true }])
+    let housekeeping = Housekeeping(garden.store)
+    _ = try await garden.store.write { tx throws(Refusal) in
+      _ = try tx.startJob(kind: "never", state: 0)
+      for _ in 0..<600 { _ = try tx.startJob(kind: "wait", state: 0) }
+    }
+    await garden.store.jobs.run()
+    garden.clock.pass(seconds: 30 * 86_400 - 1)
+    await housekeeping.tick()
+    #expect(try Self.count("job", garden) == 601)
+    garden.clock.pass(seconds: 1)
+    await housekeeping.tick()
+    #expect(try Self.count("job", garden) == 1, "what is not finished stays")
+  }
+
+  @Test func `sessions and links go when they lead nowhere`() async throws {
+    let garden = try await Garden()
+    let soon = Int(garden.clock.now + 60_000)
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in
+        for (id, expiry) in [(50, soon), (51, soon + 1), (52, nil)] {
+          try connection.execute(
+            """
+            insert into session (id, user_id, kind, digest, name, scope, created_at, expires_at)
+            values ($1, 1, 'session', $2, 'laptop', 'write', 0, $3)
+            """, id, [UInt8(id)], expiry)
+          try connection.execute(
+            "insert into link (digest, kind, user_id, created_at, expires_at) values ($1, 'reset', 1, 0, $2)",
+            [UInt8(id)], expiry)
+        }
+      }
+    }
+    let housekeeping = Housekeeping(garden.store)
+    garden.clock.pass(seconds: 60)
+    await housekeeping.tick()
+    #expect(try Self.count("session", garden) == 2)
+    #expect(try Self.count("link", garden) == 2)
+  }
+
+  @Test func `the store is ready again once the disk is, though nobody writes`() async throws {
+    let disk = try FaultyDisk(seed: 3)
+    let garden = try await Garden(vfs: disk.name)
+    let housekeeping = Housekeeping(garden.store)
+    #expect(garden.store.isReady)
+    disk.fail(FAULTY_SYNC, times: -1, code: Code.syncFailed)
+    await #expect(throws: Refusal.unavailable) { try await garden.post("seeds") }
+    #expect(!garden.store.isReady)
+    await housekeeping.tick()
+    #expect(!garden.store.isReady)
+    disk.heal()
+    await housekeeping.tick()
+    #expect(garden.store.isReady)
+    await garden.store.close()
+    #expect(!garden.store.isReady)
+  }
+}

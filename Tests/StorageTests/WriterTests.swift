@@ -1,0 +1,198 @@
+import Glibc
+import Model
+import SQLite
+import Synchronization
+import Testing
+
+@testable import Storage
+
+/// One closure may not take the time, the rows or the transaction of the others.
+@Suite(.serialized) struct WriterTests {
+  /// Keeps the writer busy while closures are queued behind it.
+  private final class Hold: Sendable {
+    private let state = Mutex((hasBegun: false, isReleased: false))
+
+    /// Returns when the writer is held.
+    func begin(_ store: Store) async -> Task<Void, any Error> {
+      let held = Task.immediate {
+        try await store.aside { _ in
+          self.state.withLock { $0.hasBegun = true }
+          while !self.state.withLock({ $0.isReleased }) { sched_yield() }
+        }
+      }
+      while !state.withLock({ $0.hasBegun }) { await Task.yield() }
+      return held
+    }
+
+    func release() { state.withLock { $0.isReleased = true } }
+  }
+
+  /// Runs `writes` in one batch; how each was answered.
+  private static func inOneBatch(
+    _ garden: Garden, _ writes: [@Sendable () async throws -> Void]
+  ) async throws -> [Refusal?] {
+    let hold = Hold()
+    let held = await hold.begin(garden.store)
+    let tasks = writes.map { write in Task.immediate { try await write() } }
+    hold.release()
+    try await held.value
+    var answers: [Refusal?] = []
+    for task in tasks {
+      do {
+        try await task.value
+        answers.append(nil)
+      } catch {
+        answers.append(error as? Refusal)
+      }
+    }
+    return answers
+  }
+
+  private static func rule(
+    _ garden: Garden, _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void
+  ) -> @Sendable () async throws -> Void {
+    { try await garden.store.write(rule) }
+  }
+
+  private static func count(_ garden: Garden) throws -> Int {
+    try Garden.messages(in: garden.folder).count
+  }
+
+  @Test func `a question without an end is cut short, and the others of its batch are kept`() async throws {
+    let garden = try await Garden()
+    let answers = try await Self.inOneBatch(
+      garden,
+      [
+        { _ = try await garden.post("seeds", as: "one") },
+        Self.rule(garden) { tx throws(Refusal) in
+          _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, clientID: "lost", text: "weeds"))
+          try tx.run { connection in
+            _ = try connection.first(
+              "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+            ) { row in try row.int(0) }
+          }
+        },
+        { _ = try await garden.post("roses", as: "two") },
+      ])
+    #expect(answers == [nil, .unavailable, nil])
+    #expect(Set(try Garden.messages(in: garden.folder).keys) == ["one", "two"])
+    #expect(try Garden.faults(in: garden.folder) == [])
+    #expect(garden.complaints.all.count == 1)
+    #expect(garden.complaints.all.first?.hasPrefix("StorageTests/WriterTests.swift:") == true)
+  }
+
+  @Test func `writing without an end ends with the statement that runs when the time is over`() async throws {
+    let garden = try await Garden()
+    let answers = try await Self.inOneBatch(
+      garden,
+      [
+        { _ = try await garden.post("seeds", as: "one") },
+        Self.rule(garden) { tx throws(Refusal) in
+          while true {
+            try tx.run { connection in try connection.execute("update account set bio = bio || '.' where id = 1") }
+          }
+        },
+        { _ = try await garden.post("roses", as: "two") },
+      ])
+    #expect(answers == [nil, .unavailable, nil])
+    #expect(try Self.count(garden) == 2)
+    let bio = try garden.store.reader().read { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.first("select bio from account where id = 1") { row in try row.text(0) }
+      }
+    }
+    #expect(bio == "")
+  }
+
+  @Test func `too many rows are taken back`() async throws {
+    let garden = try await Garden()
+    func tag(_ count: Int) async throws {
+      try await garden.store.write { tx throws(Refusal) in
+        try tx.run { connection in
+          try connection.execute(
+            """
+            with recursive n(i) as (select 1 union all select i + 1 from n where i < $1)
+            insert into setting (name, value) select 'setting ' || i, '' from n
+            """, count)
+        }
+      }
+    }
+    await #expect(throws: Refusal.unavailable) { try await tag(Writer.mostRows + 1) }
+    #expect(garden.complaints.all.count == 1)
+    #expect(garden.complaints.all.first?.contains("10001 rows") == true)
+    // None of them is left: each would be in the way now.
+    try await tag(1_000)
+  }
+
+  @Test func `a refusal after a failed statement is complained of by its place`() async throws {
+    let garden = try await Garden()
+    await #expect(throws: Refusal.unavailable) {
+      try await garden.store.write { tx throws(Refusal) in
+        try tx.run { connection in try connection.execute("insert into setting (name) values ('x')") }
+      }
+    }
+    #expect(garden.complaints.all.count == 1)
+    #expect(garden.complaints.all.first?.contains("NOT NULL") == true)
+  }
+
+  @Test func `work aside runs outside of any transaction, between batches`() async throws {
+    let garden = try await Garden()
+    _ = try await garden.post("seeds")
+    let (isInTransaction, count) = try await garden.store.aside { connection in
+      (connection.isInTransaction, try connection.first("select count(*) from message") { row in try row.int(0) })
+    }
+    #expect(!isInTransaction && count == 1)
+    await #expect(throws: Refusal.unavailable) {
+      try await garden.store.aside { connection in try connection.execute("delete from nothing") }
+    }
+    // A transaction that it left open is no matter.
+    await #expect(throws: Refusal.unavailable) {
+      try await garden.store.aside { connection in
+        let transaction = try connection.begin()
+        try connection.execute("delete from message")
+        try connection.execute("delete from nothing")
+        try transaction.commit()
+      }
+    }
+    #expect(try await garden.post("weeds").seq == 2)
+    await garden.store.close()
+    await #expect(throws: Refusal.unavailable) { try await garden.store.aside { _ in } }
+  }
+
+  @Test func `batches and work aside take turns`() async throws {
+    let garden = try await Garden()
+    let order = Garden.Lines()
+    let store = garden.store
+    let hold = Hold()
+    let held = await hold.begin(store)
+    var tasks: [Task<Void, any Error>] = []
+    for _ in 0..<3 { tasks.append(Task.immediate { try await store.aside { _ in order.add("aside") } }) }
+    // More than one batch carries.
+    for _ in 0..<600 {
+      tasks.append(Task.immediate { try await store.write { _ throws(Refusal) in order.add("write") } })
+    }
+    hold.release()
+    for task in tasks { try await task.value }
+    try await held.value
+    let places = order.all.indices.filter { order.all[$0] == "aside" }
+    #expect(places.count == 3)
+    #expect(zip(places, places.dropFirst()).allSatisfy { $1 - $0 > 1 }, "a batch stands between two")
+  }
+
+  @Test func `beyond what may wait a caller is refused at once`() async throws {
+    let garden = try await Garden()
+    let store = garden.store
+    let hold = Hold()
+    let held = await hold.begin(store)
+    var tasks: [Task<Void, any Error>] = []
+    while store.waitingCount < Writer.mostWaiting {
+      tasks.append(Task.immediate { try await store.write { _ throws(Refusal) in } })
+    }
+    await #expect(throws: Refusal.unavailable) { try await store.write { _ throws(Refusal) in } }
+    hold.release()
+    for task in tasks { try await task.value }
+    try await held.value
+    #expect(store.waitingCount == 0)
+    _ = try await garden.post("seeds")
+  }
+}
