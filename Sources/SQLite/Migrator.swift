@@ -28,7 +28,8 @@ public struct Migrator: Sendable {
   /// database that is not there yet.
   public func status(of connection: Connection?) throws(MigrationError) -> [MigrationStatus] {
     _ = try readFiles()
-    let applied = try connection.map { connection throws(MigrationError) in try appliedMigrations(in: connection) } ?? []
+    var applied: [MigrationStatus] = []
+    if let connection { applied = try appliedMigrations(in: connection) }
     return known.enumerated().map { index, migration in
       MigrationStatus(migration: migration, appliedAt: index < applied.count ? applied[index].appliedAt : nil)
     }

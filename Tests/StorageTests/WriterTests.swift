@@ -104,6 +104,25 @@ import Testing
     #expect(bio == "")
   }
 
+  @Test func `a closure that uses the processor for too long is taken back`() async throws {
+    let garden = try await Garden()
+    await #expect(throws: Refusal.unavailable) {
+      try await garden.store.write { tx throws(Refusal) in
+        _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, clientID: "lost", text: "weeds"))
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        let start = time
+        repeat { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) } while Self.milliseconds(start, time) < 110
+      }
+    }
+    #expect(garden.complaints.all.first?.contains("of the processor") == true)
+    #expect(try await garden.post("seeds").seq == 1)
+  }
+
+  private static func milliseconds(_ start: timespec, _ end: timespec) -> Int {
+    (end.tv_sec - start.tv_sec) * 1_000 + (end.tv_nsec - start.tv_nsec) / 1_000_000
+  }
+
   @Test func `too many rows are taken back`() async throws {
     let garden = try await Garden()
     func tag(_ count: Int) async throws {
