@@ -1,16 +1,20 @@
 import JSON
+import Storage
 import Web
 import Wire
 
 /// What the daemon answers.
 enum DaemonSite {
   static func make(
-    share: String, limits: Limits, addresses: Addresses, complain: @escaping @Sendable (String) -> Void
+    store: Store, share: String, limits: Limits, addresses: Addresses, complain: @escaping @Sendable (String) -> Void
   ) -> Site {
     let files = StaticFiles("\(share)/Public")
     let router = Router { routes in
       routes.on(.get, "/healthz") { _, _ in health }
-      routes.on(.get, "/readyz") { _, _ in health }
+      routes.on(.get, "/readyz") { _, _ throws(Problem) in
+        guard store.isReady else { throw .unavailable }
+        return health
+      }
     }
     return Site(router: router, fallback: files?.answer, limits: limits, addresses: addresses, complain: complain)
   }

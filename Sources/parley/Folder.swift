@@ -77,11 +77,16 @@ enum Folder {
     }
   }
 
+  /// What is shipped with the program.
+  private static let shared = ["Public", "Migrations"]
+
+  static func migrations(_ share: String) -> String { "\(share)/Migrations/sqlite" }
+
   /// Where `Public` and `Migrations` are: as set, else beside the installed program, else in the package.
   static func share(_ setting: String?) throws(Settings.Mistake) -> String {
     if let setting {
-      guard exists("\(setting)/Public") else {
-        throw Settings.Mistake(sentence: "There is no Public in \(setting). --share names the folder that holds it.")
+      for name in shared where !exists("\(setting)/\(name)") {
+        throw Settings.Mistake(sentence: "There is no \(name) in \(setting). --share names the folder that holds it.")
       }
       return setting
     }
@@ -93,8 +98,9 @@ enum Folder {
         candidates += ["\(path)/../share/parley", path]
       }
     }
-    guard let found = candidates.first(where: { exists("\($0)/Public") }) else {
-      throw Settings.Mistake(sentence: "The folder Public is not beside the program. --share says where it is.")
+    guard let found = candidates.first(where: { place in shared.allSatisfy { exists("\(place)/\($0)") } }) else {
+      throw Settings.Mistake(
+        sentence: "The folders Public and Migrations are not beside the program. --share says where they are.")
     }
     return found
   }

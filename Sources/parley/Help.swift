@@ -7,6 +7,7 @@ enum Help {
       parley backup FILE    copy everything to one file, from a running server or from a folder at rest
       parley restore FILE   put a backup into a folder that is empty, or in the place of what it holds
       parley verify         prove that the data folder is whole
+      parley migrate        bring the database of a stopped server up to date, or say with --status whether it is
       parley health         ask a running server whether it is well
       parley version        print the version
 
@@ -40,6 +41,15 @@ enum Help {
       return "  \(left)\(padding)  \(setting.meaning)\(note)\n"
     }.joined()
   }
+
+  static let migrate = """
+    parley migrate [--status] [SETTING ...]
+
+    Applies the migrations that the database lacks, as parley serve does when it starts. The server must not run. With
+    --status it changes nothing and may run beside a server: it lists every migration and when it was applied; exit
+    status 0 when all are, 1 when some are missing. Of the settings of parley serve it uses --data and --share.
+
+    """
 
   static let health = """
     parley health [--url ADDRESS | SETTING ...]

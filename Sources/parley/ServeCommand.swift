@@ -39,24 +39,24 @@ enum ServeCommand {
     try Folder.make(data)
     let folder = try Folder.lock(data)
     if folder.hasEndedRestore { complain("A restore that was cut off has been brought to its end.") }
-    let store = try Store(
-      folder, migrations: "\(share)/Migrations/sqlite", clock: { Clock.wall() / 1_000_000 }, complain: complain)
     let sockets = try sockets(settings)
     let redirects = try settings.all(.redirect).map { try bind($0, .redirect) }
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
     checkDescriptors(limits)
+    let store = try open(folder, Folder.migrations(share), complain)
 
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
     }
     let server = try Server(
       .init(endpoints: endpoints, loops: loops, polling: polling),
-      site: DaemonSite.make(share: share, limits: limits, addresses: addresses, complain: complain), log: log,
-      complain: complain)
+      site: DaemonSite.make(store: store, share: share, limits: limits, addresses: addresses, complain: complain),
+      log: log, complain: complain)
     try await server.start()
     let control = await controlServer(store, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
+    let housekeeping = keepHouse(store)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
     for await signal in signals.events {
@@ -64,10 +64,37 @@ enum ServeCommand {
       await reload(certificates, server, endpoints)
     }
     await redirect?.stop(within: 0)
-    let status = await stop(server, signals.events)
+    await stop(server, signals.events)
+    // Nobody asks any longer: what was asked is brought to the disk.
+    housekeeping.cancel()
+    await housekeeping.value
     await control?.stop()
     await store.close()
-    return status
+    return 0
+  }
+
+  private static func open(
+    _ folder: DataFolder, _ migrations: String, _ complain: @escaping @Sendable (String) -> Void
+  ) throws(Settings.Mistake) -> Store {
+    do throws(StoreFault) {
+      let store = try Store(
+        folder, migrations: migrations, clock: { Clock.wall() / 1_000_000 }, complain: complain)
+      if !store.migrated.isEmpty { complain("Applied to the database: \(store.migrated.joined(separator: ", ")).") }
+      return store
+    } catch {
+      throw Settings.Mistake(sentence: error.description)
+    }
+  }
+
+  private static func keepHouse(_ store: Store) -> Task<Void, Never> {
+    let housekeeping = Housekeeping(store)
+    return Task {
+      while !Task.isCancelled {
+        await housekeeping.tick()
+        // Ends early, and with an error, when it is cancelled: that is what the loop asks.
+        try? await Task.sleep(for: Housekeeping.interval)
+      }
+    }
   }
 
   private static func checkDescriptors(_ limits: Limits) {
@@ -93,7 +120,7 @@ enum ServeCommand {
   }
 
   /// Drains, and says so where somebody has to wait; a second signal ends the waiting.
-  private static func stop(_ server: Server, _ events: AsyncStream<Int32>) async -> Int32 {
+  private static func stop(_ server: Server, _ events: AsyncStream<Int32>) async {
     ServiceManager.notify("STOPPING=1")
     let busy = server.connectionCount
     if busy > 0 { Terminal.complain("Stopping: \(busy) connections may finish. A second signal ends them now.") }
@@ -105,7 +132,6 @@ enum ServeCommand {
     let isClean = await draining.value
     impatience.cancel()
     if !isClean { Terminal.complain("Some connections were still busy and have been cut off.") }
-    return 0
   }
 
   /// A certificate that can't be used leaves the old one in place.

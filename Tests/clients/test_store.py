@@ -1,0 +1,111 @@
+"""What the daemon does with its database: making it, guarding it, and saying what is wrong with it."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import unittest
+from pathlib import Path
+
+from servers import PARLEY, TOP
+from serving import ServingTest, parley
+
+MIGRATIONS = sorted(path.name for path in (TOP / "Migrations" / "sqlite").glob("*.sql"))
+
+
+class Database(ServingTest):
+    def setUp(self):
+        self.data = Path(self.folder) / "data"
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.database = self.data / "parley.db"
+
+    def parley(self, *arguments):
+        return subprocess.run(
+            [PARLEY, *map(str, arguments)], capture_output=True, text=True, timeout=20, cwd=self.folder)
+
+    def status(self, *arguments):
+        return self.parley("migrate", "--status", "--data", self.data, *arguments)
+
+    def assert_refused(self, done, *words):
+        self.assertEqual(done.returncode, 2, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_an_empty_folder_gets_a_database_that_a_restart_finds(self):
+        with self.start(*parley(self.folder)) as server:
+            self.assertIn(MIGRATIONS[0], server.output())
+            self.assertIn(MIGRATIONS[-1], server.output())
+            self.assertEqual(self.curl_headers(f"{server.url}/readyz")[0], 200)
+            self.assertEqual(server.stop(), 0)
+        self.assertFalse(Path(f"{self.database}-wal").exists(), "a clean stop leaves no log behind")
+        with self.start(*parley(self.folder)) as server:
+            self.assertNotIn(MIGRATIONS[0], server.output())
+            self.assertEqual(self.curl_headers(f"{server.url}/readyz")[0], 200)
+
+    def test_a_server_that_was_killed_starts_again(self):
+        with self.start(*parley(self.folder)) as server:
+            server.kill()
+        with self.start(*parley(self.folder)) as server:
+            self.assertEqual(self.curl_headers(f"{server.url}/readyz")[0], 200)
+
+    def test_a_damaged_database_is_refused_and_left_as_it_is(self):
+        self.assertEqual(self.parley("migrate", "--data", self.data).returncode, 0)
+        whole = self.database.read_bytes()
+        for name, damaged in [
+            ("another file", b"This is no database. " * 1000),
+            ("a damaged first page", whole[:100] + b"\xff" * 400 + whole[500:]),
+        ]:
+            with self.subTest(name):
+                self.database.write_bytes(damaged)
+                self.assert_refused(self.parley(*parley(self.folder)[1:]), "parley.db", "damaged", "backup")
+                self.assertEqual(self.database.read_bytes(), damaged)
+                self.assert_refused(self.status(), "parley.db")
+
+    def test_a_database_of_another_program_is_refused(self):
+        self.data.mkdir()
+        with sqlite3.connect(self.database) as other:
+            other.execute("create table recipe (name text)")
+        other.close()
+        self.assert_refused(self.parley(*parley(self.folder)[1:]), "another program")
+
+    def test_missing_migrations_are_said(self):
+        share = Path(self.folder) / "share"
+        shutil.rmtree(share, ignore_errors=True)
+        (share / "Public").mkdir(parents=True)
+        serve = [*parley(self.folder)[1:], "--share", share]
+        self.assert_refused(self.parley(*serve), "Migrations", "--share")
+        shutil.copytree(TOP / "Migrations", share / "Migrations")
+        (share / "Migrations" / "sqlite" / MIGRATIONS[-1]).unlink()
+        self.assert_refused(self.parley(*serve), MIGRATIONS[-1])
+        self.assertNotIn("applied", self.status().stdout, "nothing was begun")
+
+    def test_migrate_status_says_what_is_applied(self):
+        done = self.status()
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([line.split() for line in done.stdout.splitlines()], [[name, "missing"] for name in MIGRATIONS])
+        self.assertFalse(self.data.exists(), "asking makes nothing")
+        with self.start(*parley(self.folder)):
+            done = self.status()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line.split() for line in done.stdout.splitlines()]
+            self.assertEqual([line[:2] for line in lines], [[name, "applied"] for name in MIGRATIONS])
+            self.assertRegex(lines[0][2], r"^\d{4}-\d\d-\d\dT.*Z$")
+        self.assertEqual(self.status().returncode, 0)
+
+    def test_migrate_wants_the_folder_for_itself(self):
+        with self.start(*parley(self.folder)):
+            self.assert_refused(self.parley("migrate", "--data", self.data), "Another parley")
+        done = self.parley("migrate", "--data", self.data)
+        self.assertEqual((done.returncode, done.stdout), (0, "Nothing is missing.\n"))
+
+    def test_migrate_makes_the_database(self):
+        done = self.parley("migrate", "--data", self.data)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines(), [f"applied {name}" for name in MIGRATIONS])
+        self.assertEqual(self.status().returncode, 0)
+        self.assert_refused(self.parley("migrate", "--nonsense"), "--nonsense")
+
+
+if __name__ == "__main__":
+    unittest.main()
