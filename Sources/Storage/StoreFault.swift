@@ -7,7 +7,11 @@ public enum StoreFault: Error, Sendable, CustomStringConvertible {
   /// In the migrator's words.
   case schema(String)
 
-  init(_ error: SQLiteError, opening path: String) {
+  init(_ error: any Error, opening path: String) {
+    guard let error = error as? SQLiteError else {
+      self = .unusable(path, reason: "\(error)")
+      return
+    }
     switch error.code {
     case .corrupt, .notADatabase: self = .damaged(path, reason: error.message)
     default: self = .unusable(path, reason: error.message)

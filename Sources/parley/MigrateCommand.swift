@@ -1,5 +1,6 @@
 // `parley migrate`: the database's steps, for a host who wants to take or see them apart from the start of the server.
 
+import JSON
 import Networking
 import Storage
 import Wire
