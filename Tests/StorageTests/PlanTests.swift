@@ -13,6 +13,8 @@ import Testing
     "SCAN waiting",
     // The rows that were bound.
     "SCAN 2 CONSTANT ROWS",
+    // An index of the open jobs alone, in their order.
+    "SCAN job USING INDEX job_open",
   ]
 
   /// Statements that may be slow, each with its reason.

@@ -63,6 +63,13 @@ public struct Verification: Sendable {
   @discardableResult public func run(
     all isThorough: Bool = false, watch: @escaping (Step) throws -> Void = { _ in }
   ) throws -> [Finding] {
+    try run(Check.ofPicture, all: isThorough, watch: watch)
+  }
+
+  /// The same with some of the checks.
+  func run(
+    _ ofPicture: [Check], all isThorough: Bool, watch: @escaping (Step) throws -> Void = { _ in }
+  ) throws -> [Finding] {
     guard Disk.exists(database) else { throw Obstacle.noDatabase(database) }
     var findings: [Finding] = []
     do {
@@ -78,7 +85,7 @@ public struct Verification: Sendable {
       do {
         let picture = try connection.begin(.deferred)
         try checkVersion(connection)
-        try run(Check.ofPicture)
+        try run(ofPicture)
         picture.rollBack()
       }
       try run([.files])
