@@ -30,7 +30,7 @@ extension WriteTransaction {
     }
     try attach(message.attachments, to: id)
     if let clientID = message.clientID {
-      try remember(clientID, of: message.author, subject: id.number, fingerprint)
+      try remember(.message, by: message.author, clientID, subject: id.number, fingerprint: fingerprint)
     }
     if !message.isMachineOnly {
       let entry = SearchEntry(
@@ -119,18 +119,6 @@ extension WriteTransaction {
         set last_seq = $1, last_message_id = $2
         where id = $3
         """, seq, id.number, message.conversation.number)
-    }
-  }
-
-  private func remember(
-    _ clientID: String, of author: ID<Account>, subject: Int, _ fingerprint: [UInt8]
-  ) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
-        """
-        insert into idempotency (author_id, kind, client_id, subject, fingerprint)
-        values ($1, 'message', $2, $3, $4)
-        """, author.number, clientID, subject, fingerprint)
     }
   }
 }
