@@ -16,6 +16,8 @@ create table account (
   discoverable integer not null default 0 check (discoverable in (0, 1)),
   -- Who may write first.
   reachable_by text not null default 'anyone' check (reachable_by in ('anyone', 'shared', 'nobody')),
+  -- Whether others see how far this person has read.
+  shows_receipts integer not null default 1 check (shows_receipts in (0, 1)),
   preferences text not null default '{}',
   created_at integer not null,
   last_seen_at integer,
@@ -62,6 +64,7 @@ create table invite (
   -- The imported person whom it lets in.
   claims_user_id integer references account (id) on delete cascade,
   most_uses integer check (most_uses > 0),
+  uses integer not null default 0,
   expires_at integer,
   created_at integer not null,
   revoked_at integer

@@ -6,18 +6,38 @@ import Wire
 /// The REST half of the contract: what `Routes.swift` lists, answered by the community.
 public struct API: Sendable {
   let community: Community
+  let release: Release
+  let limiter: RateLimiter
 
   /// Every path of it begins so.
   public static let base = "/api/v1"
 
-  public init(_ community: Community) {
+  /// What clients are told of the program that they talk to.
+  public struct Release: Sendable {
+    public var version: String
+    /// Of the pages that it serves: a page that is older loads itself anew.
+    public var web: String
+    /// Older clients are asked to be renewed.
+    public var leastClient: String
+
+    public init(version: String = "0", web: String = "0", leastClient: String = "0") {
+      self.version = version
+      self.web = web
+      self.leastClient = leastClient
+    }
+  }
+
+  public init(_ community: Community, release: Release = Release(), rates: RateLimits = RateLimits()) {
     self.community = community
+    self.release = release
+    limiter = RateLimiter(rates)
   }
 
   public func add(to routes: inout Router.Builder) {
     for endpoint in Self.endpoints {
-      routes.on(
-        endpoint.method, Self.base + endpoint.path, bodyLimit: endpoint.bodyLimit, endpoint.handler(of: community))
+      for path in endpoint.paths {
+        routes.on(endpoint.method, Self.base + path, bodyLimit: endpoint.bodyLimit, endpoint.handler(of: self))
+      }
     }
   }
 }
@@ -30,6 +50,8 @@ struct Endpoint: Sendable {
   let path: String
   let access: Access
   let bodyLimit: Int?
+  /// What it counts as; nil for what is not limited.
+  let work: Work?
   let answer: Answer
 
   /// Who gets to ask at all. What they may see and do is the community's answer.
@@ -40,20 +62,31 @@ struct Endpoint: Sendable {
     case person(Scope)
   }
 
+  /// What changes something counts as writing, unless it says otherwise.
   init(
-    _ method: Method, _ path: String, _ access: Access, bodyLimit: Int? = nil, _ answer: @escaping Answer
+    _ method: Method, _ path: String, _ access: Access, counts work: Work? = nil, bodyLimit: Int? = nil,
+    _ answer: @escaping Answer
   ) {
     self.method = method
     self.path = path
     self.access = access
     self.bodyLimit = bodyLimit
+    self.work = work ?? (method.isSafe ? nil : .writing)
     self.answer = answer
   }
 
-  func handler(of community: Community) -> Handler {
+  /// `/me` and `/me/…` are short for `/users/me` and `/users/me/…`.
+  var paths: [String] {
+    let (me, them) = ("/me/", "/users/{id}")
+    if path.hasPrefix(me) { return [path, "/users" + path] }
+    if path == them || path.hasPrefix(them + "/") { return [path, "/me" + path.dropFirst(them.count)] }
+    return [path]
+  }
+
+  func handler(of api: API) -> Handler {
     { request, context throws(Problem) in
       do {
-        return try await answer(Call(request, context, community, for: access))
+        return try await answer(Call(request, context, api, for: self))
       } catch {
         throw Problem(error)
       }

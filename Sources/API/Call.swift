@@ -8,24 +8,45 @@ import Wire
 struct Call {
   let request: Request
   let context: Context
-  let community: Community
+  let api: API
   /// The community as this loop reads it.
   let view: CommunityView
   let caller: Caller
 
-  init(_ request: Request, _ context: Context, _ community: Community, for access: Endpoint.Access) throws {
+  var community: Community { api.community }
+
+  init(_ request: Request, _ context: Context, _ api: API, for endpoint: Endpoint) throws {
     self.request = request
     self.context = context
-    self.community = community
-    view = context.locals.object(CommunityView.self) { community.view() }
+    self.api = api
+    view = context.locals.object(CommunityView.self) { api.community.view() }
     caller = try Authentication.caller(of: request, context, view)
-    if case .person(let scope) = access { _ = try caller.person(for: scope) }
+    if case .person(let scope) = endpoint.access { _ = try caller.person(for: scope) }
+    if let work = endpoint.work { try api.limiter.count(work, by: caller, at: context.client, now: context.now) }
   }
 
   /// What stands in the path.
   func id<Thing>(_ name: String = "id") throws(Refusal) -> ID<Thing> {
     guard let id = request.parameters[name].flatMap({ ID<Thing>($0) }) else { throw .notFound }
     return id
+  }
+
+  /// Whom the path means: an id, `@name` or `me`, which is who asks where the path names nobody.
+  func person(_ name: String = "id") throws(Refusal) -> ID<Account> {
+    try view.account(try reference(name), for: caller)
+  }
+
+  /// The same, to be looked up by a rule.
+  func reference(_ name: String = "id") throws(Refusal) -> AccountReference {
+    guard let text = request.parameters[name] else { return .me }
+    guard let reference = AccountReference(parsing: text) else { throw .notFound }
+    return reference
+  }
+
+  /// A secret in the path.
+  func code() throws(Refusal) -> String {
+    guard let code = request.parameters["code"] else { throw .notFound }
+    return code
   }
 
   /// Reads the body by its fields' names; what was not read is refused.

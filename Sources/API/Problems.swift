@@ -26,6 +26,12 @@ extension Problem {
     case .clientIDReused:
       self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
+    case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This person may not come in.")
+    case .tooMany(let limit):
+      self = Problem(
+        .conflict, code: refusal.code, title: "There may be no more of these. Remove some first.",
+        params: [("limit", .number(limit))])
+    case .lastOwner: self = Problem(.conflict, code: refusal.code, title: "The place needs an owner.")
     case .rateLimited(let seconds):
       self = Problem(
         .tooManyRequests, code: refusal.code, title: "Too much in this time. Try again later.",

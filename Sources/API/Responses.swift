@@ -19,12 +19,26 @@ extension Response {
   }
 
   /// Many things: a page, whether there is more, and where it goes on.
-  static func page(_ things: [some JSONWritable], more: Bool, next: String?) -> Response {
+  static func page(_ things: [some JSONWritable], next: String?) -> Response {
     object { json in
       json.field("data", things)
-      json.field("more", more)
+      json.field("more", next != nil)
       json.field("next", next)
     }
+  }
+
+  /// A page out of one thing more than fits, if there are more; `next` names its last.
+  static func page<Thing: JSONWritable>(
+    _ found: [Thing], limit: Int, next: (Thing) -> String?
+  ) -> Response {
+    page(Array(found.prefix(limit)), next: found.count > limit ? next(found[limit - 1]) : nil)
+  }
+
+  /// With a tag by which a client can ask whether it has changed.
+  func tagged(_ tag: String) -> Response {
+    var response = self
+    response.fields.add("ETag", "\"\(tag)\"")
+    return response
   }
 
   private static func own(_ json: JSONWriter, _ status: Status) -> Response {

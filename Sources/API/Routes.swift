@@ -5,7 +5,31 @@ import Wire
 
 extension API {
   static let endpoints: [Endpoint] = [
-    Endpoint(.post, "/sessions", .anyone, signIn),
+    // How people get in.
+    Endpoint(.post, "/users", .anyone, counts: .registration, register),
+    Endpoint(.get, "/invites", .person(.read), listInvites),
+    Endpoint(.post, "/invites", .person(.write), invite),
+    Endpoint(.get, "/invites/{code}", .anyone, showInvite),
+    Endpoint(.delete, "/invites/{code}", .person(.write), revokeInvite),
+    Endpoint(.get, "/links/{code}", .anyone, showLink),
+    Endpoint(.post, "/links/{code}", .anyone, counts: .login, useLink),
+    Endpoint(.post, "/sessions", .anyone, counts: .login, signIn),
+    Endpoint(.get, "/sessions", .person(.read), listSessions),
     Endpoint(.delete, "/sessions/{id}", .person(.read), endSession),
+    Endpoint(.post, "/me/tokens", .person(.write), makeToken),
+    Endpoint(.get, "/me/tokens", .person(.read), listTokens),
+    Endpoint(.delete, "/me/tokens/{id}", .person(.read), endToken),
+    Endpoint(.put, "/me/password", .person(.admin), counts: .login, changePassword),
+    // People.
+    Endpoint(.get, "/users", .person(.read), listPeople),
+    Endpoint(.get, "/users/{id}", .anyone, showPerson),
+    Endpoint(.patch, "/users/{id}", .person(.write), changePerson),
+    Endpoint(.put, "/users/{id}/approval", .person(.admin), approve),
+    Endpoint(.delete, "/users/{id}/approval", .person(.admin), refuse),
+    Endpoint(.post, "/users/{id}/reset", .person(.admin), resetPassword),
+    // The place.
+    Endpoint(.get, "/server", .anyone, showServer),
+    Endpoint(.get, "/settings", .anyone, showSettings),
+    Endpoint(.patch, "/settings", .person(.admin), changeSettings),
   ]
 }

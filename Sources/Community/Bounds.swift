@@ -2,11 +2,26 @@
 public struct Bounds: Sendable {
   /// In Unicode scalars.
   public var messageScalars = 16_000
+  public var displayNameScalars = 64
+  public var bioScalars = 1_000
+  /// What a person calls a device or a token.
+  public var labelScalars = 100
+  public var reasonScalars = 1_000
+  public var placeNameScalars = 64
+  public var placeTextScalars = 10_000
   /// In bytes, of what stands between quotes.
   public var clientIDBytes = 64
   public var annotationBytes = 8_192
-  public var nameBytes = 64
+  public var preferencesBytes = 8_192
   public var passwordBytes = 1_024
+  /// In Unicode scalars: what is shorter is guessed too soon.
+  public var leastPasswordScalars = 8
+  /// A person's devices: beyond it the one that was used longest ago is signed out.
+  public var sessions = 100
+  public var tokens = 100
+  /// A person's open invites.
+  public var invites = 200
+  public var inviteUses = 10_000
 
   public init() {}
 }

@@ -38,23 +38,29 @@ final class Passwords: Sendable {
     }
   }
 
-  /// Without a hash it takes as long, and says no: whether a name exists can't be told by the time.
+  /// Without a hash the same work is done, and the answer is no: whether a name exists can't be told by the time.
   func isRight(_ password: String, for hash: String?) async throws(Refusal) -> Bool {
     try await run { [cost] in
-      guard let kept = hash.flatMap(Kept.init) else {
-        _ = try cost.key(
-          password: Array(password.utf8), salt: [UInt8](repeating: 0, count: Self.saltBytes), byteCount: Self.keyBytes)
-        return false
-      }
+      let known = hash.flatMap(Kept.init)
+      let kept = known ?? Kept(nobodys: cost)
       let key = try kept.cost.key(password: Array(password.utf8), salt: kept.salt, byteCount: kept.key.count)
-      return ConstantTime.isEqual(key, kept.key)
+      return ConstantTime.isEqual(key, kept.key) && known != nil
     }
   }
+
+  /// Whether it cost something else than new ones do.
+  func isOutdated(_ hash: String) -> Bool { Kept(hash).map { $0.cost != cost } ?? true }
 
   private struct Kept {
     let cost: Scrypt
     let salt: [UInt8]
     let key: [UInt8]
+
+    init(nobodys cost: Scrypt) {
+      self.cost = cost
+      salt = [UInt8](repeating: 0, count: Passwords.saltBytes)
+      key = [UInt8](repeating: 0, count: Passwords.keyBytes)
+    }
 
     init?(_ text: String) {
       let parts = text.split(separator: "$").map(String.init)
@@ -67,7 +73,10 @@ final class Passwords: Sendable {
     }
   }
 
-  private func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(Refusal) -> Value {
+  var waitingCount: Int { work.withLock { $0.waiting } }
+
+  /// Waits for a lane; refused as `unavailable` when too many wait.
+  func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(Refusal) -> Value {
     guard let lane = enter() else { throw .unavailable }
     let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
       lane.async { continuation.resume(returning: Result { try body() }) }

@@ -35,7 +35,61 @@ public struct Rights: OptionSet, Sendable, Hashable {
   public static let manage = Rights(rawValue: 8)
 }
 
+/// What somebody may do with a person.
+public struct AccountRights: OptionSet, Sendable, Hashable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Sees the name and the profile.
+  public static let see = AccountRights(rawValue: 1)
+  /// Sees how the person stands with the place.
+  public static let inspect = AccountRights(rawValue: 2)
+  /// Changes the profile.
+  public static let edit = AccountRights(rawValue: 4)
+  /// Sees and changes what concerns the person alone.
+  public static let own = AccountRights(rawValue: 8)
+  /// Gives a role, keeps out, lets in, helps with a lost password.
+  public static let govern = AccountRights(rawValue: 16)
+}
+
 public enum Permissions {
+  public static func rights(of role: Role?, over other: AccountStanding) -> AccountRights {
+    var rights: AccountRights = []
+    if other.isSelf { rights.insert([.see, .inspect, .edit, .own]) }
+    let isInView = isPerson(role) || other.isInPublic || (role != nil && other.isTogether)
+    if other.state != .waiting, isInView { rights.insert(.see) }
+    guard let role else { return rights }
+    if role.keepsOrder { rights.insert([.see, .inspect]) }
+    let hasGone = other.state == .left || other.state == .erased
+    if !hasGone, role.isStaff, role == .owner || other.role.isBelow(role) { rights.insert([.edit, .govern]) }
+    return rights
+  }
+
+  /// Whether somebody may make another one this: owners whatever they like, staff what is below them.
+  public static func mayGive(_ given: Role, by role: Role?) -> Bool {
+    guard let role, role.isStaff else { return false }
+    return role == .owner || given.isBelow(role)
+  }
+
+  /// Whether an invite of theirs may make somebody this. An invite makes no owner and no program.
+  public static func mayInvite(as invited: Role, by role: Role?, _ circle: PlaceSettings.Circle) -> Bool {
+    guard isIn(circle, role) else { return false }
+    switch invited {
+    case .owner, .bot: return false
+    case .member, .guest: return true
+    case .admin, .moderator: return mayGive(invited, by: role)
+    }
+  }
+
+  /// Whether somebody is among those who may do something at the place.
+  public static func isIn(_ circle: PlaceSettings.Circle, _ role: Role?) -> Bool {
+    switch circle {
+    case .people: isPerson(role)
+    case .moderators: role?.keepsOrder == true
+    case .staff: role?.isStaff == true
+    }
+  }
+
   /// `role` is nil for nobody.
   public static func rights(of role: Role?, in forum: ForumStanding) -> ForumRights {
     var rights: ForumRights = []

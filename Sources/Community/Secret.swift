@@ -11,8 +11,11 @@ public struct Secret: Sendable {
   /// What is longer is no secret of ours, and not worth a digest.
   static let mostBytes = 128
 
+  /// Of what is spelled out to others, such as an invite: still more than anyone can try.
+  static let codeByteCount = 16
+
   /// A new one.
-  static func make() throws(Refusal) -> Secret {
+  static func make(byteCount: Int = byteCount) throws(Refusal) -> Secret {
     do {
       let text = Hex.text(try SecureRandom.bytes(byteCount))
       return Secret(text: text, digest: try Digest.sha256(of: Array(text.utf8)))

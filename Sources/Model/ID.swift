@@ -42,8 +42,6 @@ extension ID {
 }
 
 /// The kinds of things that hold nothing yet but their name.
-public enum Account {}
-public enum Session {}
 public enum File {}
 public enum Forum {}
 public enum Job {}

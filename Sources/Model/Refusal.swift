@@ -14,6 +14,12 @@ public enum Refusal: Error, Sendable, Hashable {
   case clientIDReused
   /// Fields that can't be taken as they are. Never empty.
   case invalid([FieldFault])
+  /// The person is known, but may not come in: waits, or was kept out.
+  case notAdmitted(AccountState)
+  /// There are as many of them as there may be: some must go first.
+  case tooMany(limit: Int)
+  /// Somebody has to look after the place.
+  case lastOwner
   /// Too much of it in this time; again after so many seconds.
   case rateLimited(seconds: Int)
   /// The server can't do it now; trying again later may help.
@@ -34,6 +40,9 @@ public enum Refusal: Error, Sendable, Hashable {
     case .conflict: "conflict"
     case .clientIDReused: "client_id_reused"
     case .invalid: "invalid"
+    case .notAdmitted(let state): "account_\(state.rawValue)"
+    case .tooMany: "too_many"
+    case .lastOwner: "last_owner"
     case .rateLimited: "rate_limited"
     case .unavailable: "unavailable"
     }

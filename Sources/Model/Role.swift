@@ -10,6 +10,18 @@ public enum Role: String, Sendable, Hashable, CaseIterable {
   public var isStaff: Bool { self == .owner || self == .admin }
   /// Who keeps order wherever they may read.
   public var keepsOrder: Bool { isStaff || self == .moderator }
+
+  /// Whether the other looks after more of the place.
+  public func isBelow(_ other: Role) -> Bool { rank < other.rank }
+
+  private var rank: Int {
+    switch self {
+    case .owner: 3
+    case .admin: 2
+    case .moderator: 1
+    case .member, .bot, .guest: 0
+    }
+  }
 }
 
 /// What a way in may be used for. Each includes those before it.

@@ -8,7 +8,7 @@ enum MigrationHashes {
       hash: "ac48c0594dfd258fbb5b24782839ae4a5e54124070e9c6abc00820c889f7821a"),
     Migration(
       number: 2, name: "people",
-      hash: "4b5122b47c8c77f80dc9e0041f13a8ba28277d9111c872c5a37966b4f7299ab9"),
+      hash: "e49423138ccc5de71cd52402a8fdb03dd2d811c36cdf4be6ffca2901b2c84064"),
     Migration(
       number: 3, name: "places_to_talk",
       hash: "5254348d43409c238f403296a133e2756f04de48a3bcd7048c5c049460b3b623"),

@@ -12,22 +12,15 @@ public struct KnownSession: Sendable, Hashable {
 
 /// What is kept of a new way in. Of the secret only the digest.
 public struct NewSession: Sendable {
-  public enum Kind: String, Sendable, Hashable {
-    /// Of a device, by name and password.
-    case session
-    /// Made by a person for a program.
-    case token
-  }
-
   public let account: ID<Account>
-  public let kind: Kind
+  public let kind: Session.Kind
   public let digest: [UInt8]
   public let name: String
   public let scope: Scope
   public let expiresAt: Int64?
 
   public init(
-    account: ID<Account>, kind: Kind, digest: [UInt8], name: String, scope: Scope, expiresAt: Int64? = nil
+    account: ID<Account>, kind: Session.Kind, digest: [UInt8], name: String, scope: Scope, expiresAt: Int64? = nil
   ) {
     self.account = account
     self.kind = kind
@@ -58,6 +51,62 @@ extension ReadTransaction {
   }
 }
 
+extension ReadTransaction {
+  /// A person's ways in of one kind, the newest first, after the one with the id `before`.
+  public func sessions(
+    _ kind: Session.Kind, of account: ID<Account>, before: ID<Session>?, limit: Int, current: ID<Session>?
+  ) throws(Refusal) -> [Session] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, kind, name, scope, created_at, last_used_at, expires_at
+        from session
+        where user_id = $1 and kind = $2 and id < $3 and (expires_at is null or expires_at > $4)
+        order by id desc
+        limit $5
+        """, account.number, kind.rawValue, before?.number ?? Int.max, Int(now), limit
+      ) { row in try Session(row, current: current) }
+    }
+  }
+
+  /// One way in of a person's; nil once it has ended.
+  public func session(
+    _ id: ID<Session>, of account: ID<Account>, current: ID<Session>?
+  ) throws(Refusal) -> Session? {
+    try run { connection in
+      try connection.first(
+        """
+        select id, kind, name, scope, created_at, last_used_at, expires_at
+        from session
+        where id = $1 and user_id = $2 and (expires_at is null or expires_at > $3)
+        """, id.number, account.number, Int(now)
+      ) { row in try Session(row, current: current) }
+    }
+  }
+
+  public func sessionCount(_ kind: Session.Kind, of account: ID<Account>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from session
+        where user_id = $1 and kind = $2
+        """, account.number, kind.rawValue
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+}
+
+extension Session {
+  fileprivate init(_ row: borrowing Row, current: ID<Session>?) throws {
+    let id = ID<Session>(try row.int(0))
+    self.init(
+      id: id, kind: try row.word(1), name: try row.text(2), scope: try row.word(3),
+      createdAt: Int64(try row.int(4)), lastUsedAt: try row.optionalInt(5).map { Int64($0) },
+      expiresAt: try row.optionalInt(6).map { Int64($0) }, isCurrent: id == current)
+  }
+}
+
 extension WriteTransaction {
   public func add(_ session: NewSession) throws(Refusal) -> ID<Session> {
     let id = nextID()
@@ -72,21 +121,63 @@ extension WriteTransaction {
     return ID(id)
   }
 
-  /// That it was used, for its owner to see.
-  public func touch(_ session: ID<Session>) throws(Refusal) {
+  /// That it was used, for its owner to see, and that its person was here.
+  public func touch(_ session: ID<Session>, of account: ID<Account>) throws(Refusal) {
     try run { connection in
       try connection.execute("update session set last_used_at = $1 where id = $2", Int(now), session.number)
+      try connection.execute("update account set last_seen_at = $1 where id = $2", Int(now), account.number)
     }
   }
 
-  /// Ends a way in, if it is this person's: whether there was one.
-  public func end(_ session: ID<Session>, of account: ID<Account>) throws(Refusal) -> Bool {
+  /// Ends a way in, if it is this person's and of this kind.
+  public func end(_ session: ID<Session>, _ kind: Session.Kind, of account: ID<Account>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
         delete from session
-        where id = $1 and user_id = $2
-        """, session.number, account.number) == 1
+        where id = $1 and user_id = $2 and kind = $3
+        """, session.number, account.number, kind.rawValue)
+    }
+  }
+
+  /// Ends the sessions of a person but one.
+  public func endSessions(of account: ID<Account>, but kept: ID<Session>?) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from session
+        where user_id = $1 and kind = 'session' and id is distinct from $2
+        """, account.number, kept?.number)
+    }
+  }
+
+  /// Ends every way in of a person, tokens too.
+  public func endAll(of account: ID<Account>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from session
+        where user_id = $1
+        """, account.number)
+    }
+  }
+
+  /// Ends the sessions that were used longest ago, so that `most` stay, and what has expired.
+  public func trimSessions(of account: ID<Account>, most: Int) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from session
+        where user_id = $1 and kind = 'session' and (
+          expires_at <= $2 or id not in (
+            select id
+            from session
+            where user_id = $1 and kind = 'session'
+            order by last_used_at desc, id desc
+            limit $3
+          )
+        )
+        """, account.number, Int(now), most)
     }
   }
 }

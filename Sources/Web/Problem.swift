@@ -10,6 +10,8 @@ public struct Problem: Error, Sendable {
   public var detail: String?
   public var params: [(name: String, value: Param)]
   public var errors: [FieldProblem]
+  /// What is there now, as JSON: for who wanted to change what it was before.
+  public var current: [UInt8]?
   /// Fields for the answer, such as Retry-After or Allow.
   public var fields: Fields
   /// What follows would not be understood: the connection closes after the answer.
@@ -123,6 +125,7 @@ extension Problem {
           }
         }
       }
+      if let current { json.field("current", JSONRaw(trusted: current)) }
       json.field("request", id.description)
     }
     return json.bytes

@@ -37,12 +37,22 @@ final class Village: Sendable {
   static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
 
+  /// So that a test may ask as often as it likes.
+  static let unlimited: RateLimits = {
+    let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
+    var rates = RateLimits()
+    (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
+    return rates
+  }()
+
   /// Cheap passwords: what they cost is tested elsewhere.
   static let cheap = Scrypt(cost: 16, blockSize: 1, parallelism: 1)
 
   /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
-  static func open(_ way: Way, _ body: (Village) async throws -> Void) async throws {
-    let village = try await Village(way)
+  static func open(
+    _ way: Way, rates: RateLimits = unlimited, _ body: (Village) async throws -> Void
+  ) async throws {
+    let village = try await Village(way, rates)
     do {
       try await body(village)
     } catch {
@@ -52,7 +62,7 @@ final class Village: Sendable {
     await village.close()
   }
 
-  private init(_ way: Way) async throws {
+  private init(_ way: Way, _ rates: RateLimits) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let delivered = Delivered()
@@ -62,7 +72,7 @@ final class Village: Sendable {
       clock: { Int64(Self.clock.add(1, ordering: .relaxed).newValue) },
       deliver: { delivered.add($0) })
     community = Community(store, passwordCost: Self.cheap)
-    let api = API(community)
+    let api = API(community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates)
     let router = Router { routes in api.add(to: &routes) }
     let site = Site(router: router)
     switch way {
@@ -112,6 +122,70 @@ final class Village: Sendable {
     }
     await community.store.close()
     try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Signs in by name and password, and expects to get in.
+  @discardableResult
+  func signIn(_ name: String, _ password: String, on device: String = "") async throws -> Answer {
+    let answer = try await ask(.post, "/sessions", ["username": name, "password": password, "device": device])
+    #expect(answer.status == 201, "\(name) does not get in: \(answer.text)")
+    return answer
+  }
+
+  /// How somebody stands with the place, as though it had been decided before.
+  func put(_ name: String, in state: AccountState) async throws {
+    let id = ID<Account>(Int(id(name)) ?? 0)
+    try await community.store.write { tx throws(Refusal) in
+      guard let before = try tx.person(id) else { throw .notFound }
+      var after = before
+      after.standing?.state = state
+      _ = try tx.change(before, to: after, by: id)
+    }
+  }
+
+  /// A forum with its room and these members.
+  @discardableResult
+  func forum(_ title: String, _ visibility: Visibility, _ members: [String]) async throws -> String {
+    let accounts = members.map { ID<Account>(Int(id($0)) ?? 0) }
+    let forum = try await community.store.write { tx throws(Refusal) in
+      let (forum, room) = (ID<Forum>(tx.nextID()), tx.nextID())
+      try tx.run { connection in
+        try connection.execute(
+          """
+          insert into forum (id, title, visibility, room_id, created_by, created_at)
+          values ($1, $2, $3, $4, $5, $6)
+          """, forum.number, title, visibility.rawValue, room, accounts[0].number, Int(tx.now))
+        try connection.execute(
+          """
+          insert into conversation (id, kind, forum_id, created_by, created_at)
+          values ($1, 'room', $2, $3, $4)
+          """, room, forum.number, accounts[0].number, Int(tx.now))
+      }
+      for account in accounts { try tx.land(account, in: forum) }
+      return forum
+    }
+    return forum.description
+  }
+
+  func participants(inRoomOf forum: String) async throws -> [String] {
+    try await community.store.readInBackground { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.all(
+          """
+          select p.user_id
+          from participant p
+          join forum f on f.room_id = p.conversation_id
+          where f.id = $1
+          """, Int(forum) ?? 0
+        ) { row in "\(try row.int(0))" }
+      }
+    }
+  }
+
+  /// What ada, who owns the place, decides.
+  func decide(_ settings: [String: Any]) async throws {
+    let answer = try await ask(.patch, "/settings", as: "ada", settings)
+    #expect(answer.status == 200, "\(answer.text)")
   }
 
   // MARK: Asking

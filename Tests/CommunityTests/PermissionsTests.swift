@@ -65,6 +65,57 @@ import Testing
     }
   }
 
+  /// s see, i inspect, e edit, o own, g govern.
+  private static func letters(_ rights: AccountRights) -> String {
+    let all: [(AccountRights, Character)] = [(.see, "s"), (.inspect, "i"), (.edit, "e"), (.own, "o"), (.govern, "g")]
+    return String(all.filter { rights.contains($0.0) }.map(\.1))
+  }
+
+  /// Columns: nobody, guest, bot, member, moderator, admin, owner.
+  @Test(arguments: [
+    (AccountStanding(role: .member), "- - s s si sieg sieg"),
+    (AccountStanding(role: .member, isTogether: true), "- s s s si sieg sieg"),
+    (AccountStanding(role: .member, isInPublic: true), "s s s s si sieg sieg"),
+    (AccountStanding(role: .moderator), "- - s s si sieg sieg"),
+    (AccountStanding(role: .admin), "- - s s si si sieg"),
+    (AccountStanding(role: .owner), "- - s s si si sieg"),
+    (AccountStanding(role: .member, state: .waiting), "- - - - si sieg sieg"),
+    (AccountStanding(role: .member, state: .disabled), "- - s s si sieg sieg"),
+    (AccountStanding(role: .member, state: .deactivated), "- - s s si sieg sieg"),
+    (AccountStanding(role: .member, state: .left), "- - s s si si si"),
+    (AccountStanding(role: .member, state: .erased), "- - s s si si si"),
+  ])
+  func `rights over another person`(standing: AccountStanding, row: String) {
+    for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
+      let found = Self.letters(Permissions.rights(of: role, over: standing))
+      #expect((found.isEmpty ? "-" : found) == expected, "\(role.map { "\($0)" } ?? "nobody")")
+    }
+  }
+
+  @Test func `oneself is one’s own, and only an owner governs themselves`() {
+    for role in Role.allCases {
+      let rights = Permissions.rights(of: role, over: AccountStanding(role: role, isSelf: true))
+      #expect(Self.letters(rights) == (role == .owner ? "sieog" : "sieo"))
+    }
+  }
+
+  /// Rows: who gives. Columns: guest, bot, member, moderator, admin, owner.
+  @Test(arguments: [
+    (Role?.none, "------"), (.guest, "------"), (.bot, "------"), (.member, "------"), (.moderator, "------"),
+    (.admin, "yyyy--"), (.owner, "yyyyyy"),
+  ])
+  func `who may make somebody what`(role: Role?, row: String) {
+    let given: [Role] = [.guest, .bot, .member, .moderator, .admin, .owner]
+    #expect(String(given.map { Permissions.mayGive($0, by: role) ? "y" : "-" }) == row)
+  }
+
+  @Test(arguments: [
+    (PlaceSettings.Circle.people, "--yyyyy"), (.moderators, "----yyy"), (.staff, "-----yy"),
+  ])
+  func `who is in which circle`(circle: PlaceSettings.Circle, row: String) {
+    #expect(String(Self.roles.map { Permissions.isIn(circle, $0) ? "y" : "-" }) == row)
+  }
+
   @Test func `a participant reads and writes, a reader reads, an admin leads`() {
     let roles: [(ParticipantRole, Rights)] = [
       (.reader, [.read]), (.member, [.read, .write]), (.admin, [.read, .write, .moderate, .manage]),

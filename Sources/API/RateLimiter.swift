@@ -1,0 +1,96 @@
+// Token buckets, one for each kind of work and each person or address. Of a bucket only one number is kept: the moment at
+// which it will be full again (GCRA, ITU-T I.371). A full bucket need not be kept at all, so memory is bounded by two
+// generations: when the younger has its fill, the elder, in which nothing was spent since the last time, is forgotten.
+
+import Community
+import Model
+import Synchronization
+import Web
+import Wire
+
+/// Shared by all loops.
+final class RateLimiter: Sendable {
+  private let limits: RateLimits
+  private let buckets = Mutex(Buckets())
+
+  /// Buckets of a generation. Who spends from more addresses than this at once gets some of it back.
+  static let mostBuckets = 32_768
+
+  init(_ limits: RateLimits) {
+    self.limits = limits
+  }
+
+  private struct Bucket: Hashable {
+    let work: Work
+    let owner: Owner
+  }
+
+  /// Who is counted. A person is that person wherever they are.
+  private enum Owner: Hashable {
+    case person(ID<Account>)
+    case address(IPAddress)
+  }
+
+  private struct Buckets {
+    /// When each is full again, in microseconds.
+    var younger: [Bucket: Int64] = [:]
+    var elder: [Bucket: Int64] = [:]
+
+    subscript(_ bucket: Bucket) -> Int64? {
+      get { younger[bucket] ?? elder[bucket] }
+      set {
+        if younger.count >= RateLimiter.mostBuckets, younger[bucket] == nil {
+          elder = younger
+          younger = [:]
+        }
+        younger[bucket] = newValue
+      }
+    }
+  }
+
+  var bucketCount: Int { buckets.withLock { $0.younger.count + $0.elder.count } }
+
+  /// Refuses what is too much. `now` is in milliseconds.
+  func count(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
+    guard let owner = owner(of: work, caller, address) else { return }
+    let allowance = limits[work]
+    guard let wait = spend(Bucket(work: work, owner: owner), allowance, now * 1_000) else { return }
+    throw Problem(limited: allowance, seconds: Int((wait + 999_999) / 1_000_000))
+  }
+
+  /// Nil: what is not counted. Behind a socket in the file system is only what the host put there.
+  private func owner(of work: Work, _ caller: Caller, _ address: IPAddress?) -> Owner? {
+    switch work {
+    // Who guesses at passwords, or makes people up, has as many accounts as they like.
+    case .login, .registration: address.map { .address($0.subscriber) }
+    case .sending, .writing: caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
+    }
+  }
+
+  /// Takes one; nil if there was one, else how long until there is. In microseconds.
+  private func spend(_ bucket: Bucket, _ allowance: Allowance, _ now: Int64) -> Int64? {
+    let each = 60_000_000 / Int64(allowance.perMinute)
+    let whole = each * Int64(allowance.burst)
+    return buckets.withLock { buckets in
+      // A clock that was set back makes no one wait longer than an empty bucket does.
+      let kept = min(max(buckets[bucket] ?? now, now), now + whole)
+      let wait = kept + each - now - whole
+      buckets[bucket] = wait > 0 ? kept : kept + each
+      return wait > 0 ? wait : nil
+    }
+  }
+}
+
+extension IPAddress {
+  /// An IPv6 subscriber has a whole /64 (RFC 6177).
+  fileprivate var subscriber: IPAddress { ipv4 == nil ? IPAddress(high: high, low: 0) : self }
+}
+
+extension Problem {
+  fileprivate init(limited allowance: Allowance, seconds: Int) {
+    self.init(Refusal.rateLimited(seconds: seconds))
+    fields.add("RateLimit-Limit", String(allowance.burst))
+    fields.add("RateLimit-Remaining", "0")
+    fields.add("RateLimit-Reset", String(seconds))
+  }
+}

@@ -1,0 +1,27 @@
+public import JSON
+
+/// How a request names a person: `me`, `@name`, or an id.
+public enum AccountReference: Sendable, Hashable {
+  case me
+  case name(String)
+  case id(ID<Account>)
+
+  public init?(parsing text: String) {
+    if text == "me" {
+      self = .me
+    } else if text.utf8.first == UInt8(ascii: "@") {
+      guard let name = AccountName(String(text.dropFirst())) else { return nil }
+      self = .name(name.text)
+    } else {
+      guard let id = ID<Account>(parsing: text) else { return nil }
+      self = .id(id)
+    }
+  }
+}
+
+extension AccountReference: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    guard let reference = AccountReference(parsing: try value.string()) else { throw value.error(.invalid) }
+    self = reference
+  }
+}

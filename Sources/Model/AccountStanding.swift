@@ -1,0 +1,21 @@
+/// Somebody and a person they ask about.
+public struct AccountStanding: Sendable, Hashable {
+  /// The other's.
+  public var role: Role
+  public var state: AccountState
+  public var isSelf: Bool
+  /// In a forum or a conversation together.
+  public var isTogether: Bool
+  /// The other takes part where everyone reads.
+  public var isInPublic: Bool
+
+  public init(
+    role: Role, state: AccountState = .active, isSelf: Bool = false, isTogether: Bool = false, isInPublic: Bool = false
+  ) {
+    self.role = role
+    self.state = state
+    self.isSelf = isSelf
+    self.isTogether = isTogether
+    self.isInPublic = isInPublic
+  }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import API
+
+@Suite struct PlaceTests {
+  @Test(arguments: Way.allCases)
+  func `everyone may know the place, and what it runs`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let server = try await village.ask(.get, "/server")
+      #expect(server["name"] == "Parley" && server["version"] == "1.2.3" && server["web_version"] == "w")
+      #expect(server["min_client"] == "1.0" && server["policy"] == "invite" && server.bool("set_up") == true)
+      #expect(server["epoch"] == village.community.store.epoch && server["epoch"]?.count == 24)
+      #expect(server.int("limits.message_scalars") == 16_000)
+      let tag = try #require(server.fields["etag"])
+      #expect(try await village.ask(.get, "/server", fields: ["If-None-Match": tag]).status == 304)
+      try await village.decide(["name": "Garden Club"])
+      let renamed = try await village.ask(.get, "/server", fields: ["If-None-Match": tag])
+      #expect(renamed.status == 200 && renamed["name"] == "Garden Club")
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `the staff decides about the place, and everyone hears of it`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let body: [String: Any] = [
+        "name": " Garden Club ", "hue": 120, "welcome": "Come in.", "rules": "Be kind.\nAlways.",
+        "registration": "approval", "may_invite": "moderators", "may_create_forums": "staff", "discovery": true,
+      ]
+      var changed: Answer?
+      let events = try await village.events {
+        for _ in 1...2 { changed = try await village.ask(.patch, "/settings", as: "ada", body) }
+      }
+      #expect(events == ["settings.updated site #2"])
+      let seen = try await village.ask(.get, "/settings")
+      #expect(seen.body == changed?.body)
+      #expect(seen["name"] == "Garden Club" && seen.int("hue") == 120 && seen["registration"] == "approval")
+      #expect(seen["may_invite"] == "moderators" && seen["may_create_forums"] == "staff")
+      #expect(seen.bool("discovery") == true && seen["rules"] == "Be kind.\nAlways." && seen.int("revision") == 2)
+      let late = try await village.ask(.patch, "/settings", as: "ada", ["hue": 1, "if_revision": 1])
+      #expect(late.status == 409 && late["current.name"] == "Garden Club")
+    }
+  }
+
+  @Test(arguments: [
+    (nil, 401), ("gus", 403), ("robo", 403), ("grace", 403), ("mira", 403), ("alma", 200), ("ada", 200),
+  ])
+  func `who may decide about the place`(who: String?, status: Int) async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.settle("alma", .admin)
+      #expect(try await village.ask(.patch, "/settings", as: who, ["hue": 7]).status == status)
+      #expect(try await village.ask(.get, "/settings", as: who).status == 200)
+    }
+  }
+
+  private static let rows: [(body: [String: any Sendable], field: String, code: String)] = [
+    (["name": ""], "name", "too_short"), (["name": "a\nb"], "name", "invalid"),
+    (["name": String(repeating: "x", count: 65)], "name", "too_long"), (["hue": 360], "hue", "out_of_range"),
+    (["hue": "red"], "hue", "wrong_type"), (["rules": "a\u{0}"], "rules", "invalid"),
+    (["welcome": String(repeating: "x", count: 10_001)], "welcome", "too_long"),
+    (["registration": "secret"], "registration", "invalid"), (["may_invite": "all"], "may_invite", "invalid"),
+    (["epoch": "x"], "epoch", "unknown_field"), (["revision": 9], "revision", "unknown_field"),
+  ]
+
+  @Test(arguments: rows.indices)
+  func `what can’t be taken is refused by its name`(row: Int) async throws {
+    try await Village.open(.inMemory) { village in
+      let (body, field, code) = Self.rows[row]
+      let answer = try await village.ask(.patch, "/settings", as: "ada", body)
+      #expect(answer.status == 400 && answer["errors.0.field"] == field && answer["errors.0.code"] == code)
+    }
+  }
+}
