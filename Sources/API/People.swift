@@ -28,7 +28,7 @@ extension API {
     }
     guard prefix == nil else { throw Refusal.invalid("query", .mismatch) }
     let last = try next.map { text throws(Refusal) in
-      guard let id = ID<Account>(parsing: text) else { throw .invalid("next", .invalid) }
+      guard let id = ID<Account>(text) else { throw .invalid("next", .invalid) }
       return id
     }
     let found = try call.view.people(in: state, after: last, limit: limit, for: call.caller)

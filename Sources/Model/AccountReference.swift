@@ -13,7 +13,7 @@ public enum AccountReference: Sendable, Hashable {
       guard let name = AccountName(String(text.dropFirst())) else { return nil }
       self = .name(name.text)
     } else {
-      guard let id = ID<Account>(parsing: text) else { return nil }
+      guard let id = ID<Account>(text) else { return nil }
       self = .id(id)
     }
   }
