@@ -59,6 +59,21 @@ struct Query {
     return Int64(time)
   }
 
+  static let largestPage = 200
+
+  /// How many things a page holds.
+  mutating func limit(usual: Int = 50) throws(Refusal) -> Int {
+    try int("limit", in: 1...Self.largestPage) ?? usual
+  }
+
+  /// Where a list goes on that is ordered by two numbers.
+  mutating func nextPair() throws(Refusal) -> (Int, Int)? {
+    guard let text = try text("next") else { return nil }
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let first = parts[0], let second = parts[1] else { throw .invalid("next", .invalid) }
+    return (first, second)
+  }
+
   func finish() throws(Refusal) {
     let unknown = Set(pairs.pairs.map(\.name)).subtracting(read)
     guard unknown.isEmpty else {

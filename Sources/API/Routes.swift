@@ -27,6 +27,15 @@ extension API {
     Endpoint(.put, "/users/{id}/approval", .person(.admin), approve),
     Endpoint(.delete, "/users/{id}/approval", .person(.admin), refuse),
     Endpoint(.post, "/users/{id}/reset", .person(.admin), resetPassword),
+    // Forums.
+    Endpoint(.get, "/forums", .anyone, listForums),
+    Endpoint(.post, "/forums", .person(.write), createForum),
+    Endpoint(.get, "/forums/{id}", .anyone, getForum),
+    Endpoint(.patch, "/forums/{id}", .person(.write), changeForum),
+    Endpoint(.delete, "/forums/{id}", .person(.write), deleteForum),
+    Endpoint(.get, "/forums/{id}/members", .anyone, listMembers),
+    Endpoint(.put, "/forums/{id}/members/{user}", .person(.write), setMember),
+    Endpoint(.delete, "/forums/{id}/members/{user}", .person(.write), removeMember),
     // The place.
     Endpoint(.get, "/server", .anyone, showServer),
     Endpoint(.get, "/settings", .anyone, showSettings),

@@ -13,6 +13,9 @@ public struct Bounds: Sendable {
   public var clientIDBytes = 64
   public var annotationBytes = 8_192
   public var preferencesBytes = 8_192
+  public var titleScalars = 120
+  public var descriptionScalars = 2_000
+  public var addressScalars = 2_048
   public var passwordBytes = 1_024
   /// In Unicode scalars: what is shorter is guessed too soon.
   public var leastPasswordScalars = 8

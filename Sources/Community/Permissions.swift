@@ -90,6 +90,11 @@ public enum Permissions {
     }
   }
 
+  /// Which forums are seen by who is not a member of them.
+  public static func visible(to role: Role?) -> [Visibility] {
+    Visibility.allCases.filter { rights(of: role, in: ForumStanding(visibility: $0)).contains(.see) }
+  }
+
   /// `role` is nil for nobody.
   public static func rights(of role: Role?, in forum: ForumStanding) -> ForumRights {
     var rights: ForumRights = []

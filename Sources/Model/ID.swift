@@ -43,5 +43,4 @@ extension ID {
 
 /// The kinds of things that hold nothing yet but their name.
 public enum File {}
-public enum Forum {}
 public enum Job {}

@@ -65,6 +65,19 @@ extension ReadTransaction {
       }
     }
   }
+
+  /// Whether there is such a person, and they have not gone.
+  public func isActive(_ account: ID<Account>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select 1
+        from account
+        where id = $1 and state = 'active'
+        """, account.number
+      ) { _ in true } ?? false
+    }
+  }
 }
 
 extension ReadTransaction {

@@ -192,33 +192,10 @@ extension WriteTransaction {
     }
   }
 
-  /// Makes somebody new a member of the forum that their invite names, and so of its room, if it is still there.
+  /// Makes somebody new a member of the forum that their invite names, if it is still there.
   public func land(_ account: ID<Account>, in forum: ID<Forum>) throws(Refusal) {
-    let isAdded = try run { connection in
-      try connection.execute(
-        """
-        insert into forum_member (forum_id, user_id, created_at)
-        select id, $1, $2
-        from forum
-        where id = $3 and deleted_at is null
-        on conflict (forum_id, user_id) do nothing
-        """, account.number, Int(now), forum.number) == 1
-    }
-    guard isAdded else { return }
-    let room = try run { connection in
-      try connection.execute(
-        """
-        insert into participant (conversation_id, user_id, joined_at)
-        select room_id, $1, $2
-        from forum
-        where id = $3
-        on conflict (conversation_id, user_id) do nothing
-        """, account.number, Int(now), forum.number)
-      return try connection.first("select room_id from forum where id = $1", forum.number) { row in try row.int(0) }
-    }
-    try log(.participantJoined, in: .forum(forum), subject: account.number, revision: 0, actor: account.number)
-    guard let room else { return }
-    try log(.conversationCreated, in: .user(account), subject: room, revision: 0, actor: account.number)
+    guard try self.forum(forum) != nil else { return }
+    _ = try setMember(account, .member, of: forum, by: account)
   }
 }
 
