@@ -17,6 +17,9 @@ final class Exchange {
   /// The client waits for 100, and nothing of the body has come.
   var isContinueOwed: Bool
 
+  /// Since when the client owes the body. Moved on by the time in which the client had to wait for us.
+  var bodySince: Int64
+
   // How the answer is framed, and how far it is.
   var status: Status = 0
   var isChunked = false
@@ -31,10 +34,16 @@ final class Exchange {
     self.head = head
     self.id = id
     self.began = began
+    bodySince = began
     self.plan = plan
     self.body = body
     self.decoder = decoder
     self.keepsAlive = keepsAlive
     isContinueOwed = head.expectsContinue
+  }
+
+  /// Until when the body has to have gone on, so that it comes at the rate that it has to on the whole.
+  func bodyDue(_ limits: Limits) -> Int64 {
+    bodySince + Int64(limits.byteTime) * 1_000_000_000 + Int64(body.received) * 1_000_000_000 / Int64(limits.bodyRate)
   }
 }

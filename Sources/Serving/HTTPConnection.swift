@@ -48,6 +48,7 @@ final class HTTPConnection: StreamHandler {
   private var isHeadTimed = false
   private var hasPeerEnded = false
   private var isPaused = false
+  private var pausedAt: Int64 = 0
   private var discarded = 0
   /// When the last answer was finished, or the client last seen to take a part of one.
   private var quietSince = Int64.min / 2
@@ -309,11 +310,12 @@ final class HTTPConnection: StreamHandler {
     }
     if isFull, !isPaused {
       isPaused = true
+      pausedAt = stream.now
       stream.pauseReading()
     } else if !isFull {
       resumeReading()
     }
-    if phase == .body { setDeadline(limits.byteTime) }
+    if phase == .body { watchBody() }
   }
 
   /// Goes on with what a client sent ahead.
@@ -361,7 +363,8 @@ final class HTTPConnection: StreamHandler {
   private func sendContinue() {
     guard let exchange, !exchange.isAnswered, exchange.isContinueOwed else { return }
     exchange.isContinueOwed = false
-    setDeadline(limits.byteTime)
+    if let stream { exchange.bodySince = stream.now }
+    watchBody()
     stream?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
   }
 
@@ -528,7 +531,14 @@ final class HTTPConnection: StreamHandler {
   private func resumeReading() {
     guard isPaused else { return }
     isPaused = false
+    if let stream { exchange?.bodySince += stream.now - pausedAt }
     stream?.resumeReading()
+  }
+
+  /// A body may rest for a while, and has to come at some rate on the whole.
+  private func watchBody() {
+    guard let stream, let exchange else { return }
+    stream.setDeadline(at: min(stream.now + Int64(limits.byteTime) * 1_000_000_000, exchange.bodyDue(limits)))
   }
 
   // MARK: Upgrading

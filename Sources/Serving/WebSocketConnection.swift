@@ -15,6 +15,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private var handler: (any WebSocketHandler)?
   private var hasRefused = false
   private var isPinged = false
+  /// When the message that has begun must be whole.
+  private var messageEnd: Int64?
   private var isPaused = false
   /// What had come when the handler paused: first what the session made of it, then bytes as they came.
   private var held: [WebSocketSession.Action] = []
@@ -45,7 +47,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func open(_ upgrade: WebSocketUpgrade, on loop: isolated EventLoop) {
-    setDeadline(shard.site.limits.socketIdleTime / 2)
+    watch()
     let handler = upgrade.open(self)
     self.handler = handler
     handler.opened(on: loop)
@@ -58,7 +60,10 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
     isPinged = false
     if isPaused || !held.isEmpty || !heldBytes.isEmpty { heldBytes.append(copying: bytes) } else { take(bytes, loop) }
-    if isOpen { setDeadline(shard.site.limits.socketIdleTime / 2) }
+    if session.isInMessage, !isPaused, messageEnd == nil, let stream {
+      messageEnd = stream.now + Int64(shard.site.limits.socketMessageTime) * 1_000_000_000
+    }
+    if isOpen { watch() }
   }
 
   private func take(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) {
@@ -101,7 +106,10 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func expired(on loop: isolated EventLoop) {
     // Nothing is read from a peer that the handler keeps waiting.
-    if isOpen, isPaused, stream?.queued == 0 { return setDeadline(shard.site.limits.socketIdleTime / 2) }
+    if isOpen, isPaused, stream?.queued == 0 { return watch() }
+    if isOpen, let messageEnd, let stream, stream.now >= messageEnd {
+      return close(.policy, reason: "the message took too long")
+    }
     guard isOpen, !isPinged, let ping = session.sendPing() else {
       stream?.abort()
       return
@@ -109,7 +117,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     // A peer that takes nothing answers no ping either.
     isPinged = true
     stream?.write(ping)
-    setDeadline(shard.site.limits.socketIdleTime / 2)
+    watch()
   }
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
@@ -137,8 +145,12 @@ final class WebSocketConnection: StreamHandler, WebSocket {
       }
       switch action {
       case .text where hasClosed, .binary where hasClosed: break
-      case .text(let bytes): handler?.received(.text(bytes), on: loop)
-      case .binary(let bytes): handler?.received(.binary(bytes), on: loop)
+      case .text(let bytes):
+        messageEnd = nil
+        handler?.received(.text(bytes), on: loop)
+      case .binary(let bytes):
+        messageEnd = nil
+        handler?.received(.binary(bytes), on: loop)
       case .ping, .pong: break
       case .send(let bytes):
         // Answers to pings wait too; a peer that pings without reading is cut off.
@@ -214,6 +226,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   func pause() {
     guard !isPaused else { return }
     isPaused = true
+    // The peer can't go on while nobody reads.
+    messageEnd = nil
     stream?.pauseReading()
   }
 
@@ -230,6 +244,13 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func abort() {
     stream?.abort()
+  }
+
+  /// Until the next sign of life is due, or the rest of a message.
+  private func watch() {
+    guard let stream else { return }
+    let quiet = stream.now + Int64(max(1, shard.site.limits.socketIdleTime / 2)) * 1_000_000_000
+    stream.setDeadline(at: min(quiet, messageEnd ?? .max))
   }
 
   private func setDeadline(_ seconds: Int) {

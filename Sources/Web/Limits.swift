@@ -12,6 +12,8 @@ public struct Limits: Sendable {
   public var handshakeTime = 10
   public var headTime = 15
   public var byteTime = 30
+  /// Bytes a second, on the whole.
+  public var bodyRate = 512
   public var idleTime = 75
   public var drainTime = 20
   // Connections.
@@ -22,6 +24,7 @@ public struct Limits: Sendable {
   // WebSockets.
   public var socketMessage = 1 << 20
   public var socketIdleTime = 60
+  public var socketMessageTime = 60
 
   public init() {}
 
@@ -66,6 +69,10 @@ public struct Limits: Sendable {
       name: "byte-time", unit: .seconds, meaning: "between two pieces of a body, or of an answer being taken",
       path: \.byteTime, range: 1...3_600),
     Entry(
+      name: "body-rate", unit: .bytes,
+      meaning: "a second that a request's body has to come at on the whole, after a first byte-time; else 408",
+      path: \.bodyRate, range: 1...1_048_576),
+    Entry(
       name: "idle-time", unit: .seconds, meaning: "a connection between two requests", path: \.idleTime,
       range: 1...3_600),
     Entry(
@@ -89,6 +96,10 @@ public struct Limits: Sendable {
     Entry(
       name: "socket-message", unit: .bytes, meaning: "a WebSocket message; else close 1009", path: \.socketMessage,
       range: 1_024...1_073_741_824),
+    Entry(
+      name: "socket-message-time", unit: .seconds,
+      meaning: "from a WebSocket message's first byte to its last; else close 1008", path: \.socketMessageTime,
+      range: 1...3_600),
     Entry(
       name: "socket-idle-time", unit: .seconds,
       meaning: "a WebSocket without a sign of life; a ping goes out after half of it", path: \.socketIdleTime,

@@ -14,6 +14,8 @@ public final class RequestBody {
 
   /// Bytes that wait to be taken.
   public private(set) var waiting = 0
+  /// Bytes that have come.
+  public private(set) var received = 0
   /// The largest body that is let through, set by the route.
   public let limit: Int
   /// The length that the client announced.
@@ -88,6 +90,7 @@ public final class RequestBody {
     guard !bytes.isEmpty, !isComplete else { return }
     pieces.append(bytes)
     waiting += bytes.count
+    received += bytes.count
     wake()
   }
 

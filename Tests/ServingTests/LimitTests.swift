@@ -98,6 +98,67 @@ struct LimitTests {
     }
   }
 
+  @Test func `a body that drips in is given up, though it never rests`() async throws {
+    var limits = Self.quick
+    limits.bodyRate = 100
+    try await serving(garden(limits: limits)) { running in
+      let client = try running.connect()
+      try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n")
+      let time = try Self.duration { () throws in
+        while client.received.isEmpty {
+          // Ten bytes a second, never a second apart.
+          do { try client.send([7]) } catch { break }
+          usleep(100_000)
+          client.readAvailable()
+        }
+        #expect(try client.answer(to: .post).status == 408)
+      }
+      #expect((900...6_000).contains(time))
+      // At the rate that is asked for it arrives.
+      let steady = try running.connect()
+      try steady.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 300\r\n\r\n")
+      for _ in 0..<15 {
+        try steady.send([UInt8](repeating: 7, count: 20))
+        usleep(100_000)
+      }
+      #expect(try steady.answer(to: .post).text.utf8.count == 300)
+    }
+  }
+
+  @Test func `a message that drips in is given up, though the socket never rests`() async throws {
+    var limits = Limits()
+    limits.socketMessageTime = 1
+    let site = garden(limits: limits) { routes in
+      routes.on(.get, "/socket") { _, _ in
+        Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
+      }
+    }
+    try await serving(site) { running in
+      let client = try SocketClient(running)
+      // Whole messages may follow one another for longer than that.
+      for _ in 0..<12 {
+        try client.send(text: "seeds")
+        var isEchoed = false
+        if case .text = try client.next() { isEchoed = true }
+        #expect(isEchoed)
+        usleep(100_000)
+      }
+      // A frame of 100 bytes, of which one comes at a time.
+      try client.raw.send([0x82, 0x80 | 100, 1, 2, 3, 4])
+      let time = try Self.duration { () throws in
+        while client.raw.received.isEmpty {
+          do { try client.raw.send([7]) } catch { break }
+          usleep(100_000)
+          client.raw.readAvailable()
+        }
+        var code: CloseCode?
+        if case .closed(let closing) = try client.next() { code = closing.code }
+        #expect(code == .policy)
+      }
+      #expect((900...6_000).contains(time))
+    }
+  }
+
   @Test(arguments: EventLoop.Polling.allCases, ["bytes", "stream", "file"])
   func `an answer that nobody takes is given up`(polling: EventLoop.Polling, kind: String) async throws {
     let file = try TemporaryFile([UInt8](repeating: 1, count: 1 << 20))

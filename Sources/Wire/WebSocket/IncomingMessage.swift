@@ -22,6 +22,8 @@ struct IncomingMessage {
     self.streams = streams
   }
 
+  var isUnfinished: Bool { kind != .none }
+
   var footprint: Int { bytes.capacity + (inflater?.footprint ?? 0) }
 
   /// A text or binary frame begins.

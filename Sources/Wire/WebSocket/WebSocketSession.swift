@@ -106,6 +106,9 @@ public struct WebSocketSession {
   public var isOpen: Bool { phase == .open }
   public var isClosed: Bool { phase == .ending || phase == .closed }
 
+  /// Whether a message, or a frame of one, has begun and is not whole.
+  public var isInMessage: Bool { message.isUnfinished || frame != nil || partialHeaderCount > 0 }
+
   /// About how many bytes it holds on the heap.
   public var footprint: Int {
     control.capacity + message.footprint + (deflater?.footprint ?? 0)
