@@ -9,6 +9,8 @@ import Testing
 /// A store in a folder of its own, with two people and one conversation in it.
 final class Garden: Sendable {
   let folder: String
+  /// Whether the folder goes with the garden.
+  private let ownsFolder: Bool
   let store: Store
   let delivered: Delivered
   /// What the log was told.
@@ -41,11 +43,12 @@ final class Garden: Sendable {
   static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
 
-  /// Makes the folder, or goes on with one that is there.
+  /// Makes a folder that goes with the garden, or plants in one of the test's.
   init(in folder: String? = nil, vfs: String? = nil, jobs: [JobKind] = []) async throws {
     let path = folder ?? FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     self.folder = path
+    ownsFolder = folder == nil
     let delivered = Delivered()
     self.delivered = delivered
     let (complaints, clock) = (Lines(), Watch())
@@ -62,6 +65,8 @@ final class Garden: Sendable {
     }
   }
 
+  deinit { if ownsFolder { try? FileManager.default.removeItem(atPath: folder) } }
+
   func post(_ text: String, by author: ID<Account> = Garden.ada, as clientID: String? = nil) async throws(Refusal)
     -> StoredMessage
   {
@@ -76,7 +81,7 @@ final class Garden: Sendable {
     }
   }
 
-  /// The texts of the room by their client ids.
+  /// The messages of the room by their client ids.
   static func messages(in folder: String) throws -> [String: Int] {
     let connection = try Connection.reader(folder + "/parley.db")
     defer { connection.close() }

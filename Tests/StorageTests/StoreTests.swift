@@ -99,10 +99,10 @@ import Testing
   @Test func `numbers go on after a restart, and none is given twice`() async throws {
     let garden = try await Garden()
     let before = try await garden.post("seeds")
-    let folder = garden.folder
     await garden.store.close()
-    let path = folder + "-moved"
-    try FileManager.default.copyItem(atPath: folder, toPath: path)
+    let moved = try Scratch()
+    let path = moved.path + "/garden"
+    try FileManager.default.copyItem(atPath: garden.folder, toPath: path)
     let again = try await Garden(in: path)
     let after = try await again.post("weeds")
     #expect(after.id > before.id && after.seq == 2 && after.previous == before.id)

@@ -7,14 +7,14 @@ import Testing
 
 /// A garden at rest, with something in it for each check to look at, and a hand that reaches past all rules.
 private final class QuietGarden {
-  let folder: String
+  private let garden: Garden
+  var folder: String { garden.folder }
   /// The hash of `bytes`.
   static let digest = "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9"
   static let bytes = Data("bytes".utf8)
 
   init() async throws {
-    let garden = try await Garden()
-    folder = garden.folder
+    garden = try await Garden()
     for (number, text) in ["seeds", "weeds", "roses", "thorns"].enumerated() {
       _ = try await garden.post(text, as: "send-\(number + 1)")
     }
@@ -24,8 +24,6 @@ private final class QuietGarden {
     try Self.bytes.write(to: file)
     try change(Self.lives)
   }
-
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   var file: URL { URL(filePath: "\(folder)/files/27/70/\(Self.digest)") }
 
@@ -361,15 +359,13 @@ private final class QuietGarden {
   }
 
   @Test func `a folder without a database, or with another program's, says so`() async throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let verification = Verification(path)
+    let scratch = try Scratch()
+    let verification = Verification(scratch.path)
     func obstacle() -> String? {
       #expect(throws: Verification.Obstacle.self) { try verification.run() }?.description
     }
     #expect(obstacle()?.contains("no database of parley") == true)
-    let connection = try Connection.writer(path + "/parley.db")
+    let connection = try Connection.writer(scratch.path + "/parley.db")
     try connection.execute("create table seed (id integer)")
     connection.close()
     #expect(obstacle()?.contains("no database of parley") == true)
