@@ -68,7 +68,7 @@ let package = Package(
       name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto", "SeededRandom"], swiftSettings: tests),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["Storage", "SQLite", "Model", "JSON", "Crypto", "FaultyDisk", "SeededRandom"],
+      dependencies: ["Storage", "SQLite", "Model", "JSON", "Crypto", "FaultyDisk", "Promises", "SeededRandom"],
       swiftSettings: tests),
     .testTarget(
       name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),
@@ -76,10 +76,14 @@ let package = Package(
       name: "APITests",
       dependencies: ["API", "Community", "Storage", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON"],
       swiftSettings: tests),
+    .target(
+      name: "Promises", dependencies: ["Storage", "SQLite", "Model"], path: "Tests/Promises", swiftSettings: tests),
     .executableTarget(
-      name: "crash-writer", dependencies: ["Storage", "Model"], path: "Tests/CrashWriter", swiftSettings: tests),
+      name: "crash-writer", dependencies: ["Promises", "Storage", "Model", "SeededRandom"], path: "Tests/CrashWriter",
+      swiftSettings: tests),
     .testTarget(
-      name: "CrashTests", dependencies: ["crash-writer", "Storage", "SQLite", "SeededRandom"], swiftSettings: tests),
+      name: "CrashTests", dependencies: ["crash-writer", "Promises", "Storage", "SQLite", "SeededRandom"],
+      swiftSettings: tests),
     .testTarget(
       name: "MarkupTests", dependencies: ["Markup", "SeededRandom"], exclude: ["cases.json"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),

@@ -6,7 +6,7 @@ final class CrashingWriter {
   enum Moment {
     case afterStart(milliseconds: Int)
     case onceOpen
-    case afterAcknowledged(Int)
+    case afterAnswers(Int)
     /// Once it has begun to copy the log into the database, which is the only time that it writes there.
     case inCheckpoint(microsecondsLater: UInt32)
   }
@@ -21,6 +21,8 @@ final class CrashingWriter {
   private var rest: [UInt8] = []
   private var isOver = false
   private(set) var lines: [String] = []
+  /// How many of the lines are answers of the store.
+  private var answerCount = 0
 
   /// Beside the tests' own binary.
   private static let program: String = {
@@ -28,7 +30,7 @@ final class CrashingWriter {
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "crash-writer").path
   }()
 
-  init(in folder: String, arguments: [String], lies: Bool) throws {
+  init(in folder: String, arguments: [String], lies: String?) throws {
     database = folder + "/parley.db"
     var ends: [Int32] = [0, 0]
     // Closed in every other program that is started meanwhile: the end of the lines is the end of the process.
@@ -40,7 +42,7 @@ final class CrashingWriter {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     let words = Self.copies([Self.program, folder] + arguments)
-    let environment = Self.copies(lies ? ["CRASH_WRITER_LIES=1"] : [])
+    let environment = Self.copies(lies.map { ["CRASH_WRITER_LIES=\($0)"] } ?? [])
     defer { for text in words + environment { free(text) } }
     var process: pid_t = 0
     let code = posix_spawn(&process, Self.program, &actions, nil, words, environment)
@@ -70,7 +72,7 @@ final class CrashingWriter {
       let start = ContinuousClock.now
       listen { ContinuousClock.now - start >= .milliseconds(milliseconds) }
     case .onceOpen: listen { self.lines.contains("open") }
-    case .afterAcknowledged(let count): listen { self.lines.count > count }
+    case .afterAnswers(let count): listen { self.answerCount >= count }
     case .inCheckpoint(let later):
       listen { self.lines.contains("open") }
       let before = lastChange
@@ -107,7 +109,9 @@ final class CrashingWriter {
     guard count > 0 else { return count < 0 && errno == EINTR }
     rest += buffer[..<count]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      lines.append(String(decoding: rest[..<end], as: UTF8.self))
+      let line = String(decoding: rest[..<end], as: UTF8.self)
+      lines.append(line)
+      if line != "open", !line.hasPrefix("ask ") { answerCount += 1 }
       rest.removeSubrange(...end)
     }
     return true

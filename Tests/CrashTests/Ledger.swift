@@ -1,21 +1,17 @@
 import Foundation
+import Promises
 import SQLite
 @testable import Storage
 
 /// A folder in which writers crash one after the other, and what they were told before.
 final class Ledger {
   let folder: String
-  private var told: [String: Place] = [:]
+  private var told: [String: Promise] = [:]
   /// Sent, and not known whether it arrived.
-  private(set) var open: Set<String> = []
+  private var open: Set<String> = []
   private var round = 0
   /// What was wrong with what a writer was told.
   private var lies: [String] = []
-
-  struct Place: Hashable {
-    let id: Int
-    let seq: Int
-  }
 
   static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
@@ -28,6 +24,14 @@ final class Ledger {
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   var toldCount: Int { told.count }
+
+  /// How many answers there were to changes.
+  private(set) var changeCount = 0
+
+  /// What the next writer sends first: what was under way, and what was told last, so that it changes that too.
+  var again: [String] {
+    open.sorted() + told.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
+  }
 
   /// Two people and three conversations.
   func plant() async throws {
@@ -49,9 +53,8 @@ final class Ledger {
   }
 
   /// Has one more process crash, with so many writers.
-  func crash(_ moment: CrashingWriter.Moment, writers: Int = 8, lies: Bool = false) async throws {
+  func crash(_ moment: CrashingWriter.Moment, writers: Int = 8, lies: String? = nil) async throws {
     round += 1
-    let again = open.sorted()
     let arguments = [Self.migrations, String(round), String(writers)] + again
     let folder = folder
     let lines = try await onThreadOfItsOwn {
@@ -70,16 +73,38 @@ final class Ledger {
   }
 
   private func take(_ line: String) {
-    if line == "open" { return }
     let words = line.split(separator: " ").map(String.init)
-    guard words.first == "ack", words.count == 4, let id = Int(words[2]), let seq = Int(words[3]) else {
-      return lies.append("a writer was told: \(line)")
+    switch (words[0], words.count) {
+    case ("open", 1): return
+    case ("ack", 4):
+      guard let id = Int(words[2]), let seq = Int(words[3]) else { break }
+      return acknowledge(words[1], at: Promise.Place(id: id, seq: seq))
+    case ("ask", 3...):
+      guard let change = Change(words.dropFirst(2)), told[words[1]] != nil else { break }
+      told[words[1]]?.ask(change)
+      return
+    case ("told", 3):
+      guard let revision = Int(words[2]) else { break }
+      return answer(words[1], .revision(revision), line)
+    case ("refused", 3): return answer(words[1], .refused(words[2]), line)
+    default: break
     }
-    let place = Place(id: id, seq: seq)
-    if let before = told.updateValue(place, forKey: words[1]), before != place {
-      lies.append("\(words[1]) was acknowledged as \(before), and again as \(place)")
+    lies.append("a writer said: \(line)")
+  }
+
+  private func acknowledge(_ clientID: String, at place: Promise.Place) {
+    open.remove(clientID)
+    guard let before = told[clientID]?.place else {
+      told[clientID] = Promise(clientID, at: place)
+      return
     }
-    open.remove(words[1])
+    if before != place { lies.append("\(clientID) was acknowledged as \(before), and again as \(place)") }
+  }
+
+  private func answer(_ clientID: String, _ answer: Change.Answer, _ line: String) {
+    guard told[clientID] != nil else { return lies.append("a writer was told: \(line)") }
+    changeCount += 1
+    if let fault = told[clientID]?.take(answer) { lies.append(fault) }
   }
 
   /// What is not as it was told, or not as a database should be: nothing, if every promise was kept.
@@ -91,24 +116,15 @@ final class Ledger {
     for finding in try Verification(folder).run(checks, all: true) {
       faults += finding.faults.map { "\(finding.check): \($0)" }
     }
-    let found = try messages()
-    for (clientID, place) in told where found[clientID] != [place] {
-      faults.append("\(clientID) was acknowledged as \(place), and there is \(found[clientID] ?? [])")
-    }
-    for (clientID, places) in found where told[clientID] == nil {
+    let found = try FoundMessage.all(in: folder)
+    faults += told.keys.compactMap { clientID in told[clientID]?.settle(found[clientID] ?? []) }
+    for (clientID, messages) in found where told[clientID] == nil {
       if !open.contains(clientID) { faults.append("\(clientID) was never sent") }
-      if places.count > 1 { faults.append("\(clientID) is there \(places.count) times") }
+      if messages.map(\.message) != [ToldMessage(text: Change.text(clientID))] {
+        faults.append("\(clientID) was not acknowledged, and stands at \(messages.map(\.message))")
+      }
     }
     return faults
-  }
-
-  private func messages() throws -> [String: [Place]] {
-    let connection = try Connection.reader(folder + "/parley.db")
-    defer { connection.close() }
-    let rows = try connection.all("select client_id, id, seq from message") { row in
-      (try row.text(0), Place(id: try row.int(1), seq: try row.int(2)))
-    }
-    return Dictionary(grouping: rows, by: \.0).mapValues { $0.map(\.1) }
   }
 }
 
