@@ -4,7 +4,7 @@ RELEASE := .build/release
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 
 .DEFAULT_GOAL := help
-.PHONY: run build test bench soak lint format migrations dist dist-check packages clean help
+.PHONY: run build test bench soak endure lint format migrations dist dist-check packages clean help
 
 run: build ## build and serve on http://localhost:8080, with everything kept in ./data
 	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
@@ -23,6 +23,9 @@ bench: build ## measure against nginx, Python websockets and uWebSockets in one 
 
 soak: build ## load one server for MINUTES=10 and watch its memory and descriptors
 	@Tests/bench/soak $(or $(MINUTES),10)
+
+endure: packages ## crash, cut the power and fuzz TIMES=20 as often as the tests do
+	@Tests/endure $(or $(TIMES),20)
 
 lint: ## check the Swift code's format, warnings as errors
 	@echo "Checking the format of the Swift code"
