@@ -4,6 +4,19 @@
 public import Model
 import SQLite
 
+extension ReadTransaction {
+  /// How many seals, and how many copies in reports, are there although their time is over.
+  func expired() throws(Refusal) -> (seals: Int, copies: Int) {
+    try run { connection in
+      let seals = try connection.first("select count(*) from sealed where until <= $1", Int(now)) { try $0.int(0) }
+      let copies = try connection.first(
+        "select count(*) from report where copy is not null and copy_until <= $1", Int(now)
+      ) { try $0.int(0) }
+      return (seals ?? 0, copies ?? 0)
+    }
+  }
+}
+
 extension WriteTransaction {
   /// Takes away seals whose time is over.
   ///
@@ -44,6 +57,7 @@ extension WriteTransaction {
         try connection.execute("update report set copy = null, copy_until = null where id = $1", report)
       }
     }
+    if !due.isEmpty { try noteDestruction() }
     return due.count > limit
   }
 

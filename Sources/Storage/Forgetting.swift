@@ -9,13 +9,14 @@
 //
 // One rest is known: when SQLite shares the cells of a full page out among its neighbours, the copy that a cell leaves
 // behind is not overwritten until its room is used again (`rebuildPage` in btree.c, whatever `secure_delete` says). A row
-// that was moved so and then deleted may leave bytes. `rewrite` leaves nothing.
+// that was moved so and then deleted may leave bytes. A round that writes the whole database anew leaves nothing.
 
+import Model
 import SQLite
 
 /// One round, which takes the bytes of all that was deleted before it out of the files. It runs on the writer's
 /// connection, between batches, outside of any transaction.
-struct Forgetting {
+struct Forgetting: Sendable {
   enum Progress {
     /// Another step is to be done.
     case more
@@ -24,14 +25,20 @@ struct Forgetting {
     case done
   }
 
-  private enum Stage {
-    case gathering, merging, emptyingLog, done
+  enum Stage {
+    case gathering, merging, rewriting, emptyingLog, done
   }
 
-  private var stage = Stage.gathering
+  private(set) var stage = Stage.gathering
+  /// Whether the whole database is written anew: one long step, which wants as much room again, twice for a moment.
+  let isRewriting: Bool
 
   /// Pages of the index that a step writes: 4 ms, and 25 ms where they hold nothing but places of the commonest words.
   private static let pagesPerStep = 64
+
+  init(rewriting isRewriting: Bool = false) {
+    self.isRewriting = isRewriting
+  }
 
   mutating func step(_ connection: Connection) throws(SQLiteError) -> Progress {
     switch stage {
@@ -44,7 +51,13 @@ struct Forgetting {
       let before = connection.totalChanges
       try Self.merge(Self.pagesPerStep, connection)
       // A step that ends early has found nothing more to merge: each page that it writes is at least one change.
-      if connection.totalChanges - before < Self.pagesPerStep { stage = .emptyingLog }
+      if connection.totalChanges - before < Self.pagesPerStep {
+        stage = isRewriting ? .rewriting : .emptyingLog
+      }
+      return .more
+    case .rewriting:
+      try Self.rewrite(connection)
+      stage = .emptyingLog
       return .more
     case .emptyingLog:
       // Nobody who writes waits for a reader.
@@ -56,13 +69,12 @@ struct Forgetting {
     }
   }
 
-  /// Writes the whole database anew. Takes its time, and as much room again.
-  static func rewrite(_ connection: Connection) throws(SQLiteError) {
+  private static func rewrite(_ connection: Connection) throws(SQLiteError) {
     // On the disk, where there is room: a writer's temporary tables are in memory otherwise.
     try connection.execute("pragma temp_store = file")
-    try connection.execute("vacuum")
+    let result = Result { () throws(SQLiteError) in try connection.execute("vacuum") }
     try connection.execute("pragma temp_store = memory")
-    try connection.checkpoint(.truncate)
+    _ = try result.get()
   }
 
   /// By default a merge of fewer than four segments is not gone on with once as many small ones have come.
@@ -80,5 +92,19 @@ struct Forgetting {
 
   private static func merge(_ pages: Int, _ connection: Connection) throws(SQLiteError) {
     try connection.execute("insert into search (search, rank) values ('merge', $1)", pages)
+  }
+}
+
+extension Store {
+  /// One step of a round, between two batches. Writing everything anew may take as long as it takes.
+  func advance(_ forgetting: inout Forgetting) async throws(Refusal) -> Forgetting.Progress {
+    let before = forgetting
+    let (progress, after) = try await aside(isLimited: before.stage != .rewriting) { connection in
+      var forgetting = before
+      let progress = try forgetting.step(connection)
+      return (progress, forgetting)
+    }
+    forgetting = after
+    return progress
   }
 }

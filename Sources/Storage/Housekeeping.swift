@@ -3,8 +3,10 @@
 //
 // What was deleted must be out of the files ten minutes after. The database overwrites it (`secure_delete`) as soon as
 // the log is copied into it, and the log is emptied by a truncating checkpoint, two minutes after the last one when
-// something was written since. A reader that still looks at an older picture keeps the log: nobody waits for it, the
-// next tick tries again.
+// something was written since. What was said in messages is in the search index, too: a round of `Forgetting` begins
+// when some of it was destroyed, four minutes after the last one began at the earliest, and has then six minutes to come
+// to its end. A reader that still looks at an older picture keeps the log: nobody waits for it, the next tick tries
+// again.
 
 import Model
 import SQLite
@@ -12,7 +14,7 @@ import SQLite
 public actor Housekeeping {
   /// What goes when its time has come.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, expiredLinks
+    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies
 
     /// Takes at most so many rows, and returns whether more are left.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -20,27 +22,40 @@ public actor Housekeeping {
       case .finishedJobs: try tx.removeFinishedJobs(limit: limit)
       case .expiredSessions: try tx.removeExpiredSessions(limit: limit)
       case .expiredLinks: try tx.removeExpiredLinks(limit: limit)
+      case .expiredSeals: try tx.expireSealed(limit: limit)
+      case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
       }
     }
   }
 
   private let store: Store
+  private let largestRewritten: Int
   private var isTicking = false
   /// When the log was last emptied, and what the connection had changed until then.
   private var emptied: (at: Int64, changes: Int)?
   private var hasComplainedOfLog = false
+  /// The round that is under way, and how much had been destroyed when it began.
+  private var round: (forgetting: Forgetting, destroyed: Int)?
+  private var lastRoundAt: Int64?
 
   /// How often the daemon should call `tick`.
   public static let interval: Duration = .seconds(10)
-  private static let rowsAtOnce = 500
+  private static let rowsAtOnce = 100
   /// How often a chore is repeated in one tick.
   private static let mostRepeats = 100
   static let timeBetweenEmptyings: Int64 = 120_000
+  static let timeBetweenRounds: Int64 = 240_000
+  /// Steps of a round in one tick: an index of ten million messages takes 23 ticks.
+  private static let mostSteps = 200
+  static let timeBetweenRewritings: Int64 = 86_400_000
   /// A log of more pages than this, 256 MB, is told to the host.
   static let largestLog = 65_536
 
-  public init(_ store: Store) {
+  /// A database of more than `largestRewritten` bytes takes longer than four seconds to be written anew, during which
+  /// nobody writes: that is left to `parley purge`.
+  public init(_ store: Store, largestRewritten: Int = 256_000_000) {
     self.store = store
+    self.largestRewritten = largestRewritten
   }
 
   /// Does what is due. One that comes while the one before is still busy does nothing.
@@ -50,6 +65,7 @@ public actor Housekeeping {
     defer { isTicking = false }
     if !store.isReady { await tryDisk() }
     for chore in Chore.allCases { await run(chore) }
+    await forget()
     await emptyLog()
     store.wakeJobs()
   }
@@ -70,10 +86,59 @@ public actor Housekeeping {
     do throws(Refusal) { try await store.write { tx throws(Refusal) in try tx.touch() } } catch { return }
   }
 
+  // MARK: Forgetting
+
+  private func forget() async {
+    do throws(Refusal) {
+      if round == nil { round = try await nextRound() }
+      guard let (begun, destroyed) = round else { return }
+      var forgetting = begun
+      // One that writes everything anew is not tried again and again.
+      if forgetting.isRewriting { round = nil }
+      for _ in 0..<Self.mostSteps {
+        let progress = try await store.advance(&forgetting)
+        round = (forgetting, destroyed)
+        switch progress {
+        case .more: continue
+        case .blocked: return
+        case .done:
+          round = nil
+          let isRewriting = forgetting.isRewriting
+          return try await store.write { tx throws(Refusal) in
+            try tx.noteForgotten(destroyed, rewritten: isRewriting)
+          }
+        }
+      }
+    } catch { return }
+  }
+
+  private func nextRound() async throws(Refusal) -> (Forgetting, Int)? {
+    let now = store.clock()
+    let destruction = try await store.readInBackground { tx throws(Refusal) in try tx.destruction() }
+    if destruction.count > destruction.forgotten {
+      guard Self.hasPassed(Self.timeBetweenRounds, since: lastRoundAt, now) else { return nil }
+      lastRoundAt = now
+      return (Forgetting(), destruction.count)
+    }
+    guard destruction.count > destruction.rewritten,
+      Self.hasPassed(Self.timeBetweenRewritings, since: destruction.rewriteBegunAt, now), store.waitingCount == 0,
+      let size = Disk.size(store.folder.database), size <= largestRewritten
+    else { return nil }
+    try await store.write { tx throws(Refusal) in try tx.noteRewriteBegun() }
+    return (Forgetting(rewriting: true), destruction.count)
+  }
+
+  /// A clock that was put back holds up nothing.
+  private static func hasPassed(_ time: Int64, since last: Int64?, _ now: Int64) -> Bool {
+    last.map { !($0..<($0 + time) ~= now) } ?? true
+  }
+
+  // MARK: The log
+
   private func emptyLog() async {
     let now = store.clock()
     let emptied = emptied
-    if let emptied, now - emptied.at < Self.timeBetweenEmptyings { return }
+    guard Self.hasPassed(Self.timeBetweenEmptyings, since: emptied?.at, now) else { return }
     do throws(Refusal) {
       let (changes, checkpoint) = try await store.aside { connection in
         let changes = connection.totalChanges

@@ -38,6 +38,7 @@ extension WriteTransaction {
         where id = $6
         """, deletion.rawValue, Int(now), actor.number, reason, movedTo?.number, message.id.number)
     }
+    try noteDestruction()
     return try logChange(.messageDeleted, of: message, by: actor)
   }
 }

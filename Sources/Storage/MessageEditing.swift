@@ -56,6 +56,7 @@ extension WriteTransaction {
         """, id.number, revision)
     }
     guard count > 0 else { return message.revision }
+    try noteDestruction()
     try run { connection in
       try connection.execute("update message set revision = revision + 1 where id = $1", id.number)
     }

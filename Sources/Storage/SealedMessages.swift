@@ -53,9 +53,10 @@ extension WriteTransaction {
   /// Takes the seal away, if there is one, and lets go of its files.
   func breakSeal(of id: ID<Message>) throws(Refusal) {
     let files = try sealedAttachments(of: id)
-    try run { connection in
+    let count = try run { connection in
       try connection.execute("delete from sealed where message_id = $1", id.number)
     }
+    if count > 0 { try noteDestruction() }
     try letGo(of: files)
   }
 

@@ -89,11 +89,12 @@ public final class Store: Sendable {
   public var isBackingUp: Bool { backups.isBusy }
 
   /// Uses the writer's connection between two batches, outside of any transaction: for checkpoints and merges. It holds up
-  /// everyone who writes, so it is short.
+  /// everyone who writes, so it is short, and else cut short.
   func aside<Value: Sendable>(
-    file: StaticString = #fileID, line: Int = #line, _ body: @escaping @Sendable (Connection) throws -> Value
+    isLimited: Bool = true, file: StaticString = #fileID, line: Int = #line,
+    _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws(Refusal) -> Value {
-    try await writer.aside(Place(file: file, line: line), body)
+    try await writer.aside(Place(file: file, line: line), isLimited: isLimited, body)
   }
 
   /// Whether what is asked for now can be expected to become durable: it is open, and the last change reached the disk.

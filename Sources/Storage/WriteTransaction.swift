@@ -11,6 +11,8 @@ public final class WriteTransaction: ReadTransaction {
   var searchChanges: [SearchChange] = []
   /// Whether there is a new job, which begins after the commit.
   var hasStartedJob = false
+  /// Whether it was noted that something that was said is nowhere any longer.
+  var hasNotedDestruction = false
 
   init(_ connection: Connection, counters: Counters, now: Int64) {
     self.counters = counters

@@ -127,15 +127,15 @@ actor Writer {
     return try result.get()
   }
 
-  /// Runs `body` between two batches, outside of any transaction. It is cut short like a closure.
+  /// Runs `body` between two batches, outside of any transaction. Where it is limited it is cut short like a closure.
   nonisolated func aside<Value: Sendable>(
-    _ place: Place, _ body: @escaping @Sendable (Connection) throws -> Value
+    _ place: Place, isLimited: Bool, _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws(Refusal) -> Value {
     let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
       let isTaken = submit { inbox in
         inbox.asides.append { [complain] connection in
           do {
-            let value = try connection.limited(to: Self.longest) { try body(connection) }
+            let value = try isLimited ? connection.limited(to: Self.longest) { try body(connection) } : body(connection)
             return { continuation.resume(returning: .success(value)) }
           } catch {
             complain("\(place): \(error)")

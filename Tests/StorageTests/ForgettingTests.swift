@@ -38,10 +38,10 @@ import Testing
       .map(\.rawValue)
   }
 
-  private static func forget(_ garden: Garden) throws {
+  private static func forget(_ garden: Garden, rewriting isRewriting: Bool = false) throws {
     let connection = try Connection.writer(garden.folder + "/parley.db")
     defer { connection.close() }
-    var forgetting = Forgetting()
+    var forgetting = Forgetting(rewriting: isRewriting)
     while try forgetting.step(connection) == .more {}
     #expect(try forgetting.step(connection) == .done)
   }
@@ -129,15 +129,151 @@ import Testing
     let id = try await garden.post(Secret.text.rawValue).id
     _ = try await garden.post(Garden.message(saying: "tulip"))
     try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
-    try Self.forget(garden)
     let before = try garden.tables()
-    let connection = try Connection.writer(garden.folder + "/parley.db")
-    try Forgetting.rewrite(connection)
-    connection.close()
+    try Self.forget(garden, rewriting: true)
     #expect(try Self.held(in: garden) == [])
     #expect(try garden.tables() == before)
     #expect(try garden.found(by: "tulip").count == 1)
     _ = try await garden.post("and on it goes")
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  // MARK: By itself
+
+  private static func tick(_ housekeeping: Housekeeping, _ garden: Garden, minutes: Int64) async {
+    for _ in 0..<(6 * minutes) {
+      garden.clock.pass(seconds: 10)
+      await housekeeping.tick()
+    }
+  }
+
+  private static func destruction(_ garden: Garden) throws -> Destruction {
+    try garden.store.reader().read { tx throws(Refusal) in try tx.destruction() }
+  }
+
+  private static func segments(_ garden: Garden) throws -> [Int] {
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    defer { reader.close() }
+    return try reader.all("select distinct segid from search_idx order by segid") { try $0.int(0) }
+  }
+
+  @Test func `the housekeeping has all of it out of the files within ten minutes`() async throws {
+    let garden = try await Garden()
+    // Nothing here is written anew, so it is the rounds that do it.
+    let housekeeping = Housekeeping(garden.store, largestRewritten: 0)
+    var random = Seeded(seed: 4)
+    try await Self.post(5_000, to: garden, &random)
+    let text = try await garden.post("first \(Secret.text.rawValue)").id
+    let edited = try await garden.post("first \(Secret.edited.rawValue)").id
+    let annotated = try await garden.post(Garden.message(saying: Secret.annotation.rawValue))
+    let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
+    try await garden.react(to: text, saying: Secret.long.rawValue)
+    var placed = NewMessage(conversation: Garden.room, author: Garden.ada, text: "here")
+    placed.annotations = MessageAnnotations(
+      json: "[]", types: [], location: Location(name: Secret.place.rawValue, latitude: 0, longitude: 0))
+    let place = try await garden.post(placed)
+    try await Self.post(5_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in try tx.edit(edited, to: MessageText("then"), by: Garden.ada) }
+    await Self.tick(housekeeping, garden, minutes: 4)
+    #expect(try Self.held(in: garden).count == Secret.allCases.count)
+
+    try await garden.write { tx throws(Refusal) in
+      for id in [text, annotated, place] { try tx.delete(id, by: Garden.ada) }
+      try tx.deleteRevision(1, of: edited, by: Garden.ada)
+      try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 86_400_000)
+    }
+    await Self.tick(housekeeping, garden, minutes: 10)
+    #expect(try Self.held(in: garden) == [Secret.removed.rawValue], "the seal is not over yet")
+    garden.clock.pass(seconds: 86_400 - 600)
+    await Self.tick(housekeeping, garden, minutes: 10)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.destruction(garden).rewritten == 0)
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `what is destroyed while a round is under way goes with the next one`() async throws {
+    let garden = try await Garden()
+    let housekeeping = Housekeeping(garden.store, largestRewritten: 0)
+    let text = try await garden.post(Secret.text.rawValue).id
+    let other = try await garden.post(Secret.edited.rawValue).id
+    try await garden.write { tx throws(Refusal) in try tx.delete(text, by: Garden.ada) }
+    await housekeeping.tick()
+    #expect(try Self.held(in: garden) == [Secret.edited.rawValue])
+    try await garden.write { tx throws(Refusal) in try tx.delete(other, by: Garden.ada) }
+    await Self.tick(housekeeping, garden, minutes: 3)
+    #expect(try Self.destruction(garden).forgotten == 1)
+    await Self.tick(housekeeping, garden, minutes: 1)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.destruction(garden).forgotten == 2)
+  }
+
+  @Test func `without anything destroyed the index is left alone`() async throws {
+    let garden = try await Garden()
+    for number in 0..<3 { _ = try await garden.post("seeds \(number)") }
+    let before = try Self.segments(garden)
+    await Self.tick(Housekeeping(garden.store), garden, minutes: 10)
+    #expect(try Self.segments(garden) == before && before.count > 1)
+    // What was refused has destroyed nothing.
+    let id = try await garden.post("roses").id
+    await #expect(throws: Refusal.conflict) {
+      try await garden.write { tx throws(Refusal) in
+        try tx.delete(id, by: Garden.ada)
+        throw .conflict
+      }
+    }
+    #expect(try Self.destruction(garden).count == 0)
+  }
+
+  @Test func `a restart forgets nothing of what is to be forgotten`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 5)
+    let id = try await garden.post(Secret.text.rawValue).id
+    try await Self.post(1_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    await garden.store.close()
+    let again = try await Garden(in: garden.folder)
+    await Housekeeping(again.store).tick()
+    #expect(try Self.held(in: again) == [])
+    await again.store.close()
+  }
+
+  @Test func `a reader in the way makes the housekeeping come again`() async throws {
+    let garden = try await Garden()
+    let housekeeping = Housekeeping(garden.store)
+    let id = try await garden.post(Secret.text.rawValue).id
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    let picture = try reader.begin(.deferred)
+    _ = try reader.first("select count(*) from message") { try $0.int(0) }
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    await Self.tick(housekeeping, garden, minutes: 5)
+    #expect(try Self.held(in: garden) == [Secret.text.rawValue])
+    picture.rollBack()
+    reader.close()
+    await housekeeping.tick()
+    #expect(try Self.held(in: garden) == [])
+    #expect(garden.complaints.all == [])
+  }
+
+  @Test func `the database is written anew once a day, if it is not too large`() async throws {
+    let garden = try await Garden()
+    func destroy() async throws {
+      let id = try await garden.post("seeds").id
+      try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    }
+    try await destroy()
+    await Self.tick(Housekeeping(garden.store, largestRewritten: 4_096), garden, minutes: 5)
+    #expect(try Self.destruction(garden).forgotten == 1)
+    #expect(try Self.destruction(garden).rewritten == 0)
+    let housekeeping = Housekeeping(garden.store)
+    await Self.tick(housekeeping, garden, minutes: 1)
+    #expect(try Self.destruction(garden).rewritten == 1)
+    try await destroy()
+    await Self.tick(housekeeping, garden, minutes: 10)
+    #expect(try Self.destruction(garden).forgotten == 2)
+    #expect(try Self.destruction(garden).rewritten == 1)
+    garden.clock.pass(seconds: 86_400)
+    await Self.tick(housekeeping, garden, minutes: 1)
+    #expect(try Self.destruction(garden).rewritten == 2)
     #expect(try Garden.faults(in: garden.folder) == [])
   }
 }
