@@ -1,7 +1,9 @@
 /// Amounts as people read them.
 enum Amount {
   /// "1 message", "1,024 messages".
-  static func count(_ number: Int, _ word: String) -> String { "\(grouped(number)) \(word)\(number == 1 ? "" : "s")" }
+  static func count(_ number: Int, _ word: String, _ plural: String? = nil) -> String {
+    "\(grouped(number)) \(number == 1 ? word : plural ?? "\(word)s")"
+  }
 
   /// "812 bytes", "4.2 MB".
   static func bytes(_ number: Int) -> String {
@@ -14,7 +16,7 @@ enum Amount {
     return "\((rest * 10).rounded() / 10) TB"
   }
 
-  private static func grouped(_ number: Int) -> String {
+  static func grouped(_ number: Int) -> String {
     let digits = String(number)
     var text = ""
     for (index, digit) in digits.enumerated() {

@@ -34,7 +34,7 @@ enum BackupCommand {
         outcome(file) { () throws(BackupFault) in
           try folder.backUp(to: file, program: version, at: Clock.wall() / 1_000_000) { progress throws(BackupFault) in
             if interruption.hasCome { throw .stopped }
-            bar.show(progress)
+            bar.show(Progress(progress))
           }
         }
       }
@@ -64,9 +64,12 @@ enum BackupCommand {
     }
   }
 
-  static func make(_ file: String, of store: Store, report: @escaping BackupProgress.Report) async -> Outcome {
+  static func make(_ file: String, of store: Store, report: @escaping Progress.Report) async -> Outcome {
     do throws(BackupFault) {
-      return outcome(of: try await store.backUp(to: file, program: version, report: report), file)
+      let made = try await store.backUp(to: file, program: version) { progress throws(BackupFault) in
+        guard report(Progress(progress)) else { throw .stopped }
+      }
+      return outcome(of: made, file)
     } catch {
       return outcome(of: error)
     }
@@ -105,8 +108,8 @@ extension BackupReport {
   }
 }
 
-extension ProgressBar {
-  func show(_ progress: BackupProgress) { show(progress.phase.words, done: progress.done, of: progress.total) }
+extension Progress {
+  init(_ progress: BackupProgress) { self.init(progress.phase.words, done: progress.done, of: progress.total) }
 }
 
 extension BackupProgress.Phase {

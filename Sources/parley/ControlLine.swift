@@ -1,9 +1,8 @@
 import JSON
-import Storage
 
 /// A line of what the daemon answers to a command: JSON, one value a line.
 enum ControlLine: Equatable {
-  case progress(BackupProgress)
+  case progress(Progress)
   case outcome(Outcome)
 
   /// Larger than any that is written.
@@ -14,7 +13,7 @@ enum ControlLine: Equatable {
     json.object { json in
       switch self {
       case .progress(let progress):
-        json.field("phase", progress.phase.rawValue)
+        json.field("doing", progress.name)
         json.field("done", progress.done)
         json.field("total", progress.total)
       case .outcome(let outcome):
@@ -27,9 +26,8 @@ enum ControlLine: Equatable {
 
   init(reading bytes: [UInt8]) throws(JSONError) {
     var object = try JSONValue(parsing: bytes).object()
-    if let phase: String = try object.optional("phase") {
-      guard let phase = BackupProgress.Phase(rawValue: phase) else { throw try object.value("phase").error(.invalid) }
-      self = .progress(BackupProgress(phase, done: try object.int("done"), of: try object.int("total")))
+    if let name: String = try object.optional("doing") {
+      self = .progress(Progress(name, done: try object.int("done"), of: try object.int("total")))
     } else {
       let status = try object.int("status", in: 0...2)
       self = .outcome(Outcome(Outcome.Status(rawValue: Int32(status)) ?? .impossible, try object.string("sentence")))

@@ -13,6 +13,9 @@ enum ControlSite {
         let file = try await BackupCommand.file(request)
         return answer { report in await BackupCommand.make(file, of: store, report: report) }
       }
+      routes.on(.post, PurgeCommand.path) { _, _ in
+        answer { report in await PurgeCommand.purge(store, report: report) }
+      }
     }
     var limits = Limits()
     limits.connections = 16
@@ -22,7 +25,7 @@ enum ControlSite {
   /// Does something long: lines of progress while it lasts, and how it went as the last one. When the one who asked is
   /// gone it is ended.
   private static func answer(
-    _ work: @escaping @Sendable (_ report: @escaping BackupProgress.Report) async -> Outcome
+    _ work: @escaping @Sendable (_ report: @escaping Progress.Report) async -> Outcome
   ) -> Response {
     Response(
       .ok, fields: ["Content-Type": "application/jsonl"],
@@ -30,8 +33,9 @@ enum ControlSite {
         // What is slow to be taken is left out; the outcome is the newest, and stays.
         let (lines, feed) = AsyncStream.makeStream(of: ControlLine.self, bufferingPolicy: .bufferingNewest(4))
         let task = Task {
-          let outcome = await work { progress throws(BackupFault) in
-            if case .terminated = feed.yield(.progress(progress)) { throw .stopped }
+          let outcome = await work { progress in
+            if case .terminated = feed.yield(.progress(progress)) { return false }
+            return true
           }
           feed.yield(.outcome(outcome))
           feed.finish()

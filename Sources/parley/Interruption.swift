@@ -16,12 +16,12 @@ final class Interruption: Sendable {
     if count > 1 { exit(Outcome.Status.impossible.rawValue) }
   }
 
-  /// Runs work that blocks, on another thread than the one that hears of signals.
-  static func during<Value: Sendable>(_ work: @escaping @Sendable (Interruption) -> Value) async -> Value {
+  /// Runs work that may block, on another thread than the one that hears of signals.
+  static func during<Value: Sendable>(_ work: @escaping @Sendable (Interruption) async -> Value) async -> Value {
     let interruption = Interruption()
     let signals = Signals()
     for number in [SIGINT, SIGTERM] { signals.on(number) { interruption.come() } }
     defer { withExtendedLifetime(signals) {} }
-    return await Task.detached { work(interruption) }.value
+    return await Task.detached { await work(interruption) }.value
   }
 }

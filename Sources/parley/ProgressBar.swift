@@ -2,6 +2,22 @@ import Glibc
 import Networking
 import Synchronization
 
+/// What is being done, and how far it has come. A total of 0: nobody knows how long it takes.
+struct Progress: Equatable {
+  let name: String
+  let done: Int
+  let total: Int
+
+  init(_ name: String, done: Int = 0, of total: Int = 0) {
+    self.name = name
+    self.done = done
+    self.total = total
+  }
+
+  /// Called often; whether the work is to go on.
+  typealias Report = @Sendable (Progress) -> Bool
+}
+
 /// How far something long has come, on standard error: on a terminal one line that is drawn again, elsewhere one line for
 /// each thing that begins.
 final class ProgressBar: Sendable {
@@ -21,16 +37,18 @@ final class ProgressBar: Sendable {
 
   init(isTerminal: Bool = isatty(STDERR_FILENO) == 1) { self.isTerminal = isTerminal }
 
-  /// `total` of 0: nobody knows how long it takes.
-  func show(_ name: String, done: Int, of total: Int) {
+  /// For what says on standard output already what begins and ends: nil elsewhere.
+  static var onTerminal: ProgressBar? { isatty(STDERR_FILENO) == 1 ? ProgressBar(isTerminal: true) : nil }
+
+  func show(_ progress: Progress) {
     let text = state.withLock { state -> String? in
-      let isNew = state.name != name
-      state.name = name
-      guard isTerminal else { return isNew ? "\(name)\n" : nil }
+      let isNew = state.name != progress.name
+      state.name = progress.name
+      guard isTerminal else { return isNew ? "\(progress.name)\n" : nil }
       let now = Clock.monotonic()
-      guard isNew || now >= state.nextDraw || done == total else { return nil }
+      guard isNew || now >= state.nextDraw || progress.done == progress.total else { return nil }
       state.nextDraw = now + Self.interval
-      let line = Self.line(name, done: done, of: total)
+      let line = Self.line(progress)
       guard line != state.drawn else { return nil }
       state.drawn = line
       return "\r\u{1b}[K" + line
@@ -47,11 +65,11 @@ final class ProgressBar: Sendable {
     if isDrawn { Descriptor.writeAll(Array("\r\u{1b}[K".utf8), to: STDERR_FILENO) }
   }
 
-  static func line(_ name: String, done: Int, of total: Int) -> String {
-    let padded = name + String(repeating: " ", count: max(0, longestName - name.count))
-    guard total > 0 else { return "\(padded) …" }
+  static func line(_ progress: Progress) -> String {
+    let padded = progress.name + String(repeating: " ", count: max(0, longestName - progress.name.count))
+    guard progress.total > 0 else { return "\(padded) …" }
     // A fraction first: the product might not fit.
-    let part = min(max(Double(done) / Double(total), 0), 1)
+    let part = min(max(Double(progress.done) / Double(progress.total), 0), 1)
     let full = Int(part * Double(width))
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
     let percent = String(Int(part * 100))

@@ -34,7 +34,7 @@ enum RestoreCommand {
         let restored = try folder.restore(file, replacing: isReplacing, aside: aside) {
           progress throws(BackupFault) in
           if interruption.hasCome { throw .stopped }
-          bar.show(progress)
+          bar.show(Progress(progress))
         }
         return outcome(of: restored, file, folder.path)
       } catch {

@@ -1,12 +1,11 @@
 import JSON
-import Storage
 import Testing
 
 @testable import parley
 
 @Suite struct ControlLineTests {
   @Test(arguments: [
-    ControlLine.progress(BackupProgress(.copying, done: 1, of: 2)), .progress(BackupProgress(.comparing)),
+    ControlLine.progress(Progress("copying", done: 1, of: 2)), .progress(Progress("writing it \"anew\"")),
     .outcome(Outcome(.well, "Done: \"backup.tar\"\nand a second line")), .outcome(Outcome(.impossible, "")),
   ])
   func `a line says what was put into it, and is one line`(line: ControlLine) throws {
@@ -16,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "{}", "[]", #"{"phase":"dancing","done":1,"total":2}"#, #"{"phase":"copying","done":1}"#,
+    "", "{}", "[]", #"{"doing":1,"done":1,"total":2}"#, #"{"doing":"copying","done":1}"#,
     #"{"status":3,"sentence":""}"#, #"{"status":0}"#, #"{"status":0,"sentence":"","more":1}"#,
   ])
   func `what is no line of ours is an error`(text: String) {

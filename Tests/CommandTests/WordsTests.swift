@@ -16,6 +16,10 @@ import Testing
     #expect(Amount.count(number, "file") == text)
   }
 
+  @Test func `a word has the plural that it is given`() {
+    #expect(Amount.count(1, "copy", "copies") == "1 copy" && Amount.count(0, "copy", "copies") == "0 copies")
+  }
+
   @Test(arguments: [
     (0, 0, "packing                  …"), (0, 10, "packing                  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 %"),
     (5, 10, "packing                  ███████████████░░░░░░░░░░░░░░░  50 %"),
@@ -23,7 +27,7 @@ import Testing
     (Int.max - 1, Int.max, "packing                  ██████████████████████████████ 100 %"),
   ])
   func `a bar is as full as the work is done`(done: Int, total: Int, line: String) {
-    #expect(ProgressBar.line("packing", done: done, of: total) == line)
+    #expect(ProgressBar.line(Progress("packing", done: done, of: total)) == line)
   }
 
   @Test func `what a file says moves no cursor`() {

@@ -2,6 +2,7 @@ import Foundation
 import Model
 import SQLite
 import SeededRandom
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -275,5 +276,66 @@ import Testing
     await Self.tick(housekeeping, garden, minutes: 1)
     #expect(try Self.destruction(garden).rewritten == 2)
     #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  // MARK: At once
+
+  @Test func `a purge leaves nothing, and says what it took`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 6)
+    let text = try await garden.post(Secret.text.rawValue).id
+    let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
+    try await garden.react(to: text, saying: Secret.long.rawValue)
+    try await Self.post(2_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in
+      try tx.delete(text, by: Garden.ada)
+      try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 1_000)
+    }
+    garden.clock.pass(seconds: 1)
+    let (phases, seen) = AsyncStream.makeStream(of: PurgePhase.self)
+    let report = try await garden.store.purge { phase in seen.yield(phase) }
+    seen.finish()
+    #expect(report.seals == 1 && report.copies == 1)
+    #expect(report.sizeAfter > 0)
+    var all: [PurgePhase] = []
+    for await phase in phases where all.last != phase { all.append(phase) }
+    #expect(all == PurgePhase.allCases)
+    #expect(try Self.held(in: garden) == [])
+    let destruction = try Self.destruction(garden)
+    #expect(destruction.rewritten == destruction.count && destruction.forgotten == destruction.count)
+    #expect(try Garden.faults(in: garden.folder) == [])
+    let again = try await garden.store.purge { _ in }
+    #expect(again.seals == 0 && again.copies == 0)
+  }
+
+  @Test func `a purge can be given up while a reader is in its way`() async throws {
+    let garden = try await Garden()
+    let id = try await garden.post(Secret.text.rawValue).id
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    let picture = try reader.begin(.deferred)
+    _ = try reader.first("select count(*) from message") { try $0.int(0) }
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let tries = Mutex(0)
+    await #expect(throws: PurgeFault.stopped) {
+      try await garden.store.purge { phase throws(PurgeFault) in
+        guard phase == .emptyingLog else { return }
+        let count = tries.withLock { tries in
+          tries += 1
+          return tries
+        }
+        if count == 3 { throw .stopped }
+      }
+    }
+    picture.rollBack()
+    reader.close()
+    #expect(try Self.destruction(garden).forgotten == 0)
+    _ = try await garden.store.purge { _ in }
+    #expect(try Self.held(in: garden) == [])
+  }
+
+  @Test func `a purge of a closed store says that it can't`() async throws {
+    let garden = try await Garden()
+    await garden.store.close()
+    await #expect(throws: PurgeFault.unavailable) { try await garden.store.purge { _ in } }
   }
 }
