@@ -9,9 +9,15 @@ enum VerifyCommand {
       let settings = try Settings(
         arguments: arguments.filter { $0 != "--all" }, environment: Terminal.environment)
       let data = settings.text(.data) ?? "./data"
+      let bar = ProgressBar.onTerminal
+      defer { bar?.clear() }
       let findings = try Verification(data).run(all: isThorough) { step in
-        guard case .finished(let finding) = step else { return }
-        Terminal.print(text(of: finding))
+        switch step {
+        case .working(let check, let done, let total): bar?.show(Progress(check, done: done, of: total))
+        case .finished(let finding):
+          bar?.clear()
+          Terminal.print(text(of: finding))
+        }
       }
       return findings.allSatisfy(\.isSound) ? 0 : 1
     } catch let mistake as Settings.Mistake {
@@ -24,24 +30,14 @@ enum VerifyCommand {
 
   /// One line, and one more for each fault that is named.
   private static func text(of finding: Verification.Finding) -> String {
-    let counts = finding.counts.map { "\(grouped($0.number)) \($0.what)" }.joined(separator: ", ")
+    let counts = finding.counts.map { "\(Amount.grouped($0.number)) \($0.what)" }.joined(separator: ", ")
     guard !finding.isSound else { return "✓ \(finding.check): \(counts)\n" }
     var lines = [
-      "✗ \(finding.check): \(grouped(finding.faultCount)) fault\(finding.faultCount == 1 ? "" : "s"). It should be so that \(finding.proves)."
+      "✗ \(finding.check): \(Amount.count(finding.faultCount, "fault")). It should be so that \(finding.proves)."
     ]
     lines += finding.faults.map { "  \($0)" }
     let unnamed = finding.faultCount - finding.faults.count
-    if unnamed > 0 { lines.append("  and \(grouped(unnamed)) more") }
+    if unnamed > 0 { lines.append("  and \(Amount.grouped(unnamed)) more") }
     return lines.joined(separator: "\n") + "\n"
-  }
-
-  /// 1234567 as 1,234,567.
-  private static func grouped(_ number: Int) -> String {
-    var text = ""
-    for (index, digit) in String(number).reversed().enumerated() {
-      if index > 0, index.isMultiple(of: 3), digit != "-" { text.append(",") }
-      text.append(digit)
-    }
-    return String(text.reversed())
   }
 }

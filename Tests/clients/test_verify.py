@@ -1,6 +1,8 @@
 """`parley verify` as its exit status and its words."""
 
+import contextlib
 import hashlib
+import os
 import sqlite3
 import subprocess
 import tempfile
@@ -54,6 +56,24 @@ class Verify(unittest.TestCase):
         status, output, _ = self.verify("--all")
         self.assertEqual(status, 1)
         self.assertIn("  the counter of events stands at 1200300, and the last event is 0\n", output)
+
+    def test_on_a_terminal_it_shows_what_it_is_at(self):
+        self.plant()
+        reader, writer = os.openpty()
+        done = subprocess.run(
+            [PARLEY, "verify", "--data", self.folder], stdout=subprocess.PIPE, stderr=writer, text=True)
+        os.close(writer)
+        drawn = b""
+        # A terminal that nobody writes to any longer is an error at its end.
+        with contextlib.suppress(OSError):
+            while piece := os.read(reader, 65536):
+                drawn += piece
+        os.close(reader)
+        self.assertEqual(done.returncode, 0)
+        for check in ("integrity", "search", "files"):
+            self.assertIn(f"\r\x1b[K{check}".encode(), drawn)
+        self.assertTrue(drawn.endswith(b"\r\x1b[K"), "what was drawn is wiped away")
+        self.assertTrue(all(line.startswith("✓ ") for line in done.stdout.splitlines()), done.stdout)
 
     def test_nothing_to_look_at_is_2(self):
         status, output, errors = self.verify()
