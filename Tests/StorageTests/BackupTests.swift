@@ -108,7 +108,7 @@ import Testing
       try folder.backUp(to: backup, program: "test", at: 1_800_000_000_000) { _ in }
     }
     guard case .unsound(let faults) = fault else { return }
-    #expect(faults.count == 1 && faults.first?.contains("chain") == true)
+    #expect(faults.count == 1 && faults.first?.contains("and names 1") == true)
     #expect(try scratch.names() == ["garden"])
   }
 

@@ -111,8 +111,7 @@ struct BackupMaker {
   private func check(_ manifest: BackupManifest) throws -> [StoredFile] {
     let connection = try Connection.reader(copy)
     try cancellation.watch(connection)
-    try step(BackupProgress(.checking))
-    var faults = try Soundness.faults(in: connection)
+    var faults = try Verification.faults(inCopy: connection) { check in try step(BackupProgress(checking: check)) }
     if faults.isEmpty, try connection.counts() != manifest.counts {
       faults.append("the copy has not as many rows as the source")
     }

@@ -16,6 +16,14 @@ public struct BackupProgress: Hashable, Sendable {
     self.total = total
   }
 
+  /// Each check begins anew.
+  init(checking step: Verification.Step) {
+    switch step {
+    case .working(_, let done, let total): self.init(.checking, done: done, of: total)
+    case .finished: self.init(.checking)
+    }
+  }
+
   /// Called often; may end the work by throwing.
   public typealias Report = @Sendable (BackupProgress) throws(BackupFault) -> Void
 }

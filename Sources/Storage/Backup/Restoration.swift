@@ -69,7 +69,6 @@ struct Restoration {
 
   private func prepare(_ contents: BackupReader.Contents) throws -> BackupReport {
     let database = "\(unpacked)/\(BackupName.database)"
-    try report(BackupProgress(.checking))
     do {
       try check(database, contents)
       let missing = try missingFiles(database, contents)
@@ -98,7 +97,7 @@ struct Restoration {
       try row.int(0)
     }
     guard actors == 0 else { throw BackupDamage.badDatabase("it has triggers or views") }
-    let faults = try Soundness.faults(in: connection)
+    let faults = try Verification.faults(inCopy: connection) { check in try report(BackupProgress(checking: check)) }
     guard faults.isEmpty else { throw BackupDamage.badDatabase(faults.prefix(5).joined(separator: "; ")) }
     guard try connection.counts() == contents.manifest.counts else {
       throw BackupDamage.badDatabase("it has not the rows that \(BackupName.manifest) tells of")

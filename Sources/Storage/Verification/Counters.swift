@@ -18,11 +18,13 @@ extension Check {
     ) { row in try row.text(0) }
     var last = (id: 0, table: "")
     var count = 0
-    for table in tables { count += try examination.number(SQL("select count(*) from \"\(table)\"")) }
+    for table in tables { count += try examination.number(SQL("select count(*) from \(Connection.quoted(table))")) }
     examination.expect(count)
     // Each part is in the order of its ids already; SQLite merges them.
     let ids = try connection.prepare(
-      SQL(tables.map { "select id, '\($0)' as kind from \"\($0)\"" }.joined(separator: " union all ") + " order by id"))
+      SQL(
+        tables.map { "select id, \(Connection.literal($0)) as kind from \(Connection.quoted($0))" }
+          .joined(separator: " union all ") + " order by id"))
     while try ids.step() {
       let id = try ids.row.int(0)
       let table = try ids.row.text(1)

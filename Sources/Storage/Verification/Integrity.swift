@@ -30,21 +30,23 @@ extension Check {
   }
 
   /// SQLite's check knows rows by a number that many tables don't have; so the rows are looked for by what they name.
-  private static func rows(of table: String, breaking key: Int, _ connection: Connection) throws -> [String] {
+  private static func rows(of name: String, breaking key: Int, _ connection: Connection) throws -> [String] {
     let key = try connection.first(
       """
       select "table", "from", "to"
       from pragma_foreign_key_list($1)
       where id = $2
-      """, table, key
+      """, name, key
     ) { row in (parent: try row.text(0), from: try row.text(1), to: try row.text(2)) }
     guard let key else { return [] }
+    let (table, from) = (Connection.quoted(name), Connection.quoted(key.from))
     return try connection.all(
       SQL(
         """
-        select \(try connection.rowName(in: table)), quote("\(key.from)")
-        from "\(table)"
-        where "\(key.from)" is not null and "\(key.from)" not in (select "\(key.to)" from "\(key.parent)")
+        select \(try connection.rowName(in: name)), quote(\(from))
+        from \(table)
+        where \(from) is not null
+        and \(from) not in (select \(Connection.quoted(key.to)) from \(Connection.quoted(key.parent)))
         limit \(Verification.mostNamed)
         """)
     ) { row in "\(try row.text(0)) names \(key.parent) \(try row.text(1)), which is not there" }
@@ -62,6 +64,7 @@ extension Connection {
       order by pk
       """, table
     ) { row in try row.text(0) }
-    return "'\(table) with ' || " + columns.map { "'\($0) ' || quote(\"\($0)\")" }.joined(separator: " || ', ' || ")
+    let names = columns.map { "\(Self.literal("\($0) ")) || quote(\(Self.quoted($0)))" }
+    return "\(Self.literal("\(table) with ")) || \(names.joined(separator: " || ', ' || "))"
   }
 }

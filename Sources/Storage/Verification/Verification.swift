@@ -100,6 +100,16 @@ public struct Verification: Sendable {
     return findings
   }
 
+  /// What is wrong with a copy of a database, wherever it lies and whoever made it: the faults of the first check that finds
+  /// any.
+  static func faults(inCopy connection: Connection, watch: @escaping (Step) throws -> Void) throws -> [String] {
+    for check in Check.ofCopy {
+      let finding = try check.run(Examination(check, "", connection, watch))
+      if !finding.isSound { return finding.faults }
+    }
+    return []
+  }
+
   private func open() throws(SQLiteError) -> Connection {
     var options = Connection.Options()
     options.sortsOnDisk = true
