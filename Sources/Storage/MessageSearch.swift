@@ -71,18 +71,23 @@ extension ReadTransaction {
     of match: String, after: Int, before: Int, _ isUpward: Bool, limit: Int
   ) throws(Refusal) -> [Int] {
     try run { connection in
+      // A forum is a scope of what is still being imported into it, too.
       let upward: SQL = """
-        select rowid
-        from search
-        where search match $1 and rowid > $2 and rowid < $3
-        order by rowid
+        select s.rowid
+        from search s
+        join message m on m.id = s.rowid
+        join conversation c on c.id = m.conversation_id
+        where s.search match $1 and s.rowid > $2 and s.rowid < $3 and c.state <> 'importing'
+        order by s.rowid
         limit $4
         """
       let downward: SQL = """
-        select rowid
-        from search
-        where search match $1 and rowid > $2 and rowid < $3
-        order by rowid desc
+        select s.rowid
+        from search s
+        join message m on m.id = s.rowid
+        join conversation c on c.id = m.conversation_id
+        where s.search match $1 and s.rowid > $2 and s.rowid < $3 and c.state <> 'importing'
+        order by s.rowid desc
         limit $4
         """
       return try connection.all(isUpward ? upward : downward, match, after, before, limit) { row in try row.int(0) }

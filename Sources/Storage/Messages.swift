@@ -13,17 +13,31 @@ public struct StoredMessage: Sendable, Hashable {
   public let isNew: Bool
 }
 
+/// Where a conversation ends, and where it belongs.
+struct MessagePlace {
+  let lastSeq: Int
+  let lastID: Int
+  let forum: ID<Forum>?
+}
+
 extension WriteTransaction {
   public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
     let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
     if let earlier = try repeated(message, fingerprint) { return earlier }
-    guard let place = try openPlace(message.conversation) else { throw .notFound }
+    guard let place = try place(message.conversation, in: "open") else { throw .notFound }
+    return try append(message, to: place, at: now, fingerprint)
+  }
+
+  /// Stores a message as the last one of its conversation.
+  func append(
+    _ message: NewMessage, to place: MessagePlace, at time: Int64, _ fingerprint: [UInt8]
+  ) throws(Refusal) -> StoredMessage {
     if let answered = message.replyTo { try requireMessage(answered, in: message.conversation) }
 
     let id = ID<Message>(nextID())
     let seq = place.lastSeq + 1
     let previous = place.lastSeq == 0 ? nil : ID<Message>(place.lastID)
-    try insert(message, id, seq, previous)
+    try insert(message, id, seq, previous, at: time)
     try addRows(of: message.text, to: id, in: message.conversation)
     if let annotations = message.annotations {
       try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
@@ -45,7 +59,7 @@ extension WriteTransaction {
   }
 
   /// The message that the same send made before, over whatever transport.
-  private func repeated(_ message: NewMessage, _ fingerprint: [UInt8]) throws(Refusal) -> StoredMessage? {
+  func repeated(_ message: NewMessage, _ fingerprint: [UInt8]) throws(Refusal) -> StoredMessage? {
     guard let clientID = message.clientID else { return nil }
     let found = try run { connection in
       try connection.first(
@@ -69,17 +83,18 @@ extension WriteTransaction {
     return found.stored
   }
 
-  private func openPlace(
-    _ conversation: ID<Conversation>
-  ) throws(Refusal) -> (lastSeq: Int, lastID: Int, forum: ID<Forum>?)? {
+  func place(_ conversation: ID<Conversation>, in state: String) throws(Refusal) -> MessagePlace? {
     try run { connection in
       try connection.first(
         """
         select last_seq, last_message_id, forum_id
         from conversation
-        where id = $1 and state = 'open'
-        """, conversation.number
-      ) { row in (try row.int(0), try row.int(1), try row.optionalInt(2).map { ID($0) }) }
+        where id = $1 and state = $2
+        """, conversation.number, state
+      ) { row in
+        MessagePlace(
+          lastSeq: try row.int(0), lastID: try row.int(1), forum: try row.optionalInt(2).map { ID($0) })
+      }
     }
   }
 
@@ -98,7 +113,7 @@ extension WriteTransaction {
   }
 
   private func insert(
-    _ message: NewMessage, _ id: ID<Message>, _ seq: Int, _ previous: ID<Message>?
+    _ message: NewMessage, _ id: ID<Message>, _ seq: Int, _ previous: ID<Message>?, at time: Int64
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
@@ -112,7 +127,7 @@ extension WriteTransaction {
           $14)
         """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
         message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
-        message.replyTo?.number, message.isMachineOnly, Int(now), message.sentAt.map { Int($0) })
+        message.replyTo?.number, message.isMachineOnly, Int(time), message.sentAt.map { Int($0) })
       try connection.execute(
         """
         update conversation
