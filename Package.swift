@@ -49,7 +49,10 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "parley", dependencies: ["Serving", "Networking", "Wire", "Web", "Storage", "JSON", "Crypto"],
+      name: "parley",
+      dependencies: [
+        "API", "Community", "Serving", "Networking", "Wire", "Web", "Storage", "Model", "JSON", "Crypto",
+      ],
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "parley-bench", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],

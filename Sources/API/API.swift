@@ -5,7 +5,7 @@ import Wire
 
 /// The REST half of the contract: what `Routes.swift` lists, answered by the community.
 public struct API: Sendable {
-  let community: Community
+  public let community: Community
   let release: Release
   let limiter: RateLimiter
 
@@ -60,6 +60,8 @@ struct Endpoint: Sendable {
     case anyone
     /// A person whose way in is good for that.
     case person(Scope)
+    /// Who has the data folder, by a socket in it.
+    case host
   }
 
   /// What changes something counts as writing, unless it says otherwise.

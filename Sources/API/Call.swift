@@ -20,6 +20,10 @@ struct Call {
     self.context = context
     self.api = api
     view = context.locals.object(CommunityView.self) { api.community.view() }
+    if endpoint.access == .host {
+      caller = try view.host()
+      return
+    }
     caller = try Authentication.caller(of: request, context, view)
     if case .person(let scope) = endpoint.access { _ = try caller.person(for: scope) }
     if let work = endpoint.work { try api.limiter.count(work, by: caller, at: context.client, now: context.now) }

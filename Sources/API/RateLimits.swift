@@ -28,6 +28,33 @@ public struct RateLimits: Sendable {
   }
 }
 
+/// The table of them, as `--help` and the README print it.
+extension RateLimits {
+  public struct Entry: Sendable {
+    /// `--rate-<name>` and `PARLEY_RATE_<NAME>`.
+    public let name: String
+    public let meaning: String
+    public let path: any WritableKeyPath<RateLimits, Int> & Sendable
+    /// What is taken for it.
+    public let range = 1...1_000_000
+
+    /// The default.
+    public var value: Int { RateLimits()[keyPath: path] }
+  }
+
+  public static let all: [Entry] = [
+    Entry(name: "login", meaning: "passwords and links that one address tries in a minute", path: \.login.perMinute),
+    Entry(name: "login-burst", meaning: "how many of them at once", path: \.login.burst),
+    Entry(
+      name: "registration", meaning: "people whom one address registers in a minute", path: \.registration.perMinute),
+    Entry(name: "registration-burst", meaning: "how many of them at once", path: \.registration.burst),
+    Entry(name: "sending", meaning: "messages of one person in a minute", path: \.sending.perMinute),
+    Entry(name: "sending-burst", meaning: "how many of them at once", path: \.sending.burst),
+    Entry(name: "writing", meaning: "other changes of one person in a minute", path: \.writing.perMinute),
+    Entry(name: "writing-burst", meaning: "how many of them at once", path: \.writing.burst),
+  ]
+}
+
 /// So many at once, and then so many a minute.
 public struct Allowance: Sendable, Hashable {
   public var burst: Int

@@ -79,6 +79,37 @@ extension ReadTransaction {
     }
   }
 
+  /// Of those who can come in and look after the place, who came first.
+  public func owner() throws(Refusal) -> ID<Account>? {
+    try run { connection in
+      try connection.first(
+        """
+        select id
+        from account
+        where state = 'active' and imported = 0 and role = 'owner'
+        order by id
+        limit 1
+        """
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
+  /// All who have an account, the oldest first, after that one.
+  public func everyone(after id: ID<Account>?, limit: Int) throws(Refusal) -> [Person] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, name, display_name, bio, role, created_at, revision, state, imported, last_seen_at,
+          discoverable, reachable_by, shows_receipts, preferences, name_key
+        from account
+        where id > $1 and state not in ('left', 'erased')
+        order by id
+        limit $2
+        """, id?.number ?? 0, limit
+      ) { row in try Person(row) }
+    }
+  }
+
   /// Whether two are in a forum or a conversation together.
   public func areTogether(_ one: ID<Account>, _ other: ID<Account>) throws(Refusal) -> Bool {
     try run { connection in

@@ -9,6 +9,8 @@ public final class Site: Sendable {
   public let router: Router
   public let limits: Limits
   public let addresses: Addresses
+  /// The part that programs use; nil: none is apart.
+  let interface: Interface?
   /// Asked when no route matches: the static files.
   let fallback: Handler
   /// Sent with every answer that does not say otherwise: the server writes them into its head, so that no answer carries
@@ -18,12 +20,14 @@ public final class Site: Sendable {
 
   public init(
     router: Router, fallback: Handler? = nil, limits: Limits = Limits(), addresses: Addresses = Addresses(),
-    common: Fields = Site.securityFields, complain: @escaping @Sendable (String) -> Void = { _ in }
+    interface: Interface? = nil, common: Fields = Site.securityFields,
+    complain: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.router = router
     if let fallback { self.fallback = fallback } else { self.fallback = Self.nothing }
     self.limits = limits
     self.addresses = addresses
+    self.interface = interface
     self.common = Self.with(hsts: addresses, common)
     self.complain = complain
   }
@@ -74,8 +78,11 @@ public final class Site: Sendable {
       }
     } catch {
       if error.status.code >= 500, let cause = error.cause { complain("\(context.id) \(cause)") }
-      response = error.response(id: context.id, to: request.head)
+      response =
+        interface?.holds(request.path) == true
+        ? error.response(id: context.id) : error.response(id: context.id, to: request.head)
     }
+    interface?.open(&response, to: request.head)
     finish(&response, request.head)
     return response
   }

@@ -14,7 +14,7 @@ enum BackupCommand {
     let outcome: Outcome
     do throws(Settings.Mistake) {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "backup", [.data], operands: 1)
+        arguments: arguments, environment: Terminal.environment, of: "backup", [.data], operands: ["FILE"])
       let data = settings.text(.data) ?? "./data"
       outcome = try await make(try Folder.absolute(settings.operands[0]), of: data, bar)
     } catch {

@@ -58,7 +58,7 @@ struct Call: Sendable {
 
 private final class Gathered: Sendable {
   private let state = Mutex<[UInt8]>([])
-  private static let most = 65_536
+  private static let most = 1 << 20
 
   var bytes: [UInt8] { state.withLock { $0 } }
   func add(_ piece: [UInt8]) { state.withLock { if $0.count + piece.count <= Self.most { $0 += piece } } }

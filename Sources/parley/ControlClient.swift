@@ -1,3 +1,4 @@
+import JSON
 import Networking
 import Synchronization
 import Wire
@@ -5,6 +6,22 @@ import Wire
 /// Asks the daemon that has a data folder to do something.
 struct ControlClient {
   let data: String
+
+  /// One short answer: a JSON object.
+  func answer(
+    _ method: Wire.Method, _ path: String, _ members: (inout JSONWriter) -> Void = { _ in }
+  ) async throws -> JSONObject {
+    let socket = try ControlSocket(in: data)
+    var json = JSONWriter()
+    json.object(members)
+    var call = Call(address: socket.address, host: "localhost", name: "the daemon", method: method, path: path)
+    if !method.isSafe { call.body = json.bytes }
+    call.patience = 30
+    defer { withExtendedLifetime(socket) {} }
+    let (status, body) = try await call.answer()
+    guard status.code < 300 else { throw Refused(status, body) }
+    return try JSONValue(parsing: body).object()
+  }
 
   /// Shows the progress, and says how it went.
   func ask(_ path: String, _ body: [UInt8], _ bar: ProgressBar) async throws(Settings.Mistake) -> Outcome {

@@ -1,5 +1,5 @@
+import API
 import Serving
-import Storage
 
 /// Answers the commands of the host while the daemon runs.
 struct ControlServer: Sendable {
@@ -7,11 +7,13 @@ struct ControlServer: Sendable {
   /// The path of the socket may lead through a descriptor of this, until the path is removed.
   private let socket: ControlSocket
 
-  init(_ store: Store, in data: String, complain: @escaping @Sendable (String) -> Void) async throws {
+  init(
+    _ api: API, _ origin: String, in data: String, complain: @escaping @Sendable (String) -> Void
+  ) async throws {
     socket = try ControlSocket(in: data)
     server = try Server(
-      .init(endpoints: [.init(try socket.listen())], loops: 1), site: ControlSite.make(store, complain: complain),
-      complain: complain)
+      .init(endpoints: [.init(try socket.listen())], loops: 1),
+      site: ControlSite.make(api, origin, complain: complain), complain: complain)
     try await server.start()
   }
 

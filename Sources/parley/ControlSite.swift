@@ -1,14 +1,18 @@
 // What commands may ask of the running daemon, over the control socket: whatever writes the database, or must not be done
 // while somebody else writes it. Who can ask is the owner of the data folder, and may do everything.
 
+import API
 import JSON
 import Storage
 import Web
 import Wire
 
 enum ControlSite {
-  static func make(_ store: Store, complain: @escaping @Sendable (String) -> Void) -> Site {
+  /// `origin` begins the links that people get.
+  static func make(_ api: API, _ origin: String, complain: @escaping @Sendable (String) -> Void) -> Site {
+    let store = api.community.store
     let router = Router { routes in
+      api.addForHost(to: &routes)
       routes.on(.post, BackupCommand.path) { request, _ throws(Problem) in
         let file = try await BackupCommand.file(request)
         return answer { report in await BackupCommand.make(file, of: store, report: report) }
@@ -19,7 +23,8 @@ enum ControlSite {
     }
     var limits = Limits()
     limits.connections = 16
-    return Site(router: router, limits: limits, complain: complain)
+    let addresses = Addresses(publicOrigins: WebAddress(origin: origin).map { [$0] } ?? [])
+    return Site(router: router, limits: limits, addresses: addresses, complain: complain)
   }
 
   /// Does something long: lines of progress while it lasts, and how it went as the last one. When the one who asked is

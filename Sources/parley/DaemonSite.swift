@@ -1,22 +1,26 @@
+import API
 import JSON
-import Storage
 import Web
 import Wire
 
 /// What the daemon answers.
 enum DaemonSite {
   static func make(
-    store: Store, share: String, limits: Limits, addresses: Addresses, complain: @escaping @Sendable (String) -> Void
+    _ api: API, share: String, limits: Limits, addresses: Addresses, crossOrigins: [WebAddress],
+    complain: @escaping @Sendable (String) -> Void
   ) -> Site {
     let files = StaticFiles("\(share)/Public")
     let router = Router { routes in
+      api.add(to: &routes)
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ throws(Problem) in
-        guard store.isReady else { throw .unavailable }
+        guard api.community.store.isReady else { throw .unavailable }
         return health
       }
     }
-    return Site(router: router, fallback: files?.answer, limits: limits, addresses: addresses, complain: complain)
+    return Site(
+      router: router, fallback: files?.answer, limits: limits, addresses: addresses,
+      interface: Interface(base: API.base, crossOrigins: crossOrigins), complain: complain)
   }
 
   private static var health: Response {

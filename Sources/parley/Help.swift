@@ -10,10 +10,14 @@ enum Help {
       parley purge          take what was deleted out of the files now
       parley migrate        bring the database of a stopped server up to date, or say with --status whether it is
       parley health         ask a running server whether it is well
+      parley setup          print the link by which the owner of a new place comes in
+      parley user           add people, list them, give roles, keep out, help with a lost password
+      parley invite         print a link by which others may come in
+      parley token NAME     print a token for a program that comes as NAME
       parley version        print the version
 
     The exit status is 0 when all is well, 1 when something was found to be wrong, such as a file that is no backup, and 2
-    when a command could not be carried out. parley COMMAND --help says more.
+    when a command could not be carried out. A place that says no, such as to a name that is taken, is 1. parley COMMAND --help says more.
 
     """
 
@@ -27,6 +31,7 @@ enum Help {
       """
     text += "\nSettings\n" + table(Setting.usual)
     text += "\nLimits on what a peer may cost\n" + table(Setting.limits)
+    text += "\nLimits on what one person, or one address, may ask for\n" + table(Setting.rates)
     return text
   }
 
@@ -85,6 +90,59 @@ enum Help {
 
     """ + table([.data, .share])
   }
+
+  private static let atPlace = """
+    A server that uses the data folder is asked, over the socket in the folder; else the command does it itself. Of the
+    settings of parley serve it uses --data and --share, and for links --public-url, else --listen and those of TLS.
+    """
+
+  static var user: String {
+    """
+    parley user add NAME [--role ROLE] --password-stdin
+    parley user list [--json]
+    parley user role NAME ROLE
+    parley user disable NAME
+    parley user enable NAME
+    parley user reset NAME
+
+    Looks after the people of the place. reset prints a link that sets a new password once, within a day. \(atPlace)
+    Roles and states are changed in the name of the place's owner.
+
+    Settings
+
+    """ + table([.role, .passwordStdin, .json])
+  }
+
+  static var invite: String {
+    """
+    parley invite [--role ROLE] [--uses N] [--expires WHEN] [--forum ID]
+
+    Prints a link by which others may come in, made in the name of the place's owner. \(atPlace)
+
+    Settings
+
+    """ + table([.role, .uses, .expires, .forum])
+  }
+
+  static var token: String {
+    """
+    parley token NAME [--scope SCOPE] [--name TEXT] [--expires WHEN]
+
+    Prints a token by which a program comes as NAME. It is told this once; its owner sees it among theirs and may end it.
+    \(atPlace)
+
+    Settings
+
+    """ + table([.scope, .name, .expires])
+  }
+
+  static let setup = """
+    parley setup
+
+    Prints the link by which the first owner of a place comes in, as parley serve does when it starts. The link that was
+    printed before is void. Exit status 1 when the place has an owner already. \(atPlace)
+
+    """
 
   static var backup: String {
     """

@@ -20,6 +20,7 @@ struct Outcome: Equatable {
   /// Says it; the exit status.
   func tell() -> Int32 {
     switch status {
+    case .well where sentence.isEmpty: break
     case .well: Terminal.print(printable + "\n")
     case .wrong, .impossible: Terminal.complain(printable)
     }

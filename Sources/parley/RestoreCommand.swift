@@ -12,7 +12,7 @@ enum RestoreCommand {
     let outcome: Outcome
     do throws(Settings.Mistake) {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "restore", [.data, .replace], operands: 1)
+        arguments: arguments, environment: Terminal.environment, of: "restore", [.data, .replace], operands: ["FILE"])
       let data = settings.text(.data) ?? "./data"
       let file = settings.operands[0]
       guard Folder.exists(file) else { throw Settings.Mistake(sentence: "There is no file \(file).") }

@@ -1,5 +1,7 @@
 // `parley serve`: reads the settings, puts the parts together, and stays until it is told to stop.
 
+import API
+import Community
 import Glibc
 import Networking
 import Serving
@@ -26,8 +28,8 @@ enum ServeCommand {
     let complain: @Sendable (String) -> Void = { Terminal.complain($0) }
     // What can be wrong in the settings is found before anything is made.
     let data = settings.text(.data) ?? "./data"
-    let limits = try settings.limits()
-    let addresses = try addresses(settings)
+    let (limits, rates) = (try settings.limits(), try settings.rates())
+    let (addresses, others) = (try addresses(settings), try settings.origins(.corsOrigin))
     let (loops, polling, log) = (try loops(settings), try polling(settings), try accessLog(settings))
     let share = try Folder.share(settings.text(.share))
     let certificates = try Certificates(settings, data: data)
@@ -44,19 +46,23 @@ enum ServeCommand {
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
     checkDescriptors(limits)
-    let store = try open(folder, Folder.migrations(share), complain)
+    let store = try openStore(folder, Folder.migrations(share), complain)
+    let api = API(Community(store), release: .current, rates: rates)
 
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
     }
     let server = try Server(
       .init(endpoints: endpoints, loops: loops, polling: polling),
-      site: DaemonSite.make(store: store, share: share, limits: limits, addresses: addresses, complain: complain),
+      site: DaemonSite.make(
+        api, share: share, limits: limits, addresses: addresses, crossOrigins: others, complain: complain),
       log: log, complain: complain)
     try await server.start()
-    let control = await controlServer(store, data, complain)
+    let origin = HostOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
+    let control = await controlServer(api, origin, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
     let housekeeping = keepHouse(store)
+    try await announceSetUp(api.community, origin)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
     for await signal in signals.events {
@@ -73,12 +79,12 @@ enum ServeCommand {
     return 0
   }
 
-  private static func open(
+  static func openStore(
     _ folder: DataFolder, _ migrations: String, _ complain: @escaping @Sendable (String) -> Void
   ) throws(Settings.Mistake) -> Store {
     do throws(StoreFault) {
       let store = try Store(
-        folder, migrations: migrations, clock: { Clock.wall() / 1_000_000 }, complain: complain)
+        folder, migrations: migrations, jobs: Community.jobs, clock: { Clock.wall() / 1_000_000 }, complain: complain)
       if !store.migrated.isEmpty { complain("Applied to the database: \(store.migrated.joined(separator: ", ")).") }
       return store
     } catch {
@@ -104,6 +110,12 @@ enum ServeCommand {
     Terminal.complain(
       "The system allows \(descriptors) descriptors, too few for --limit-connections \(limits.connections): "
         + "beyond them people wait. ulimit -n, or LimitNOFILE in the unit, allows more.")
+  }
+
+  /// As long as nobody looks after the place, each start tells the host how to come in first.
+  private static func announceSetUp(_ community: Community, _ origin: String) async throws {
+    guard let code = try await community.setupLink() else { return }
+    Terminal.print("make this place yours: \(origin)/setup/\(code)\n")
   }
 
   private static func announce(
@@ -178,16 +190,6 @@ enum ServeCommand {
   }
 
   private static func addresses(_ settings: Settings) throws(Settings.Mistake) -> Addresses {
-    var origins: [WebAddress] = []
-    for text in settings.all(.publicURL) {
-      guard let address = WebAddress(text), ["http", "https"].contains(address.scheme.rawValue), address.path == "/",
-        address.query == nil
-      else {
-        throw Settings.Mistake(
-          sentence: "--public-url takes an address such as https://chat.example.org, without a path, not \"\(text)\".")
-      }
-      origins.append(address)
-    }
     var trusted: [AddressBlock] = []
     for text in settings.all(.trustedProxy) {
       guard let block = AddressBlock(text) else {
@@ -200,7 +202,7 @@ enum ServeCommand {
     guard let proxyFields = Addresses.ProxyFields(rawValue: text) else {
       throw Settings.Mistake(sentence: "--proxy-fields takes x-forwarded or forwarded, not \"\(text)\".")
     }
-    return Addresses(publicOrigins: origins, trusted: trusted, proxyFields: proxyFields)
+    return Addresses(publicOrigins: try settings.origins(.publicURL), trusted: trusted, proxyFields: proxyFields)
   }
 
   private static func loops(_ settings: Settings) throws(Settings.Mistake) -> Int {
@@ -234,10 +236,10 @@ enum ServeCommand {
 
   /// A file system that has no sockets keeps nobody from talking.
   private static func controlServer(
-    _ store: Store, _ data: String, _ complain: @escaping @Sendable (String) -> Void
+    _ api: API, _ origin: String, _ data: String, _ complain: @escaping @Sendable (String) -> Void
   ) async -> ControlServer? {
     do {
-      return try await ControlServer(store, in: data, complain: complain)
+      return try await ControlServer(api, origin, in: data, complain: complain)
     } catch {
       complain("Commands such as parley backup can't reach this server: \(error)")
       return nil

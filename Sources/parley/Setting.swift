@@ -1,5 +1,7 @@
+import API
 import Glibc
 import Web
+import Wire
 
 /// One thing that can be set: by a flag, or by an environment variable of the same name. `--help` and the README print
 /// this table, so that it is the whole truth.
@@ -31,6 +33,9 @@ extension Setting {
   static let publicURL = Setting(
     name: "public-url", value: "URL",
     meaning: "the address that people use; links, redirects, cookies and Origin checks follow it", isRepeatable: true)
+  static let corsOrigin = Setting(
+    name: "cors-origin", value: "URL", meaning: "another site whose pages may use the API, with tokens",
+    isRepeatable: true)
   static let trustedProxy = Setting(
     name: "trusted-proxy", value: "CIDR",
     meaning: "a proxy that is believed about the client's address; a Unix socket always is", isRepeatable: true)
@@ -54,8 +59,9 @@ extension Setting {
     name: "log-format", value: "HOW", meaning: "text or json on standard error, or none", fallback: "text")
 
   static let usual: [Setting] = [
-    listen, data, share, publicURL, trustedProxy, proxyFields, certificate, key, selfSigned, redirect, loops, polling,
-    log,
+    listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
+    loops,
+    polling, log,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in
@@ -64,7 +70,11 @@ extension Setting {
       meaning: entry.meaning, fallback: String(entry.value))
   }
 
-  static let all = usual + limits
+  static let rates: [Setting] = RateLimits.all.map { entry in
+    Setting(name: "rate-\(entry.name)", value: "N", meaning: entry.meaning, fallback: String(entry.value))
+  }
+
+  static let all = usual + limits + rates
 }
 
 /// What was set. A flag wins over a variable.
@@ -81,7 +91,7 @@ struct Settings: Sendable {
   /// `known` are the settings of the command; others may stand in the environment, but not in its arguments.
   init(
     arguments: [String], environment: [String: String], of command: String = "serve", _ known: [Setting] = Setting.all,
-    operands wanted: Int = 0
+    operands wanted: [String] = []
   ) throws(Mistake) {
     for setting in known where !setting.isFlagOnly {
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
@@ -92,7 +102,7 @@ struct Settings: Sendable {
     var given: Set<String> = []
     var rest = arguments[...]
     while let argument = rest.popFirst() {
-      if !argument.hasPrefix("-"), operands.count < wanted {
+      if !argument.hasPrefix("-"), operands.count < wanted.count {
         operands.append(argument)
         continue
       }
@@ -118,8 +128,9 @@ struct Settings: Sendable {
         throw Mistake(sentence: "\(setting.flag) is given twice.")
       }
     }
-    guard operands.count == wanted else {
-      throw Mistake(sentence: "parley \(command) needs a FILE. parley \(command) --help says more.")
+    guard operands.count == wanted.count else {
+      let missing = wanted[operands.count]
+      throw Mistake(sentence: "parley \(command) needs a \(missing). parley \(command) --help says more.")
     }
   }
 
@@ -139,6 +150,30 @@ struct Settings: Sendable {
         sentence: "\(setting.flag) takes a number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\".")
     }
     return number
+  }
+
+  func rates() throws(Mistake) -> RateLimits {
+    var rates = RateLimits()
+    for (entry, setting) in zip(RateLimits.all, Setting.rates) {
+      if let number = try number(setting, in: entry.range) { rates[keyPath: entry.path] = number }
+    }
+    return rates
+  }
+
+  /// What stands in a setting that takes addresses without a path.
+  func origins(_ setting: Setting) throws(Mistake) -> [WebAddress] {
+    var origins: [WebAddress] = []
+    for text in all(setting) {
+      guard let address = WebAddress(text), ["http", "https"].contains(address.scheme.rawValue), address.path == "/",
+        address.query == nil
+      else {
+        throw Mistake(
+          sentence:
+            "\(setting.flag) takes an address such as https://chat.example.org, without a path, not \"\(text)\".")
+      }
+      origins.append(address)
+    }
+    return origins
   }
 
   func limits() throws(Mistake) -> Limits {

@@ -1,2 +1,8 @@
+import API
+
 /// The version of this program, and the only place where it stands.
 let version = "0.1.0"
+
+extension API.Release {
+  static let current = API.Release(version: parley.version, web: parley.version)
+}

@@ -45,7 +45,9 @@ private let mayImport: [String: Set<String>] = [
   "API": ["Community", "PubSub", "Model", "Markup", "Web", "Wire", "JSON"],
   "Web": ["Wire", "JSON"],
   "Serving": ["Networking", "Wire", "Web", "JSON", "Dispatch"],
-  "parley": ["Crypto", "JSON", "Networking", "Serving", "Storage", "Web", "Wire", "Dispatch"],
+  "parley": [
+    "API", "Community", "Crypto", "JSON", "Model", "Networking", "Serving", "Storage", "Web", "Wire", "Dispatch",
+  ],
   "parley-bench": ["Crypto", "JSON", "Networking", "Serving", "Web", "Wire", "Dispatch"],
 ]
 

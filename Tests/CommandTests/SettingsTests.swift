@@ -6,21 +6,21 @@ import Testing
   @Test func `a command takes its operands and its own settings`() throws {
     let settings = try Settings(
       arguments: ["--replace", "backup.tar", "--data=there"], environment: ["PARLEY_LOOPS": "none"], of: "restore",
-      [.data, .replace], operands: 1)
+      [.data, .replace], operands: ["FILE"])
     #expect(settings.operands == ["backup.tar"] && settings.text(.data) == "there" && settings.isOn(.replace))
   }
 
   @Test func `what is meant for one run is set by no variable`() throws {
     let environment = ["PARLEY_REPLACE": "yes", "PARLEY_DATA": "there"]
     let settings = try Settings(
-      arguments: ["a"], environment: environment, of: "restore", [.data, .replace], operands: 1)
+      arguments: ["a"], environment: environment, of: "restore", [.data, .replace], operands: ["FILE"])
     #expect(!settings.isOn(.replace) && settings.text(.data) == "there")
   }
 
   @Test(arguments: [[], ["a", "b"], ["a", "--listen", "x"], ["a", "--data"], ["--data"]])
   func `a command without sense is told so`(arguments: [String]) {
     #expect(throws: Settings.Mistake.self) {
-      try Settings(arguments: arguments, environment: [:], of: "backup", [.data], operands: 1)
+      try Settings(arguments: arguments, environment: [:], of: "backup", [.data], operands: ["FILE"])
     }
   }
 }

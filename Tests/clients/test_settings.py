@@ -67,7 +67,8 @@ class Mistakes(ServingTest):
         for arguments, word in [
             (["--nonsense"], "--nonsense"), (["--listen"], "--listen"), (["--listen", "here"], "--listen"),
             (["--loops", "0"], "--loops"), (["--limit-body", "x"], "--limit-body"), (["--log-format", "xml"], "text"),
-            (["--public-url", "chat.example.org"], "--public-url"), (["--trusted-proxy", "10.0.0.0/99"], "--trusted"),
+            (["--public-url", "chat.example.org"], "--public-url"), (["--cors-origin", "*"], "--cors-origin"),
+            (["--rate-login", "0"], "--rate-login"), (["--trusted-proxy", "10.0.0.0/99"], "--trusted"),
             (["--tls-key", "/nowhere"], "--tls-certificate"), (["--redirect-listen", "127.0.0.1:0"], "TLS"),
             (["--data", "/proc/nowhere"], "/proc/nowhere"), (["--share", "/nowhere"], "--share"),
         ]:
@@ -85,7 +86,8 @@ class Mistakes(ServingTest):
                 [PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder, "--log-format", "none"],
                 stdout=subprocess.PIPE, text=True) as first:
             try:
-                address = first.stdout.readline().split("//")[1].strip()
+                said = next(line for line in first.stdout if line.startswith("listening on"))
+                address = said.split("//")[1].strip()
                 done = subprocess.run(
                     [PARLEY, "serve", "--listen", address, "--data", f"{self.folder}/other"],
                     capture_output=True, text=True, timeout=20)

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import parley
+
+@Suite struct HostSettingsTests {
+  @Test(arguments: [
+    ([], "http://127.0.0.1:8080"),
+    (["--listen", "0.0.0.0:80"], "http://localhost:80"),
+    (["--listen", "[::1]:9000"], "http://[::1]:9000"),
+    (["--listen", "unix:/run/parley.sock", "--listen", "10.0.0.1:81"], "http://10.0.0.1:81"),
+    (["--self-signed", "--listen", "[::]:443"], "https://localhost:443"),
+    (["--listen", "0.0.0.0:80", "--public-url", "https://Chat.example.org"], "https://chat.example.org"),
+  ])
+  func `links begin with where people reach the place`(arguments: [String], origin: String) throws {
+    #expect(try HostOrigin.text(Settings(arguments: arguments, environment: [:])) == origin)
+  }
+
+  @Test(arguments: [
+    ("1h", "1970-01-01T01:00:00.000Z"), ("12h", "1970-01-01T12:00:00.000Z"), ("7d", "1970-01-08T00:00:00.000Z"),
+    ("2w", "1970-01-15T00:00:00.000Z"),
+  ])
+  func `a time from now on is read`(text: String, moment: String) throws {
+    let settings = try Settings(arguments: ["--expires", text], environment: [:], of: "invite", [.expires])
+    #expect(try settings.moment(.expires, now: 0) == moment)
+  }
+
+  @Test func `a point in time is taken as it is`() throws {
+    let settings = try Settings(
+      arguments: ["--expires", "2027-01-01T00:00:00.000Z"], environment: [:], of: "invite", [.expires])
+    #expect(try settings.moment(.expires) == "2027-01-01T00:00:00.000Z")
+  }
+
+  @Test(arguments: ["", "h", "0d", "-1d", "1.5h", "10000d", "7", "7y", "tomorrow", "99999999999999999999h"])
+  func `what is no time is told so`(text: String) throws {
+    let settings = try Settings(arguments: ["--expires=\(text)"], environment: [:], of: "invite", [.expires])
+    #expect(throws: Settings.Mistake.self) { try settings.moment(.expires) }
+  }
+}

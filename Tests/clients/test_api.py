@@ -1,0 +1,107 @@
+"""The API as the daemon serves it: the first way in, whom browsers let ask, what is counted."""
+
+import json
+import re
+import unittest
+
+from serving import ServingTest, parley
+
+PASSWORD = "correct horse battery"
+SETUP = re.compile(r"^make this place yours: (\S+)/setup/([0-9a-f]{64})$", re.MULTILINE)
+
+
+class FirstOwner(ServingTest):
+    def test_every_start_prints_a_link_until_it_was_used(self):
+        with self.start(*parley(self.folder)) as server:
+            origin, first = SETUP.search(server.output()).groups()
+            self.assertEqual(origin, server.url)
+        with self.start(*parley(self.folder, "--public-url", "https://chat.example.org")) as server:
+            origin, second = SETUP.search(server.output()).groups()
+            self.assertEqual(origin, "https://chat.example.org")
+            links = f"{server.url}/api/v1/links"
+            body = json.dumps({"name": "ada", "password": PASSWORD})
+            self.assertEqual(self.curl_headers("--json", body, f"{links}/{first}")[0], 404)
+            self.assertEqual(self.curl_headers("--json", body, f"{links}/{second}")[0], 201)
+            self.assertEqual(self.curl_headers("--json", body, f"{links}/{second}")[0], 410)
+            self.assertNotIn(second, server.output().replace(f"/setup/{second}", ""), "the log keeps no secret")
+        with self.start(*parley(self.folder)) as server:
+            self.assertIsNone(SETUP.search(server.output()))
+
+
+class Served(ServingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.enterClassContext(cls.start(*parley(
+            cls.folder, "--cors-origin", "https://app.example", "--cors-origin", "http://localhost:3000",
+            "--rate-login-burst", "2", "--rate-login", "1")))
+        cls.base = f"{cls.server.url}/api/v1"
+
+    def test_what_is_not_there_is_json_for_browsers_too(self):
+        for path in ("/api/v1/nothing", "/api/v1", "/api/v1/", "/api/v1/users/99"):
+            with self.subTest(path):
+                status, headers = self.curl_headers(
+                    "--header", "Accept: text/html,application/xhtml+xml", f"{self.server.url}{path}")
+                self.assertIn(status, (401, 404))
+                self.assertEqual(headers["content-type"], "application/problem+json")
+        status, headers = self.curl_headers("--header", "Accept: text/html", f"{self.server.url}/nothing")
+        self.assertTrue(headers["content-type"].startswith("text/html"))
+
+    def test_pages_of_the_named_origins_may_ask(self):
+        for origin in ("https://app.example", "http://localhost:3000"):
+            with self.subTest(origin):
+                status, headers = self.curl_headers("--header", f"Origin: {origin}", f"{self.base}/server")
+                self.assertEqual((status, headers["access-control-allow-origin"]), (200, origin))
+                self.assertIn("ETag", headers["access-control-expose-headers"])
+                self.assertNotIn("access-control-allow-credentials", headers)
+                self.assertIn("Origin", headers["vary"])
+
+    def test_a_browser_is_told_before_it_asks(self):
+        status, headers = self.curl_headers(
+            "--request", "OPTIONS", "--header", "Origin: https://app.example",
+            "--header", "Access-Control-Request-Method: PATCH", "--header", "Access-Control-Request-Headers: authorization",
+            f"{self.base}/settings")
+        self.assertEqual(status, 204)
+        self.assertEqual(headers["access-control-allow-origin"], "https://app.example")
+        self.assertIn("PATCH", headers["access-control-allow-methods"])
+        self.assertIn("Authorization", headers["access-control-allow-headers"])
+        self.assertGreater(int(headers["access-control-max-age"]), 0)
+
+    def test_refusals_can_be_read_too(self):
+        _, headers = self.curl_headers("--header", "Origin: https://app.example", f"{self.base}/sessions")
+        self.assertEqual(headers["access-control-allow-origin"], "https://app.example")
+
+    def test_nobody_else_may_and_nothing_else_is_open(self):
+        for origin, path in [
+                ("https://evil.example", "/api/v1/server"), ("https://app.example.evil", "/api/v1/server"),
+                ("http://app.example", "/api/v1/server"), ("null", "/api/v1/server"),
+                ("https://app.example", "/healthz"), ("https://app.example", "/api/v10")]:
+            with self.subTest(origin=origin, path=path):
+                _, headers = self.curl_headers("--header", f"Origin: {origin}", f"{self.server.url}{path}")
+                self.assertNotIn("access-control-allow-origin", headers)
+
+    def test_a_cookie_of_a_page_elsewhere_changes_nothing(self):
+        status, _ = self.curl_headers(
+            "--header", "Origin: https://app.example", "--header", "Cookie: parley=" + "0" * 64,
+            "--json", "{}", f"{self.base}/forums")
+        self.assertEqual(status, 403)
+
+    def test_the_rates_are_those_that_were_set(self):
+        body = json.dumps({"username": "nobody", "password": PASSWORD})
+        answers = [self.curl_headers("--json", body, f"{self.base}/sessions") for _ in range(3)]
+        self.assertEqual([status for status, _ in answers], [401, 401, 429])
+        headers = answers[2][1]
+        self.assertEqual(headers["ratelimit-limit"], "2")
+        self.assertTrue(0 < int(headers["retry-after"]) <= 60)
+
+
+class Unnamed(ServingTest):
+    def test_without_the_setting_no_page_elsewhere_may_ask(self):
+        with self.start(*parley(self.folder)) as server:
+            _, headers = self.curl_headers("--header", "Origin: https://app.example", f"{server.url}/api/v1/server")
+            self.assertNotIn("access-control-allow-origin", headers)
+            self.assertNotIn("Origin", headers.get("vary", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

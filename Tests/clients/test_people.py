@@ -1,0 +1,145 @@
+"""The commands about people, against a running daemon and a folder at rest."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from servers import PARLEY
+from serving import ServingTest, parley
+
+PASSWORD = "correct horse battery"
+
+
+class Place(ServingTest):
+    """A place of its own for each test: `AtRest` is not served, `Running` is."""
+
+    serves = False
+
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        self.data = Path(folder) / "data"
+        self.data.mkdir()
+        if self.serves:
+            self.enterContext(self.start(*parley(folder, "--public-url", "https://chat.example.org")))
+
+    def parley(self, *arguments, given=None):
+        return subprocess.run(
+            [PARLEY, *arguments, "--data", str(self.data)], input=given, capture_output=True, text=True, timeout=60,
+            env={**os.environ, "PARLEY_PUBLIC_URL": "https://chat.example.org"})
+
+    def say(self, *arguments, given=None):
+        done = self.parley(*arguments, given=given)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def check_refused(self, done, status, words):
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(words, done.stderr.splitlines()[-1])
+        self.assertEqual(done.stdout, "")
+
+    def add(self, name, *arguments):
+        return self.say("user", "add", name, *arguments, "--password-stdin", given=PASSWORD + "\n")
+
+    def people(self):
+        lines = [json.loads(line) for line in self.say("user", "list", "--json").splitlines()]
+        return {person["name"]: (person["role"], person["state"]) for person in lines}
+
+
+class AtRest(Place):
+    def test_people_are_added_and_listed(self):
+        self.add("ada", "--role", "owner")
+        self.add("grace")
+        self.assertEqual(self.people(), {"ada": ("owner", "active"), "grace": ("member", "active")})
+        table = self.say("user", "list").splitlines()
+        self.assertEqual([line.split()[:3] for line in table],
+                         [["NAME", "ROLE", "STATE"], ["ada", "owner", "active"], ["grace", "member", "active"]])
+
+    def test_roles_and_states_change(self):
+        self.add("ada", "--role", "owner")
+        self.add("grace")
+        self.say("user", "role", "grace", "moderator")
+        self.say("user", "disable", "GRACE")
+        self.assertEqual(self.people()["grace"], ("moderator", "disabled"))
+        self.check_refused(self.parley("token", "grace"), 1, "may not come in")
+        self.say("user", "disable", "grace")
+        self.say("user", "enable", "grace")
+        self.assertEqual(self.people()["grace"], ("moderator", "active"))
+
+    def test_what_the_place_says_no_to_is_1(self):
+        self.check_refused(self.parley("user", "role", "ada", "member"), 1, "needs an owner")
+        self.add("ada", "--role", "owner")
+        for arguments, given, words in [
+                (("user", "add", "Ada", "--password-stdin"), PASSWORD, "The name is taken"),
+                (("user", "add", "grace", "--password-stdin"), "short", "The password is too short"),
+                (("user", "add", "me", "--password-stdin"), PASSWORD, "The name can't be used"),
+                (("user", "add", "grace", "--role", "queen", "--password-stdin"), PASSWORD, "The role can't be used"),
+                (("user", "role", "ada", "member"), None, "needs an owner"),
+                (("user", "disable", "ada"), None, "needs an owner"),
+                (("user", "reset", "grace"), None, "nobody of that name"),
+                (("token", "ada", "--scope", "everything"), None, "The scope can't be used"),
+                (("invite", "--role", "owner"), None, "The role can't be used"),
+                (("invite", "--forum", "99"), None, "The forum id is not known here"),
+                (("invite", "--expires", "2001-01-01T00:00:00.000Z"), None, "The expires at can't be used"),
+                (("setup",), None, "has an owner already")]:
+            with self.subTest(arguments):
+                self.check_refused(self.parley(*arguments, given=given), 1, words)
+        self.assertEqual(self.people(), {"ada": ("owner", "active")})
+
+    def test_what_makes_no_sense_is_2(self):
+        for arguments, words in [
+                (("user",), "takes one of add"), (("user", "love"), "takes one of add"),
+                (("user", "add", "--password-stdin"), "needs a NAME"), (("user", "add", "ada"), "--password-stdin"),
+                (("user", "add", "ada", "--password", "x"), "--password is not known"),
+                (("user", "add", "ada", "--password-stdin"), "no line with a password"),
+                (("user", "role", "ada"), "needs a ROLE"), (("user", "reset", "a/b"), "is no name"),
+                (("invite", "--uses", "0"), "--uses"), (("invite", "--expires", "never"), "--expires"),
+                (("token",), "needs a NAME")]:
+            with self.subTest(arguments):
+                self.check_refused(self.parley(*arguments, given=""), 2, words)
+        self.assertEqual(self.people(), {})
+
+    def test_each_prints_what_lets_in_and_nothing_else(self):
+        self.assertRegex(self.say("setup"), r"\Ahttps://chat\.example\.org/setup/[0-9a-f]{64}\n\Z")
+        self.add("ada", "--role", "owner")
+        self.assertRegex(self.say("user", "reset", "ada"), r"\Ahttps://chat\.example\.org/reset/[0-9a-f]{64}\n\Z")
+        self.assertRegex(self.say("invite", "--uses", "3", "--expires", "7d", "--role", "guest"),
+                         r"\Ahttps://chat\.example\.org/i/[0-9a-f]{32}\n\Z")
+        self.assertRegex(self.say("token", "ada", "--scope", "write", "--name", "backup"), r"\A[0-9a-f]{64}\n\Z")
+
+
+class Running(AtRest):
+    serves = True
+
+
+class Between(Place):
+    def test_a_folder_that_is_not_there_is_not_made(self):
+        self.data = Path(self.folder) / "nowhere"
+        self.check_refused(self.parley("user", "list"), 2, "There is no folder")
+        self.assertFalse(self.data.exists())
+
+    def test_what_was_made_at_rest_is_good_in_the_daemon(self):
+        with tempfile.TemporaryDirectory(prefix="parley-") as folder:
+            self.data = Path(folder) / "data"
+            self.data.mkdir()
+            self.add("ada", "--role", "owner")
+            token = self.say("token", "ada", "--scope", "write").strip()
+            code = self.say("invite", "--uses", "1").strip().rsplit("/", 1)[1]
+            with self.start(*parley(folder)) as server:
+                base = f"{server.url}/api/v1"
+                ada = json.loads(self.curl("--header", f"Authorization: Bearer {token}", f"{base}/me"))
+                self.assertEqual((ada["name"], ada["role"]), ("ada", "owner"))
+                tokens = json.loads(self.curl("--header", f"Authorization: Bearer {token}", f"{base}/me/tokens"))
+                self.assertEqual([(it["name"], it["scope"]) for it in tokens["data"]], [("parley token", "write")])
+                grace = json.loads(self.curl(
+                    "--json", json.dumps({"name": "grace", "password": PASSWORD, "invite": code}), f"{base}/users"))
+                self.assertEqual(grace["user"]["name"], "grace")
+                signed = json.loads(self.curl(
+                    "--json", json.dumps({"username": "ada", "password": PASSWORD}), f"{base}/sessions"))
+                self.assertEqual(signed["user"]["name"], "ada")
+
+
+if __name__ == "__main__":
+    unittest.main()
