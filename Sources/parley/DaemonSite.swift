@@ -12,6 +12,12 @@ enum DaemonSite {
     let files = StaticFiles("\(share)/Public")
     let router = Router { routes in
       api.add(to: &routes)
+      routes.on(.get, API.base + "/openapi.json") { request, context throws(Problem) in
+        var request = request
+        request.head.target = Target(path: "/openapi.json")
+        guard let files else { throw .notFound }
+        return try await files.answer(request, context)
+      }
       routes.on(.get, "/healthz") { _, _ in health }
       routes.on(.get, "/readyz") { _, _ throws(Problem) in
         guard api.community.store.isReady else { throw .unavailable }

@@ -199,9 +199,21 @@ final class Village: Sendable {
     return try await send(method, path, as: name, bytes ?? [], fields: fields)
   }
 
-  /// The same with a body that need not be JSON.
+  /// The same with a body that need not be JSON. Every answer has to be as `Public/openapi.json` says.
   func send(
     _ method: Method, _ path: String, as name: String? = nil, _ body: [UInt8], fields: Fields = Fields()
+  ) async throws -> Answer {
+    let answer = try await answer(method, path, as: name, body, fields)
+    do {
+      try Description.shipped?.check(answer, to: method, path)
+    } catch {
+      Issue.record("\(method.name) \(path) \(answer.status) is not as Public/openapi.json says: \(error)")
+    }
+    return answer
+  }
+
+  private func answer(
+    _ method: Method, _ path: String, as name: String?, _ body: [UInt8], _ fields: Fields
   ) async throws -> Answer {
     var fields = fields
     if let name { fields.add("Authorization", "Bearer \(token(name))") }

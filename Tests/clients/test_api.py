@@ -47,6 +47,15 @@ class Served(ServingTest):
         status, headers = self.curl_headers("--header", "Accept: text/html", f"{self.server.url}/nothing")
         self.assertTrue(headers["content-type"].startswith("text/html"))
 
+    def test_it_describes_itself(self):
+        described = json.loads(self.curl(f"{self.base}/openapi.json"))
+        self.assertEqual(described["openapi"], "3.1.0")
+        self.assertIn("/forums/{id}", described["paths"])
+        status, headers = self.curl_headers(f"{self.base}/openapi.json")
+        self.assertEqual(headers["content-type"], "application/json")
+        same = self.curl_headers("--header", f"If-None-Match: {headers['etag']}", f"{self.base}/openapi.json")
+        self.assertEqual((status, same[0]), (200, 304))
+
     def test_pages_of_the_named_origins_may_ask(self):
         for origin in ("https://app.example", "http://localhost:3000"):
             with self.subTest(origin):

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+import Web
+import Wire
+
+@testable import API
+
+/// `Public/openapi.json`, and whether an answer is as it says. Stricter than JSON Schema in two ways: a keyword that is not
+/// known here is a fault of the document, and a member that stands nowhere in it is one of the answer.
+struct Description: Sendable {
+  let document: Tree
+
+  static let shipped: Description? = {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Public/openapi.json")
+    return try? Description(document: JSONDecoder().decode(Tree.self, from: Data(contentsOf: file)))
+  }()
+
+  struct Fault: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// What it says of an endpoint; nil if it doesn't know it.
+  func operation(_ method: Wire.Method, _ path: String) throws -> Tree? {
+    guard let item = document["paths"]?[path] else { return nil }
+    return item[method.name.lowercased()]
+  }
+
+  /// Each of its operations, as `get /server`.
+  var operations: Set<String> {
+    var all: Set<String> = []
+    for (path, item) in document["paths"]?.members ?? [:] {
+      for method in item.members.keys { all.insert("\(method) \(path)") }
+    }
+    return all
+  }
+
+  // MARK: Answers
+
+  /// Throws what is not as the document says. What is asked of no endpoint is not in it.
+  func check(_ answer: Answer, to method: Wire.Method, _ target: String) throws {
+    let path = String(target.prefix { $0 != "?" })
+    guard let endpoint = Self.endpoint(method == .head ? .get : method, path) else { return }
+    guard let operation = try operation(endpoint.method, endpoint.path) else {
+      throw Fault(description: "it has no \(endpoint.method.name) \(endpoint.path)")
+    }
+    guard let said = operation["responses"]?["\(answer.status)"] else {
+      throw Fault(description: "no \(answer.status)")
+    }
+    let response = try followed(said)
+    for (name, header) in response["headers"]?.members ?? [:] {
+      guard let value = answer.fields.value(of: name) else {
+        if header["required"] == .bool(true) { throw Fault(description: "there is no \(name)") }
+        continue
+      }
+      try check(.string(value), header["schema"] ?? .null, at: name)
+    }
+    guard let content = response["content"] else {
+      guard answer.body.isEmpty else { throw Fault(description: "a body that it does not speak of") }
+      return
+    }
+    guard method != .head else { return }
+    let type = answer.fields["content-type"] ?? ""
+    guard let schema = content[type]?["schema"] else { throw Fault(description: "no \(type)") }
+    try check(JSONDecoder().decode(Tree.self, from: Data(answer.body)), schema, at: "")
+  }
+
+  /// The endpoint that answers, as the router chooses: words before variables.
+  private static func endpoint(_ method: Wire.Method, _ path: String) -> Endpoint? {
+    let parts = path.split(separator: "/")
+    let all = API.endpoints.flatMap { endpoint in endpoint.paths.map { (endpoint, $0.split(separator: "/")) } }
+    let fitting = all.filter { endpoint, pattern in
+      endpoint.method == method && pattern.count == parts.count
+        && zip(pattern, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    }
+    return fitting.min { one, other in
+      one.1.lexicographicallyPrecedes(other.1) { !$0.hasPrefix("{") && $1.hasPrefix("{") }
+    }?.0
+  }
+
+  func followed(_ tree: Tree) throws -> Tree {
+    guard case .string(let reference)? = tree["$ref"] else { return tree }
+    let steps = reference.dropFirst(2).split(separator: "/").map(String.init)
+    let found = steps.reduce(Optional(document)) { $0?[$1] }
+    guard reference.hasPrefix("#/"), let found else { throw Fault(description: "\(reference) leads nowhere") }
+    return found
+  }
+
+  // MARK: Values
+
+  private static let annotations: Set<String> = ["description", "examples", "default"]
+
+  func check(_ value: Tree, _ schema: Tree, at place: String) throws {
+    let schema = try followed(schema)
+    func expect(_ isSo: Bool, _ keyword: String) throws {
+      if !isSo {
+        throw Fault(description: "\(place.isEmpty ? "the body" : place) is not as \(keyword) has it: \(value)")
+      }
+    }
+    for (keyword, rule) in schema.members where !Self.annotations.contains(keyword) {
+      switch (keyword, rule) {
+      case ("type", .string(let type)): try expect(value.isOf(type), "type")
+      case ("type", .array(let types)):
+        try expect(types.contains { if case .string(let type) = $0 { value.isOf(type) } else { false } }, "type")
+      case ("enum", .array(let values)): try expect(values.contains(value), "enum")
+      case ("pattern", .string(let pattern)):
+        if case .string(let text) = value { try expect(text.contains(Regex(pattern)), "pattern") }
+      case ("minimum", .number(let least)): if case .number(let number) = value { try expect(number >= least, keyword) }
+      case ("maximum", .number(let most)): if case .number(let number) = value { try expect(number <= most, keyword) }
+      case ("minLength", .number(let least)):
+        if case .string(let text) = value { try expect(text.unicodeScalars.count >= Int(least), keyword) }
+      case ("maxLength", .number(let most)):
+        if case .string(let text) = value { try expect(text.unicodeScalars.count <= Int(most), keyword) }
+      case ("required", .array(let names)):
+        for case .string(let name) in names { try expect(value[name] != nil, "required, \(name),") }
+      case ("properties", .object(let properties)):
+        for (name, member) in value.members {
+          if let property = properties[name] {
+            try check(member, property, at: "\(place).\(name)")
+          } else if schema["additionalProperties"] == nil {
+            throw Fault(description: "\(place).\(name) is not in it")
+          }
+        }
+      case ("additionalProperties", .bool): break
+      case ("additionalProperties", .object):
+        let known = Set((schema["properties"]?.members ?? [:]).keys)
+        for (name, member) in value.members where !known.contains(name) {
+          try check(member, rule, at: "\(place).\(name)")
+        }
+      case ("items", .object):
+        if case .array(let items) = value {
+          for (index, item) in items.enumerated() { try check(item, rule, at: "\(place)[\(index)]") }
+        }
+      case ("anyOf", .array(let choices)):
+        try expect(choices.contains { (try? check(value, $0, at: place)) != nil }, "anyOf")
+      default: throw Fault(description: "its keyword \(keyword) is not understood")
+      }
+    }
+  }
+}
+
+extension Fields {
+  fileprivate func value(of name: String) -> String? {
+    (0..<count).first { self.name(at: $0).lowercased() == name.lowercased() }.map { value(at: $0) }
+  }
+}
+
+/// A JSON text as a value.
+indirect enum Tree: Decodable, Hashable, Sendable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([Tree])
+  case object([String: Tree])
+
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let bool = try? value.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let number = try? value.decode(Double.self) {
+      self = .number(number)
+    } else if let text = try? value.decode(String.self) {
+      self = .string(text)
+    } else if let list = try? value.decode([Tree].self) {
+      self = .array(list)
+    } else {
+      self = .object(try value.decode([String: Tree].self))
+    }
+  }
+
+  var members: [String: Tree] { if case .object(let members) = self { members } else { [:] } }
+  var items: [Tree] { if case .array(let items) = self { items } else { [] } }
+  subscript(_ name: String) -> Tree? { members[name] }
+
+  func isOf(_ type: String) -> Bool {
+    switch (self, type) {
+    case (.null, "null"), (.bool, "boolean"), (.number, "number"), (.string, "string"), (.array, "array"),
+      (.object, "object"):
+      true
+    case (.number(let number), "integer"): number == number.rounded()
+    default: false
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Testing
+import Web
+import Wire
+
+@testable import API
+
+@Suite struct DescriptionTests {
+  private let description: Description
+
+  init() throws { description = try #require(Description.shipped, "Public/openapi.json can't be read") }
+
+  @Test func `it has every endpoint and no other`() {
+    let served = Set(API.endpoints.map { "\($0.method.name.lowercased()) \($0.path)" })
+    #expect(served.subtracting(description.operations).isEmpty, "not in Public/openapi.json")
+    #expect(description.operations.subtracting(served).isEmpty, "not served")
+  }
+
+  @Test func `it says who may ask`() throws {
+    for endpoint in API.endpoints {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let ways = (operation["security"]?.items ?? []).map(\.members)
+      switch endpoint.access {
+      case .anyone, .host: #expect(ways.contains { $0.isEmpty }, "\(endpoint.path)")
+      case .person(let scope):
+        #expect(Set(ways.flatMap(\.keys)) == ["bearer", "cookie"], "\(endpoint.path)")
+        #expect(
+          ways.allSatisfy { $0.values.allSatisfy { $0 == .array([.string(scope.rawValue)]) } }, "\(endpoint.path)")
+      }
+    }
+  }
+
+  @Test func `it names the variables of each path`() throws {
+    for endpoint in API.endpoints {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let parameters = try (operation["parameters"]?.items ?? []).map { try description.followed($0) }
+      let named = parameters.filter { $0["in"] == .string("path") }.map { $0["name"] ?? .null }
+      let variables = endpoint.path.split(separator: "/").filter { $0.hasPrefix("{") }
+      #expect(Set(named) == Set(variables.map { .string(String($0.dropFirst().dropLast())) }), "\(endpoint.path)")
+    }
+  }
+
+  @Test func `what changes something can be too much, and what has a body can be wrong`() throws {
+    for endpoint in API.endpoints {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let statuses = Set((operation["responses"]?.members ?? [:]).keys)
+      var needed: Set<String> = ["401", "503"]
+      if endpoint.work != nil { needed.formUnion(["403", "429"]) }
+      if operation["requestBody"] != nil { needed.formUnion(["400", "413", "415"]) }
+      #expect(needed.subtracting(statuses).isEmpty, "\(endpoint.method.name) \(endpoint.path)")
+    }
+  }
+
+  @Test func `its examples are as their schemas say`() throws {
+    for (path, item) in description.document["paths"]?.members ?? [:] {
+      for operation in item.members.values {
+        guard let body = operation["requestBody"]?["content"]?["application/json"], let example = body["example"] else {
+          continue
+        }
+        #expect(throws: Never.self, "\(path)") { try description.check(example, body["schema"] ?? .null, at: path) }
+      }
+    }
+  }
+
+  private static let example: Tree = .object([
+    "user_id": .string("7"), "role": .string("member"), "since": .string(noon),
+  ])
+  private static let noon = "2026-11-20T12:00:00.000Z"
+  private static let member: Tree = .object(["$ref": .string("#/components/schemas/Member")])
+
+  @Test(arguments: [
+    ("user_id", Tree.number(7)), ("user_id", .string("07")), ("role", .string("king")), ("role", .null),
+    ("since", .string("today")), ("since", nil), ("more", .bool(true)),
+  ])
+  func `what is not as it says is noticed`(name: String, value: Tree?) throws {
+    var members = Self.example.members
+    members[name] = value
+    try description.check(Self.example, Self.member, at: "")
+    #expect(throws: Description.Fault.self) { try description.check(.object(members), Self.member, at: "") }
+  }
+
+  @Test(arguments: [
+    (Method.get, "/server", 418, "{}"), (.get, "/server", 200, "{}"), (.get, "/users/7", 404, #"{"code":"not_found"}"#),
+    (.delete, "/sessions/current", 204, "{}"), (.get, "/me", 200, "[]"),
+  ])
+  func `an answer that is not as it says is noticed`(method: Method, path: String, status: Int, body: String) {
+    let type = status < 300 ? "application/json" : "application/problem+json"
+    let answer = Answer(status: status, fields: ["Content-Type": type, "ETag": "\"1\""], body: Array(body.utf8))
+    #expect(throws: Description.Fault.self) { try description.check(answer, to: method, path) }
+  }
+}
