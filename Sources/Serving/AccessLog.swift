@@ -36,8 +36,28 @@ public final class AccessLog: Sendable {
     isCut: Bool
   ) {
     write(
-      method: head.method.name, path: head.target.path, status: status, sent: sent, id: id, client: client, at: at,
+      method: head.method.name, path: Self.withoutSecrets(head.target.path), status: status, sent: sent, id: id,
+      client: client, at: at,
       microseconds: Int(nanoseconds / 1_000), isCut: isCut)
+  }
+
+  /// The shortest code that lets somebody in: an invite's. What is as long in a path lets in whoever reads the log.
+  private static let shortestSecret = 32
+
+  /// The path, with only the first digits of each long hexadecimal number.
+  static func withoutSecrets(_ path: String) -> String {
+    var shown = ""
+    var rest = path.utf8[...]
+    var start = rest.startIndex
+    while let first = rest.firstIndex(where: \.isHexDigit) {
+      let end = rest[first...].firstIndex { !$0.isHexDigit } ?? rest.endIndex
+      if path.utf8.distance(from: first, to: end) >= shortestSecret {
+        shown += path[start..<path.utf8.index(first, offsetBy: 4)] + "…"
+        start = end
+      }
+      rest = rest[end...]
+    }
+    return shown.isEmpty ? path : shown + path[start...]
   }
 
   func refused(status: Status, client: IPAddress?, id: RequestID, at: Int64) {
@@ -103,6 +123,17 @@ public final class AccessLog: Sendable {
     switch format {
     case .text: Descriptor.writeAll(Array("\(dropped) log lines were dropped\n".utf8), to: descriptor)
     case .json: Descriptor.writeAll(Array("{\"dropped\":\(dropped)}\n".utf8), to: descriptor)
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isHexDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
     }
   }
 }
