@@ -44,17 +44,27 @@ struct HostCommand: Sendable {
       guard case .inUse = error else { throw Settings.Mistake(sentence: error.description) }
       return try await work(ControlClient(data: data))
     }
-    let share = try Folder.share(settings.text(.share))
-    let store = try ServeCommand.openStore(folder, Folder.migrations(share), Terminal.complain)
+    return try await atRest(folder, settings) { try await work(ControlClient(data: data)) }
+  }
+
+  /// Opens the place and answers at its control socket, as the daemon would, until the work is done.
+  private static func atRest(
+    _ folder: DataFolder, _ settings: Settings, _ work: () async throws -> Outcome
+  ) async throws -> Outcome {
+    let origin = try HostOrigin.text(settings)
+    let migrations = Folder.migrations(try Folder.share(settings.text(.share)))
+    let store = try ServeCommand.openStore(folder, migrations, Terminal.complain)
+    let outcome: Result<Outcome, any Error>
     do {
       let server = try await ControlServer(
-        API(Community(store)), try HostOrigin.text(settings), in: data, complain: Terminal.complain)
-      let outcome: Result<Outcome, any Error>
-      do { outcome = .success(try await work(ControlClient(data: data))) } catch { outcome = .failure(error) }
+        API(Community(store)), origin, in: folder.path, complain: Terminal.complain)
+      do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
       await server.stop()
-      await store.close()
-      return try outcome.get()
+    } catch {
+      outcome = .failure(error)
     }
+    await store.close()
+    return try outcome.get()
   }
 }
 
