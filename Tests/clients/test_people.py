@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -119,6 +120,15 @@ class Between(Place):
         self.data = Path(self.folder) / "nowhere"
         self.check_refused(self.parley("user", "list"), 2, "There is no folder")
         self.assertFalse(self.data.exists())
+
+    def test_a_long_list_is_whole(self):
+        self.add("ada", "--role", "owner")
+        with sqlite3.connect(self.data / "parley.db") as database:
+            database.executemany(
+                "insert into account (id, name, name_key, role, state, created_at) values (?, ?, ?, 'member', 'active', 1)",
+                [(1_000 + number, f"p{number}", f"p{number}") for number in range(130)])
+        database.close()
+        self.assertEqual(len(self.people()), 131)
 
     def test_what_was_made_at_rest_is_good_in_the_daemon(self):
         with tempfile.TemporaryDirectory(prefix="parley-") as folder:
