@@ -39,7 +39,8 @@ let package = Package(
       name: "Storage", dependencies: ["SQLite", "Model", "Crypto", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),
     .target(
-      name: "Community", dependencies: ["Model", "Storage", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
+      name: "Community", dependencies: ["Model", "Markup", "Storage", "Crypto"], exclude: ["README.md"],
+      swiftSettings: strict),
     .target(
       name: "API", dependencies: ["Community", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),

@@ -80,9 +80,10 @@ extension API {
 }
 
 extension Person {
-  /// Another for what another viewer sees.
+  /// Another for what another viewer sees, and when somebody whom the bio mentions has another name.
   fileprivate var tag: String {
     let sight = own != nil ? "own" : standing != nil ? "known" : "seen"
-    return "\(account.revision)-\(sight)-\(standing?.lastSeenAt ?? 0)"
+    let mentions = UInt(bitPattern: account.bioEntities?.bytes.hashValue ?? 0)
+    return "\(account.revision)-\(sight)-\(standing?.lastSeenAt ?? 0)-\(mentions)"
   }
 }

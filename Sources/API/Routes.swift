@@ -24,6 +24,7 @@ extension API {
     Endpoint(.get, "/users", .person(.read), listPeople),
     Endpoint(.get, "/users/{id}", .anyone, showPerson),
     Endpoint(.patch, "/users/{id}", .person(.write), changePerson),
+    Endpoint(.get, "/users/{id}/avatar", .anyone, showAvatar),
     Endpoint(.put, "/users/{id}/approval", .person(.admin), approve),
     Endpoint(.delete, "/users/{id}/approval", .person(.admin), refuse),
     Endpoint(.post, "/users/{id}/reset", .person(.admin), resetPassword),

@@ -44,7 +44,7 @@ extension CommunityView {
   public func person(_ reference: AccountReference, for caller: Caller) throws(Refusal) -> Person {
     try read { tx throws(Refusal) in
       let (person, rights) = try tx.person(reference, for: caller)
-      return person.seen(with: rights)
+      return try tx.withEntities(person.seen(with: rights))
     }
   }
 
@@ -110,7 +110,7 @@ extension Community {
       for action in before.audited(after) where actor != before.account.id || action != .personChanged {
         try tx.audit(action, by: actor, subject: before.account.id.number, reason: change.reason)
       }
-      return kept.seen(with: rights)
+      return try tx.withEntities(kept.seen(with: rights))
     }
   }
 }

@@ -7,6 +7,8 @@ public struct Account: Sendable, Hashable {
   public var name: String?
   public var displayName: String?
   public var bio: String
+  /// What the bio names, where one person is asked for alone: a JSON object.
+  public internal(set) var bioEntities: JSONRaw?
   public var role: Role
   /// Milliseconds since 1970.
   public var createdAt: Int64
@@ -24,6 +26,12 @@ public struct Account: Sendable, Hashable {
     self.role = role
     self.createdAt = createdAt
     self.revision = revision
+  }
+
+  public mutating func describeBio(_ entities: MessageEntities) {
+    var json = JSONWriter()
+    json.value(entities)
+    bioEntities = JSONRaw(trusted: json.bytes)
   }
 
   /// Where the picture is: an upload, or a drawing made of the name.

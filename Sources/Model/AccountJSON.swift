@@ -10,6 +10,7 @@ extension Account: JSONWritable {
     json.field("name", name)
     json.field("display_name", displayName)
     json.field("bio", bio)
+    if let bioEntities { json.field("bio_entities", bioEntities) }
     json.field("role", role.rawValue)
     json.field("avatar", avatar)
     json.field("created_at", Timestamp(createdAt))
@@ -30,6 +31,7 @@ extension Account: JSONReadable {
       id: try object.read("id"), name: try object.optional("name"), displayName: try object.optional("display_name"),
       bio: try object.string("bio"), role: try object.word("role"), createdAt: Int64(createdAt.milliseconds),
       revision: try object.int("revision", in: 1...Int.max))
+    bioEntities = try object.optional("bio_entities")
   }
 }
 

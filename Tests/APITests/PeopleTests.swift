@@ -107,6 +107,27 @@ import Testing
     }
   }
 
+  @Test(arguments: Way.allCases)
+  func `a bio says whom it mentions, and where it leads`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let bio = "🌱 @LINUS and @nobody-here: #compilers https://example.org @linus `@mira`"
+      let changed = try await village.ask(.patch, "/me", as: "grace", ["bio": bio])
+      for seen in [changed, try await village.ask(.get, "/users/@grace", as: "linus")] {
+        #expect(seen.texts("bio_entities.mentions", "user_id") == [village.id("linus"), village.id("linus")])
+        #expect(seen.texts("bio_entities.mentions", "name") == ["LINUS", "linus"])
+        #expect(seen.int("bio_entities.mentions.0.pos") == 2 && seen.int("bio_entities.mentions.0.len") == 6)
+        #expect(seen.texts("bio_entities.hashtags", "name") == ["compilers"])
+        #expect(seen.texts("bio_entities.links", "url") == ["https://example.org"])
+      }
+      // Whoever has the name now.
+      let tag = try #require(try await village.ask(.get, "/me", as: "grace").fields["etag"])
+      #expect(try await village.ask(.get, "/me", as: "grace", fields: ["If-None-Match": tag]).status == 304)
+      try await village.ask(.patch, "/users/@linus", as: "ada", ["name": "torvald"])
+      let renamed = try await village.ask(.get, "/me", as: "grace", fields: ["If-None-Match": tag])
+      #expect(renamed.status == 200 && renamed.count("bio_entities.mentions") == 0)
+    }
+  }
+
   @Test func `a change of what was changed meanwhile says what is there now`() async throws {
     try await Village.open(.inMemory) { village in
       #expect(try await village.ask(.patch, "/me", as: "grace", ["bio": "one", "if_revision": 1]).status == 200)
