@@ -25,6 +25,8 @@ public struct Bounds: Sendable {
   /// A person's open invites.
   public var invites = 200
   public var inviteUses = 10_000
+  /// Whom one person may follow; and mute; and block.
+  public var relations = 5_000
 
   public init() {}
 }

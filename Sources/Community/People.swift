@@ -25,8 +25,10 @@ extension ReadTransaction {
   private func standing(of caller: Caller, and person: Person) throws(Refusal) -> AccountStanding {
     var standing = AccountStanding(
       role: person.account.role, state: person.standing?.state ?? .active, isSelf: caller.account == person.account.id)
+    if standing.isSelf { return standing }
+    if let account = caller.account { standing.isBlocked = try isBlocked(account, person.account.id) }
     // Only those who don't see everyone have to be asked about.
-    guard !standing.isSelf, caller.role == nil || caller.role == .guest else { return standing }
+    guard caller.role == nil || caller.role == .guest else { return standing }
     standing.isInPublic = try isInPublic(person.account.id)
     if let account = caller.account { standing.isTogether = try areTogether(account, person.account.id) }
     return standing
@@ -36,7 +38,9 @@ extension ReadTransaction {
 extension Person {
   /// What is left of it for who has these rights.
   func seen(with rights: AccountRights) -> Person {
-    Person(account, standing: rights.contains(.inspect) ? standing : nil, own: rights.contains(.own) ? own : nil)
+    // That somebody has gone, everyone sees: it stands in the place of the name.
+    let isOpen = rights.contains(.inspect) || standing?.state.hasGone == true
+    return Person(account, standing: isOpen ? standing : nil, own: rights.contains(.own) ? own : nil)
   }
 }
 
@@ -73,7 +77,7 @@ extension CommunityView {
 
 extension Person {
   /// For somebody who sees everyone.
-  fileprivate func seen(by caller: Caller, _ role: Role) -> Person {
+  func seen(by caller: Caller, _ role: Role) -> Person {
     let standing = AccountStanding(
       role: account.role, state: standing?.state ?? .active, isSelf: caller.account == account.id)
     return seen(with: Permissions.rights(of: role, over: standing))

@@ -50,18 +50,38 @@ public struct AccountRights: OptionSet, Sendable, Hashable {
   public static let own = AccountRights(rawValue: 8)
   /// Gives a role, keeps out, lets in, helps with a lost password.
   public static let govern = AccountRights(rawValue: 16)
+  /// Sends away for good; who has gone, too, to have everything erased.
+  public static let dismiss = AccountRights(rawValue: 32)
+  /// Is told what they post.
+  public static let follow = AccountRights(rawValue: 64)
+  /// Mutes and blocks.
+  public static let avoid = AccountRights(rawValue: 128)
+  /// Sees whom they follow, and who follows them.
+  public static let seeFollowing = AccountRights(rawValue: 256)
 }
 
 public enum Permissions {
   public static func rights(of role: Role?, over other: AccountStanding) -> AccountRights {
     var rights: AccountRights = []
-    if other.isSelf { rights.insert([.see, .inspect, .edit, .own]) }
-    let isInView = isPerson(role) || other.isInPublic || (role != nil && other.isTogether)
+    if other.isSelf { rights.insert([.see, .inspect, .edit, .own, .seeFollowing]) }
+    // Of who has gone nothing is left that anyone could not see.
+    let isInView = isPerson(role) || other.isInPublic || (role != nil && other.isTogether) || other.state.hasGone
     if other.state != .waiting, isInView { rights.insert(.see) }
     guard let role else { return rights }
     if role.keepsOrder { rights.insert([.see, .inspect]) }
-    let hasGone = other.state == .left || other.state == .erased
-    if !hasGone, role.isStaff, role == .owner || other.role.isBelow(role) { rights.insert([.edit, .govern]) }
+    let isAbove = role.isStaff && (role == .owner || other.role.isBelow(role))
+    if isAbove { rights.insert(.dismiss) }
+    if isAbove, !other.state.hasGone { rights.insert([.edit, .govern]) }
+    return rights.union(company(of: role, with: other, isSeen: rights.contains(.see)))
+  }
+
+  private static func company(of role: Role, with other: AccountStanding, isSeen: Bool) -> AccountRights {
+    var rights: AccountRights = []
+    guard isSeen, !other.state.hasGone, other.state != .waiting else { return rights }
+    if isPerson(role) { rights.insert(.seeFollowing) }
+    guard !other.isSelf else { return rights }
+    rights.insert(.avoid)
+    if !other.isBlocked, other.state != .disabled { rights.insert(.follow) }
     return rights
   }
 

@@ -8,14 +8,18 @@ public struct AccountStanding: Sendable, Hashable {
   public var isTogether: Bool
   /// The other takes part where everyone reads.
   public var isInPublic: Bool
+  /// One of the two has blocked the other.
+  public var isBlocked: Bool
 
   public init(
-    role: Role, state: AccountState = .active, isSelf: Bool = false, isTogether: Bool = false, isInPublic: Bool = false
+    role: Role, state: AccountState = .active, isSelf: Bool = false, isTogether: Bool = false, isInPublic: Bool = false,
+    isBlocked: Bool = false
   ) {
     self.role = role
     self.state = state
     self.isSelf = isSelf
     self.isTogether = isTogether
     self.isInPublic = isInPublic
+    self.isBlocked = isBlocked
   }
 }

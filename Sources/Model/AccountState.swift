@@ -11,4 +11,6 @@ public enum AccountState: String, Sendable, Hashable, CaseIterable {
   case left
   /// Gone with everything they wrote.
   case erased
+
+  public var hasGone: Bool { self == .left || self == .erased }
 }

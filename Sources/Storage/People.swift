@@ -155,7 +155,8 @@ extension ReadTransaction {
 }
 
 extension Person {
-  fileprivate init(_ row: borrowing Row) throws {
+  /// Of the columns that every query of people has, in their order.
+  init(_ row: borrowing Row) throws {
     // Who has left keeps the row; the name is theirs no longer.
     let hasName = !row.isNull(14)
     self.init(

@@ -65,25 +65,29 @@ import Testing
     }
   }
 
-  /// s see, i inspect, e edit, o own, g govern.
+  /// s see, i inspect, e edit, o own, g govern, d dismiss, f follow, a avoid, l see whom they follow.
   private static func letters(_ rights: AccountRights) -> String {
-    let all: [(AccountRights, Character)] = [(.see, "s"), (.inspect, "i"), (.edit, "e"), (.own, "o"), (.govern, "g")]
+    let all: [(AccountRights, Character)] = [
+      (.see, "s"), (.inspect, "i"), (.edit, "e"), (.own, "o"), (.govern, "g"), (.dismiss, "d"), (.follow, "f"),
+      (.avoid, "a"), (.seeFollowing, "l"),
+    ]
     return String(all.filter { rights.contains($0.0) }.map(\.1))
   }
 
   /// Columns: nobody, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
-    (AccountStanding(role: .member), "- - s s si sieg sieg"),
-    (AccountStanding(role: .member, isTogether: true), "- s s s si sieg sieg"),
-    (AccountStanding(role: .member, isInPublic: true), "s s s s si sieg sieg"),
-    (AccountStanding(role: .moderator), "- - s s si sieg sieg"),
-    (AccountStanding(role: .admin), "- - s s si si sieg"),
-    (AccountStanding(role: .owner), "- - s s si si sieg"),
-    (AccountStanding(role: .member, state: .waiting), "- - - - si sieg sieg"),
-    (AccountStanding(role: .member, state: .disabled), "- - s s si sieg sieg"),
-    (AccountStanding(role: .member, state: .deactivated), "- - s s si sieg sieg"),
-    (AccountStanding(role: .member, state: .left), "- - s s si si si"),
-    (AccountStanding(role: .member, state: .erased), "- - s s si si si"),
+    (AccountStanding(role: .member), "- - sfal sfal sifal siegdfal siegdfal"),
+    (AccountStanding(role: .member, isTogether: true), "- sfa sfal sfal sifal siegdfal siegdfal"),
+    (AccountStanding(role: .member, isInPublic: true), "s sfa sfal sfal sifal siegdfal siegdfal"),
+    (AccountStanding(role: .member, isBlocked: true), "- - sal sal sial siegdal siegdal"),
+    (AccountStanding(role: .moderator), "- - sfal sfal sifal siegdfal siegdfal"),
+    (AccountStanding(role: .admin), "- - sfal sfal sifal sifal siegdfal"),
+    (AccountStanding(role: .owner), "- - sfal sfal sifal sifal siegdfal"),
+    (AccountStanding(role: .member, state: .waiting), "- - - - si siegd siegd"),
+    (AccountStanding(role: .member, state: .disabled), "- - sal sal sial siegdal siegdal"),
+    (AccountStanding(role: .member, state: .deactivated), "- - sfal sfal sifal siegdfal siegdfal"),
+    (AccountStanding(role: .member, state: .left), "s s s s si sid sid"),
+    (AccountStanding(role: .member, state: .erased), "s s s s si sid sid"),
   ])
   func `rights over another person`(standing: AccountStanding, row: String) {
     for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
@@ -95,7 +99,7 @@ import Testing
   @Test func `oneself is one’s own, and only an owner governs themselves`() {
     for role in Role.allCases {
       let rights = Permissions.rights(of: role, over: AccountStanding(role: role, isSelf: true))
-      #expect(Self.letters(rights) == (role == .owner ? "sieog" : "sieo"))
+      #expect(Self.letters(rights) == (role == .owner ? "sieogdl" : "sieol"))
     }
   }
 

@@ -65,6 +65,10 @@ import Testing
     for count in [1, 50, 200] { _ = try tx.heads(of: (1...count).map { .user(ID($0)) }, movedSince: 0) }
     _ = try tx.digest(of: Meadow.room)
     _ = try tx.searchEntry(of: ids[0])
+    _ = try tx.people(.follow, of: Meadow.ada, after: nil, limit: 10)
+    _ = try tx.followers(of: Meadow.ada, after: nil, limit: 10)
+    _ = try tx.relationCount(.mute, of: Meadow.ada)
+    _ = try tx.isBlocked(Meadow.ada, Meadow.grace)
     #expect(reader.keptStatements.count > 25)
     let faults = try Self.faults(of: reader.keptStatements, reader)
     #expect(faults == [], "\(faults)")
