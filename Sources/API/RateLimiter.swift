@@ -63,13 +63,13 @@ final class RateLimiter: Sendable {
     switch work {
     // Who guesses at passwords, or makes people up, has as many accounts as they like.
     case .login, .registration: address.map { .address($0.subscriber) }
-    case .sending, .writing: caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
+    case .sending, .discovery, .writing: caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
     }
   }
 
   /// Takes one; nil if there was one, else how long until there is. In microseconds.
   private func spend(_ bucket: Bucket, _ allowance: Allowance, _ now: Int64) -> Int64? {
-    let each = 60_000_000 / Int64(allowance.perMinute)
+    let each = 86_400_000_000 / Int64(allowance.perDay)
     let whole = each * Int64(allowance.burst)
     return buckets.withLock { buckets in
       // A clock that was set back makes no one wait longer than an empty bucket does.

@@ -5,6 +5,8 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case registration
   /// Messages.
   case sending
+  /// Looking for people by their addresses.
+  case discovery
   /// Every other change.
   case writing
 }
@@ -14,6 +16,7 @@ public struct RateLimits: Sendable {
   public var login = Allowance(burst: 30, perMinute: 20)
   public var registration = Allowance(burst: 20, perMinute: 2)
   public var sending = Allowance(burst: 60, perMinute: 120)
+  public var discovery = Allowance(burst: 10, perDay: 10)
   public var writing = Allowance(burst: 120, perMinute: 240)
 
   public init() {}
@@ -23,6 +26,7 @@ public struct RateLimits: Sendable {
     case .login: login
     case .registration: registration
     case .sending: sending
+    case .discovery: discovery
     case .writing: writing
     }
   }
@@ -52,16 +56,30 @@ extension RateLimits {
     Entry(name: "sending-burst", meaning: "how many of them at once", path: \.sending.burst),
     Entry(name: "writing", meaning: "other changes of one person in a minute", path: \.writing.perMinute),
     Entry(name: "writing-burst", meaning: "how many of them at once", path: \.writing.burst),
+    Entry(name: "discovery", meaning: "times that one person asks for addresses in a day", path: \.discovery.perDay),
+    Entry(name: "discovery-burst", meaning: "how many of them at once", path: \.discovery.burst),
   ]
 }
 
-/// So many at once, and then so many a minute.
+/// So many at once, and then so many in a time.
 public struct Allowance: Sendable, Hashable {
   public var burst: Int
-  public var perMinute: Int
+  public var perDay: Int
+
+  public init(burst: Int, perDay: Int) {
+    self.burst = max(burst, 1)
+    self.perDay = max(perDay, 1)
+  }
 
   public init(burst: Int, perMinute: Int) {
-    self.burst = max(burst, 1)
-    self.perMinute = max(perMinute, 1)
+    self.init(burst: burst, perDay: perMinute * Self.minutes)
   }
+
+  public var perMinute: Int {
+    get { perDay / Self.minutes }
+    set { perDay = max(newValue, 1) * Self.minutes }
+  }
+
+  /// Of a day.
+  private static let minutes = 24 * 60
 }

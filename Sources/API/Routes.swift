@@ -25,6 +25,7 @@ extension API {
     Endpoint(.get, "/users/{id}", .anyone, showPerson),
     Endpoint(.patch, "/users/{id}", .person(.write), changePerson),
     Endpoint(.get, "/users/{id}/avatar", .anyone, showAvatar),
+    Endpoint(.post, "/users/discover", .person(.write), counts: .discovery, discover),
     Endpoint(.put, "/users/{id}/follow", .person(.write), set(.follow)),
     Endpoint(.delete, "/users/{id}/follow", .person(.write), end(.follow)),
     Endpoint(.put, "/users/{id}/mute", .person(.write), set(.mute)),

@@ -27,6 +27,11 @@ public struct Bounds: Sendable {
   public var inviteUses = 10_000
   /// Whom one person may follow; and mute; and block.
   public var relations = 5_000
+  /// Addresses that one person may be found by.
+  public var addresses = 10
+  /// Addresses that may be looked up at once, and how many people one of them is answered with.
+  public var discoveries = 200
+  public var discovered = 10
 
   public init() {}
 }

@@ -90,6 +90,8 @@ extension Community {
   ) async throws(Refusal) -> Person {
     let actor = try caller.person(for: .write)
     let change = try change.checked(bounds)
+    let addresses = try change.addresses.map { texts throws(Refusal) in try ContactAddress.all(texts, bounds) }
+    let spareKey = try Secret.make()
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       let (before, rights) = try tx.person(reference, for: caller)
@@ -107,7 +109,10 @@ extension Community {
       if before.looksAfter, !after.looksAfter {
         guard try tx.hasOwner(but: before.account.id) else { throw .lastOwner }
       }
-      let kept = try tx.change(before, to: after, by: actor)
+      let hasNewAddresses = try addresses.map { addresses throws(Refusal) in
+        try tx.keep(addresses, of: before.account.id, spareKey)
+      }
+      let kept = try tx.change(before, to: after, by: actor, hasNewAddresses: hasNewAddresses ?? false)
       if after.standing?.state == .disabled, before.standing?.state != .disabled {
         try tx.endAll(of: before.account.id)
       }

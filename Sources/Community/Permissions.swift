@@ -85,6 +85,9 @@ public enum Permissions {
     return rights
   }
 
+  /// Who may look people up by an address: not programs, which would look up everyone.
+  public static func mayDiscover(_ role: Role?) -> Bool { isPerson(role) && role != .bot }
+
   /// Whether somebody may make another one this: owners whatever they like, staff what is below them.
   public static func mayGive(_ given: Role, by role: Role?) -> Bool {
     guard let role, role.isStaff else { return false }

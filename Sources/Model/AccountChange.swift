@@ -10,6 +10,8 @@ public struct AccountChange: Sendable {
   public var reachableBy: Reach?
   public var showsReceipts: Bool?
   public var preferences: JSONRaw?
+  /// To be found by; these in the place of those before.
+  public var addresses: [String]?
   // What the staff decides.
   public var name: String?
   public var role: Role?
@@ -28,6 +30,7 @@ public struct AccountChange: Sendable {
       guard value.kind == .object else { throw value.error(.wrongType(expected: .object)) }
       return value.raw.compact
     }
+    addresses = try object.optional("addresses")
     name = try object.optional("name")
     role = try object.optionalWord("role")
     isDisabled = try object.optional("disabled")
@@ -38,6 +41,7 @@ public struct AccountChange: Sendable {
   /// Whether it says something that only the person may say.
   public var isOwn: Bool {
     isDiscoverable != nil || reachableBy != nil || showsReceipts != nil || preferences != nil
+      || addresses != nil
   }
 
   /// Whether it says something that only the staff may say.

@@ -95,9 +95,14 @@ extension WriteTransaction {
   /// Keeps what of `person` is other than `before`: the account, its state, and what is their own. Says to everyone that
   /// it changed, or to the person alone where only they see what did.
   ///
+  /// - Parameter hasNewAddresses: something of their own has changed that is not part of `person`.
   /// - Returns: the person with the new revision.
-  public func change(_ before: Person, to person: Person, by actor: ID<Account>) throws(Refusal) -> Person {
-    guard person != before, let own = person.own, let standing = person.standing else { return before }
+  public func change(
+    _ before: Person, to person: Person, by actor: ID<Account>, hasNewAddresses: Bool = false
+  ) throws(Refusal) -> Person {
+    guard person != before || hasNewAddresses, let own = person.own, let standing = person.standing else {
+      return before
+    }
     var person = person
     person.account.revision = before.account.revision + 1
     let account = person.account
@@ -117,7 +122,7 @@ extension WriteTransaction {
       try log(
         .userUpdated, in: .site, subject: account.id.number, revision: account.revision, actor: actor.number)
     }
-    if own != before.own {
+    if own != before.own || hasNewAddresses {
       try log(
         .preferencesUpdated, in: .user(account.id), subject: account.id.number, revision: account.revision,
         actor: actor.number)

@@ -115,5 +115,6 @@ import Wire
     let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
     #expect(kinds[.login]?.map(\.path).sorted() == ["/links/{code}", "/me/password", "/sessions"])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
+    #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
   }
 }

@@ -96,6 +96,10 @@ import Testing
     }
   }
 
+  @Test func `people look one another up, and programs and guests don’t`() {
+    #expect(String(Self.roles.map { Permissions.mayDiscover($0) ? "y" : "-" }) == "---yyyy")
+  }
+
   @Test func `oneself is one’s own, and only an owner governs themselves`() {
     for role in Role.allCases {
       let rights = Permissions.rights(of: role, over: AccountStanding(role: role, isSelf: true))
