@@ -93,6 +93,7 @@ create table link (
 ) strict, without rowid;
 
 create index link_by_expiry on link (expires_at, digest) where expires_at is not null;
+create index link_of_user on link (user_id) where user_id is not null;
 
 create table relation (
   user_id integer not null references account (id) on delete cascade,

@@ -50,6 +50,11 @@ extension API {
     }
   }
 
+  @Sendable static func leave(_ call: Call) async throws -> Response {
+    let leaving = try await call.body { body in try Leaving(&body) }
+    return .one(try await call.community.leave(try call.reference(), leaving, by: call.caller))
+  }
+
   @Sendable static func approve(_ call: Call) async throws -> Response {
     .one(try await call.community.approve(try call.reference(), by: call.caller))
   }

@@ -24,6 +24,7 @@ extension API {
     Endpoint(.get, "/users", .person(.read), listPeople),
     Endpoint(.get, "/users/{id}", .anyone, showPerson),
     Endpoint(.patch, "/users/{id}", .person(.write), changePerson),
+    Endpoint(.delete, "/users/{id}", .person(.admin), counts: .login, leave),
     Endpoint(.get, "/users/{id}/avatar", .anyone, showAvatar),
     Endpoint(.post, "/users/discover", .person(.write), counts: .discovery, discover),
     Endpoint(.put, "/users/{id}/follow", .person(.write), set(.follow)),

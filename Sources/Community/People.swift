@@ -148,7 +148,7 @@ extension AccountChange {
 
 extension Person {
   /// Whether the place has an owner in them.
-  fileprivate var looksAfter: Bool { account.role == .owner && standing?.state == .active }
+  var looksAfter: Bool { account.role == .owner && standing?.state == .active }
 
   fileprivate mutating func apply(_ change: AccountChange) throws(Refusal) {
     switch change.displayName {

@@ -8,7 +8,7 @@ enum MigrationHashes {
       hash: "ac48c0594dfd258fbb5b24782839ae4a5e54124070e9c6abc00820c889f7821a"),
     Migration(
       number: 2, name: "people",
-      hash: "e49423138ccc5de71cd52402a8fdb03dd2d811c36cdf4be6ffca2901b2c84064"),
+      hash: "7fbe2014f8e4b199885b54b3d878200d8fb7ad9f2931ad29ceb71e2a9dd8cf84"),
     Migration(
       number: 3, name: "places_to_talk",
       hash: "5254348d43409c238f403296a133e2756f04de48a3bcd7048c5c049460b3b623"),

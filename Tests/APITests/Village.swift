@@ -69,7 +69,7 @@ final class Village: Sendable {
     let delivered = Delivered()
     self.delivered = delivered
     let store = try Store(
-      try DataFolder(folder), migrations: Self.migrations,
+      try DataFolder(folder), migrations: Self.migrations, jobs: Community.jobs,
       clock: { Int64(Self.clock.add(1, ordering: .relaxed).newValue) },
       deliver: { delivered.add($0) })
     community = Community(store, passwordCost: Self.cheap)
