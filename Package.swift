@@ -78,7 +78,9 @@ let package = Package(
       name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),
     .testTarget(
       name: "APITests",
-      dependencies: ["API", "Community", "Storage", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON"],
+      dependencies: [
+        "API", "Community", "Storage", "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON",
+      ],
       swiftSettings: tests),
     .target(
       name: "Promises", dependencies: ["Storage", "SQLite", "Model"], path: "Tests/Promises", swiftSettings: tests),

@@ -148,4 +148,4 @@ create table action (
   primary key (message_id, type, user_id)
 ) strict, without rowid;
 
-create index actions_of_user on action (user_id, type, created_at, message_id);
+create index actions_of_user on action (user_id, type, message_id);

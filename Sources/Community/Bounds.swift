@@ -2,6 +2,17 @@
 public struct Bounds: Sendable {
   /// In Unicode scalars.
   public var messageScalars = 16_000
+  /// Mentions, hashtags and links of one text, and how many people it may call by name.
+  public var entities = 500
+  public var mentions = 50
+  public var attachments = 20
+  /// Later messages that the answer to a send brings.
+  public var catchUp = 100
+  /// Kinds of public marks on one message, and marks of one person on it.
+  public var actionTypes = 50
+  public var ownActions = 20
+  /// Where more take part, nobody sees who has read what.
+  public var receiptPeople = 50
   public var displayNameScalars = 64
   public var bioScalars = 1_000
   /// What a person calls a device or a token.

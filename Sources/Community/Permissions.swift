@@ -154,6 +154,22 @@ public enum Permissions {
     return rights
   }
 
+  /// Whether somebody may set marks that others see, such as a like: who reads may, also where few write.
+  public static func mayMark(_ role: Role?, in place: Standing) -> Bool {
+    let rights = rights(of: role, in: place)
+    let isInvited = place.participant != nil || place.forum?.role != nil || place.isOwner
+    guard rights.contains(.read), isPerson(role) || (role != nil && isInvited) else { return false }
+    if place.isSilenced || place.isBlocked || place.participant?.isRequest == true { return false }
+    if place.forum?.isArchived == true { return false }
+    let isLocked = place.isLocked || place.forum?.isLocked == true
+    return !isLocked || rights.contains(.moderate)
+  }
+
+  /// Whether somebody may see what a message of theirs, or of others, said before it was edited.
+  public static func maySeeRevisions(_ rights: Rights, isAuthor: Bool, isOpen: Bool) -> Bool {
+    isAuthor || isOpen || rights.contains(.moderate)
+  }
+
   /// Where somebody's history begins.
   public static func fromSeq(of role: Role?, in place: Standing) -> Int {
     if let participant = place.participant, place.forum == nil { return participant.fromSeq }

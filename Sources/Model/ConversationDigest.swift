@@ -1,3 +1,5 @@
+public import JSON
+
 /// A fingerprint of a stretch of a conversation, and of the parts of it: two copies that have the same hold the same.
 public struct ConversationDigest: Sendable, Hashable {
   /// SHA-256 in hex.
@@ -19,6 +21,16 @@ public struct ConversationDigest: Sendable, Hashable {
     public init(_ seqs: ClosedRange<Int>, digest: String) {
       self.seqs = seqs
       self.digest = digest
+    }
+  }
+}
+
+extension ConversationDigest.Part: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("from_seq", seqs.lowerBound)
+      json.field("to_seq", seqs.upperBound)
+      json.field("digest", digest)
     }
   }
 }

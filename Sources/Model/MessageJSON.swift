@@ -6,38 +6,43 @@ public import JSON
 
 extension Message: JSONWritable {
   public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.field("id", id)
-      json.field("conversation_id", conversation)
-      json.field("author_id", author)
-      json.field("client_id", clientID)
-      if kind != .message { json.field("kind", kind.rawValue) }
-      json.field("seq", seq)
-      json.field("previous_message", previous)
-      if case .live(let content) = state { content.writeSaid(to: &json) }
-      json.field("reply_to", replyTo)
-      json.field("machine_only", isMachineOnly)
-      json.field("created_at", Timestamp(createdAt))
-      if case .live(let content) = state { content.writeTimes(to: &json) }
-      json.field("revision", revision)
-      if let movedFrom { json.field("moved_from", movedFrom) }
-      switch state {
-      case .live(let content):
-        json.field("deleted", false)
-        content.writeActions(to: &json)
-      case .deleted(let tombstone):
-        json.field("deleted", true)
-        tombstone.write(to: &json)
-      }
+    json.object { json in writeFields(to: &json) }
+  }
+
+  /// - Parameter mine: which marks are the viewer's own; nil where there is no viewer.
+  func writeFields(to json: inout JSONWriter, mine: Set<String>? = nil, showsAnnotations: Bool = true) {
+    json.field("id", id)
+    json.field("conversation_id", conversation)
+    json.field("author_id", author)
+    json.field("client_id", clientID)
+    if kind != .message { json.field("kind", kind.rawValue) }
+    json.field("seq", seq)
+    json.field("previous_message", previous)
+    if case .live(let content) = state { content.writeSaid(to: &json, showsAnnotations: showsAnnotations) }
+    json.field("reply_to", replyTo)
+    json.field("machine_only", isMachineOnly)
+    json.field("created_at", Timestamp(createdAt))
+    if case .live(let content) = state { content.writeTimes(to: &json) }
+    json.field("revision", revision)
+    if let movedFrom { json.field("moved_from", movedFrom) }
+    switch state {
+    case .live(let content):
+      json.field("deleted", false)
+      content.writeActions(to: &json, mine: mine)
+    case .deleted(let tombstone):
+      json.field("deleted", true)
+      tombstone.write(to: &json)
     }
   }
 }
 
 extension Message.Content {
-  fileprivate func writeSaid(to json: inout JSONWriter) {
+  fileprivate func writeSaid(to json: inout JSONWriter, showsAnnotations: Bool) {
     json.field("text", text)
     if let entities { json.field("entities", entities) } else { json.object("entities") { _ in } }
-    if let annotations { json.field("annotations", annotations) } else { json.array("annotations") { _ in } }
+    if showsAnnotations {
+      if let annotations { json.field("annotations", annotations) } else { json.array("annotations") { _ in } }
+    }
     json.field("attachments", attachments)
   }
 
@@ -47,9 +52,20 @@ extension Message.Content {
     if let edit { json.field("edited_by", edit.by) }
   }
 
-  fileprivate func writeActions(to json: inout JSONWriter) {
+  fileprivate func writeActions(to json: inout JSONWriter, mine: Set<String>?) {
     json.object("actions") { json in
-      for action in actions { json.object(action.type) { json in json.field("count", action.count) } }
+      for action in actions {
+        json.object(action.type) { json in
+          json.field("count", action.count)
+          if let mine { json.field("mine", mine.contains(action.type)) }
+        }
+      }
+      // Nobody else's star is counted.
+      guard mine?.contains("star") == true else { return }
+      json.object("star") { json in
+        json.field("count", 1)
+        json.field("mine", true)
+      }
     }
   }
 }
@@ -85,9 +101,14 @@ extension Message.Content {
     let sentAt: Timestamp? = try object.optional("sent_at")
     self.init(
       text: try object.string("text"), entities: try Self.filled(object.value("entities"), .object),
-      annotations: try Self.filled(object.value("annotations"), .array), attachments: try object.read("attachments"),
+      annotations: try Self.annotations(&object), attachments: try object.read("attachments"),
       sentAt: sentAt.map { Int64($0.milliseconds) }, edit: try Message.Edit(&object),
       actions: try Message.ActionCount.all(object.object("actions")))
+  }
+
+  /// Absent where whoever asked wanted none.
+  private static func annotations(_ object: inout JSONObject) throws(JSONError) -> JSONRaw? {
+    try object.optional("annotations") { value throws(JSONError) in try filled(value, .array) } ?? nil
   }
 
   /// The value as it came; nil where it is empty.

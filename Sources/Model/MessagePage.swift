@@ -1,3 +1,5 @@
+public import JSON
+
 /// Which messages of a conversation are asked for.
 public struct MessageQuery: Sendable, Hashable {
   public var conversation: ID<Conversation>
@@ -87,6 +89,16 @@ public struct MessagePage: Sendable, Hashable {
       case muted
       /// More than one of the filters.
       case several
+    }
+  }
+}
+
+extension MessagePage.Skipped: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("from_seq", seqs.lowerBound)
+      json.field("to_seq", seqs.upperBound)
+      json.field("reason", reason.rawValue)
     }
   }
 }

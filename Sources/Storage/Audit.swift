@@ -14,6 +14,8 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case passwordReset = "user.reset"
   case roleChanged = "user.role"
   case inviteRevoked = "invite.revoked"
+  case messageRemoved = "message.removed"
+  case messageRestored = "message.restored"
   case settingsChanged = "settings.changed"
 }
 

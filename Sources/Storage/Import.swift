@@ -51,8 +51,8 @@ extension WriteTransaction {
   /// Adds the next message, which is not older than the one before it.
   public func importMessage(_ message: NewMessage, createdAt: Int64) throws(Refusal) -> StoredMessage {
     let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
-    if let earlier = try repeated(message, fingerprint) { return earlier }
-    guard let place = try place(message.conversation, in: "importing") else { throw .notFound }
+    if let earlier = try earlier(message, fingerprint) { return earlier }
+    guard let place = try end(of: message.conversation, in: "importing") else { throw .notFound }
     let earliest = try lastTime(in: message.conversation)
     guard earliest <= createdAt, createdAt <= now else {
       throw .invalid("created_at", .outOfRange(Int(min(earliest, now))...Int(now)))

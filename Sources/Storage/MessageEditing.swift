@@ -8,30 +8,27 @@ extension WriteTransaction {
   /// has an end.
   static let lastEditableRevision = 500
 
-  /// Gives a message another text, and other files where they are given. What would change nothing writes nothing.
+  /// Gives a message another text or other files, where they are given. What would change nothing writes nothing.
   ///
   /// - Returns: the message's revision now.
   @discardableResult
   public func edit(
-    _ id: ID<Message>, to text: MessageText, attachments: [ID<File>]? = nil, by editor: ID<Account>,
+    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, by editor: ID<Account>,
     ifRevision expected: Int? = nil
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard message.deletion == nil, let earlier = message.text else { throw .gone }
     guard message.isOpen else { throw .notFound }
     if let expected, expected != message.revision { throw .conflict }
-    let hasOtherText = earlier != text.markdown
+    let newText = text?.markdown == earlier ? nil : text
     let hasOtherFiles: Bool
     if let attachments { hasOtherFiles = try attachments != self.attachments(of: id) } else { hasOtherFiles = false }
-    guard hasOtherText || hasOtherFiles else { return message.revision }
+    guard newText != nil || hasOtherFiles else { return message.revision }
     guard message.revision < Self.lastEditableRevision else { throw .conflict }
 
-    if hasOtherText, let entry = try searchEntry(of: id) { searchChanges.append(.remove(entry)) }
     try keepRevision(of: message, earlier)
-    try write(text, by: editor, to: id)
-    try removeTextRows(of: id)
-    try addRows(of: text, to: id, in: message.conversation)
-    if hasOtherText, let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
+    try markEdited(id, by: editor)
+    if let newText { try replaceText(of: message, by: newText) }
     if hasOtherFiles, let attachments { try replaceFiles(of: id, by: attachments) }
     try forgetFingerprint(of: message)
     return try logChange(.messageEdited, of: message, by: editor)
@@ -73,15 +70,30 @@ extension WriteTransaction {
     }
   }
 
-  private func write(_ text: MessageText, by editor: ID<Account>, to id: ID<Message>) throws(Refusal) {
+  private func markEdited(_ id: ID<Message>, by editor: ID<Account>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
         update message
-        set text = $1, entities = $2, edited_at = $3, edited_by = $4, revision = revision + 1
-        where id = $5
-        """, text.markdown, text.entities, Int(now), editor.number, id.number)
+        set edited_at = $1, edited_by = $2, revision = revision + 1
+        where id = $3
+        """, Int(now), editor.number, id.number)
     }
+  }
+
+  private func replaceText(of message: MessageState, by text: MessageText) throws(Refusal) {
+    if let entry = try searchEntry(of: message.id) { searchChanges.append(.remove(entry)) }
+    try run { connection in
+      try connection.execute(
+        """
+        update message
+        set text = $1, entities = $2
+        where id = $3
+        """, text.markdown, text.entities, message.id.number)
+    }
+    try removeTextRows(of: message.id)
+    try addRows(of: text, to: message.id, in: message.conversation)
+    if let entry = try searchEntry(of: message.id) { searchChanges.append(.add(entry)) }
   }
 
   private func replaceFiles(of message: ID<Message>, by files: [ID<File>]) throws(Refusal) {

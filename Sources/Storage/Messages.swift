@@ -14,7 +14,7 @@ public struct StoredMessage: Sendable, Hashable {
 }
 
 /// Where a conversation ends, and where it belongs.
-struct MessagePlace {
+struct ConversationEnd {
   let lastSeq: Int
   let lastID: Int
   let forum: ID<Forum>?
@@ -23,14 +23,16 @@ struct MessagePlace {
 extension WriteTransaction {
   public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
     let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
-    if let earlier = try repeated(message, fingerprint) { return earlier }
-    guard let place = try place(message.conversation, in: "open") else { throw .notFound }
-    return try append(message, to: place, at: now, fingerprint)
+    if let earlier = try earlier(message, fingerprint) { return earlier }
+    guard let end = try end(of: message.conversation, in: "open") else { throw .notFound }
+    let stored = try append(message, to: end, at: now, fingerprint)
+    if let forum = end.forum { try setLastMessage(stored.id, of: forum) }
+    return stored
   }
 
   /// Stores a message as the last one of its conversation.
   func append(
-    _ message: NewMessage, to place: MessagePlace, at time: Int64, _ fingerprint: [UInt8]
+    _ message: NewMessage, to place: ConversationEnd, at time: Int64, _ fingerprint: [UInt8]
   ) throws(Refusal) -> StoredMessage {
     if let answered = message.replyTo { try requireMessage(answered, in: message.conversation) }
 
@@ -58,8 +60,23 @@ extension WriteTransaction {
     return StoredMessage(id: id, seq: seq, previous: previous, isNew: true)
   }
 
+  private func setLastMessage(_ id: ID<Message>, of forum: ID<Forum>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update forum
+        set last_message_id = $1
+        where id = $2
+        """, id.number, forum.number)
+    }
+  }
+
   /// The message that the same send made before, over whatever transport.
-  func repeated(_ message: NewMessage, _ fingerprint: [UInt8]) throws(Refusal) -> StoredMessage? {
+  public func earlier(_ message: NewMessage) throws(Refusal) -> StoredMessage? {
+    try earlier(message, message.clientID == nil ? [] : try message.fingerprint())
+  }
+
+  func earlier(_ message: NewMessage, _ fingerprint: [UInt8]) throws(Refusal) -> StoredMessage? {
     guard let clientID = message.clientID else { return nil }
     let found = try run { connection in
       try connection.first(
@@ -83,7 +100,7 @@ extension WriteTransaction {
     return found.stored
   }
 
-  func place(_ conversation: ID<Conversation>, in state: String) throws(Refusal) -> MessagePlace? {
+  func end(of conversation: ID<Conversation>, in state: String) throws(Refusal) -> ConversationEnd? {
     try run { connection in
       try connection.first(
         """
@@ -92,7 +109,7 @@ extension WriteTransaction {
         where id = $1 and state = $2
         """, conversation.number, state
       ) { row in
-        MessagePlace(
+        ConversationEnd(
           lastSeq: try row.int(0), lastID: try row.int(1), forum: try row.optionalInt(2).map { ID($0) })
       }
     }

@@ -14,7 +14,7 @@ enum MigrationHashes {
       hash: "5254348d43409c238f403296a133e2756f04de48a3bcd7048c5c049460b3b623"),
     Migration(
       number: 4, name: "messages",
-      hash: "8514efa9c60b2043b2e7c11da3efbbe73a3644e5ebf9aec4796252280e4d913c"),
+      hash: "7f209215933a9b3d532217697e14f5f4c1cf52e857aad484e1b77584f2eea881"),
     Migration(
       number: 5, name: "files",
       hash: "063722b836fa447fd1c355bbcfb9cd3cfa8724c9601a6f4ca40aa2b2a698f0d6"),

@@ -1,4 +1,5 @@
 import Crypto
+import JSON
 public import Model
 
 /// What is needed to store a message, checked by the rules above.
@@ -61,20 +62,20 @@ public struct MessageAnnotations: Sendable, Hashable {
   }
 }
 
-/// The place that a message gives.
-public struct Location: Sendable, Hashable {
-  public var name: String?
-  public var latitude: Double
-  public var longitude: Double
-
-  public init(name: String?, latitude: Double, longitude: Double) {
-    self.name = name
-    self.latitude = latitude
-    self.longitude = longitude
-  }
-}
-
 extension NewMessage {
+  /// As everyone sees it who may read it, right after it was stored at this time.
+  public func posted(_ stored: StoredMessage, at time: Int64) -> Message {
+    Message(
+      id: stored.id, conversation: conversation, author: author, clientID: clientID,
+      kind: kind == .system ? .system : .message, seq: stored.seq, previous: stored.previous, replyTo: replyTo,
+      isMachineOnly: isMachineOnly, createdAt: time,
+      state: .live(
+        Message.Content(
+          text: text.markdown, entities: text.entities.map { JSONRaw(trusted: Array($0.utf8)) },
+          annotations: annotations.map { JSONRaw(trusted: Array($0.json.utf8)) }, attachments: attachments,
+          sentAt: sentAt)))
+  }
+
   /// What a repeated send must have in common with the first. Lengths stand before the parts, so that no two messages
   /// have the same bytes.
   func fingerprint() throws(Refusal) -> [UInt8] {

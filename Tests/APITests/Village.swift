@@ -51,9 +51,10 @@ final class Village: Sendable {
 
   /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
   static func open(
-    _ way: Way, rates: RateLimits = unlimited, _ body: (Village) async throws -> Void
+    _ way: Way, rates: RateLimits = unlimited, clock: @escaping @Sendable () -> Int64 = ticking,
+    _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(way, rates)
+    let village = try await Village(way, rates, clock)
     do {
       try await body(village)
     } catch {
@@ -63,14 +64,14 @@ final class Village: Sendable {
     await village.close()
   }
 
-  private init(_ way: Way, _ rates: RateLimits) async throws {
+  private init(_ way: Way, _ rates: RateLimits, _ clock: @escaping @Sendable () -> Int64) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let delivered = Delivered()
     self.delivered = delivered
     let store = try Store(
       try DataFolder(folder), migrations: Self.migrations, jobs: Community.jobs,
-      clock: { Int64(Self.clock.add(1, ordering: .relaxed).newValue) },
+      clock: clock,
       deliver: { delivered.add($0) })
     community = Community(store, passwordCost: Self.cheap)
     let api = API(community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates)
@@ -96,6 +97,7 @@ final class Village: Sendable {
   }
 
   /// Ticks at every look, so that no two things happen in the same millisecond unless a test wants them to.
+  static let ticking: @Sendable () -> Int64 = { Int64(clock.add(1, ordering: .relaxed).newValue) }
   private static let clock = Atomic<Int>(1_800_000_000_000)
 
   /// Somebody new, with a session of their own.

@@ -164,6 +164,37 @@ import Testing
     #expect(Permissions.rights(of: .member, in: toPeople) == [.read])
   }
 
+  /// Columns: nobody, guest, bot, member, moderator, admin, owner.
+  @Test(arguments: [
+    (Standing(kind: .room, forum: ForumStanding(visibility: .public)), "--yyyyy"),
+    (Standing(kind: .room, forum: ForumStanding(visibility: .public, role: .member)), "-yyyyyy"),
+    (Standing(kind: .room, forum: ForumStanding(visibility: .members, write: .moderators)), "--yyyyy"),
+    (Standing(kind: .topic, forum: ForumStanding(visibility: .private)), "-------"),
+    (Standing(kind: .room, forum: ForumStanding(visibility: .public, isLocked: true)), "----yyy"),
+    (Standing(kind: .room, forum: ForumStanding(visibility: .public, isArchived: true)), "-------"),
+    (Standing(kind: .topic, isLocked: true, forum: ForumStanding(visibility: .public)), "----yyy"),
+    (Standing(kind: .room, forum: ForumStanding(visibility: .public), isSilenced: true), "-------"),
+    (Standing(kind: .direct, participant: .init()), "-yyyyyy"),
+    (Standing(kind: .direct, participant: .init(), isBlocked: true), "-------"),
+    (Standing(kind: .direct, participant: .init(isRequest: true)), "-------"),
+    (Standing(kind: .group, isLocked: true, participant: .init()), "-------"),
+    (Standing(kind: .channel, readers: .anyone, participant: .init(role: .reader)), "-yyyyyy"),
+    (Standing(kind: .channel, readers: .anyone), "--yyyyy"),
+    (Standing(kind: .feed, readers: .people, isOwner: true), "-yyyyyy"),
+  ])
+  func `who may set marks that others see`(standing: Standing, row: String) {
+    #expect(String(Self.roles.map { Permissions.mayMark($0, in: standing) ? "y" : "-" }) == row)
+  }
+
+  @Test func `earlier texts are for the author and who keeps order, unless they are open`() {
+    for (rights, isAuthor, isOpen, sees) in [
+      (Rights.read, false, false, false), ([.read, .write], false, false, false), (.read, true, false, true),
+      (.read, false, true, true), ([.read, .moderate], false, false, true),
+    ] {
+      #expect(Permissions.maySeeRevisions(rights, isAuthor: isAuthor, isOpen: isOpen) == sees)
+    }
+  }
+
   @Test func `history begins where it was opened for those who read`() {
     let forum = ForumStanding(visibility: .public)
     var place = Standing(kind: .room, forum: forum, peopleFromSeq: 10, anyoneFromSeq: 20)

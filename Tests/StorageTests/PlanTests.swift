@@ -11,6 +11,8 @@ import Testing
   private static let allowed = [
     // The count of at most a thousand rows that the line before has found.
     "SCAN waiting",
+    // The kinds of marks on one message, at most fifty.
+    "SCAN public",
     // The rows that were bound.
     "SCAN 2 CONSTANT ROWS",
     // An index of the open jobs alone, in their order.
@@ -59,6 +61,19 @@ import Testing
     for count in [1, 50, 200] { _ = try tx.messages((1...count).map { ids[$0 % 5] }) }
     _ = try tx.revisions(of: ids[0])
     _ = try tx.replies(to: ids[0])
+    for count in [1, 50, 200] { _ = try tx.actions(of: Meadow.ada, on: (1...count).map { ids[$0 % 5] }) }
+    _ = try tx.actions(on: ids[0], viewer: Meadow.ada, limit: 10)
+    _ = try tx.actionCounts(of: ids[0], Meadow.ada)
+    _ = try tx.marked("star", by: Meadow.ada, before: nil, limit: 10)
+    if let like = ActionType("like") { _ = try tx.hasAction(like, ids[0]) }
+    _ = try tx.place(of: ids[0])
+    _ = try tx.showsRevisions(Meadow.room)
+    _ = try tx.readingParticipants(of: Meadow.room, most: 50)
+    _ = try tx.person(called: "ada")
+    _ = try tx.owns([ID(1)], Meadow.ada)
+    try meadow.connection.execute("update forum set slow_seconds = 1")
+    try meadow.connection.execute("update conversation set slow_seconds = 1")
+    _ = try tx.wait(of: Meadow.ada, in: Meadow.room)
     _ = try tx.unread(of: Meadow.ada, in: Meadow.room)
     _ = try tx.heads(of: Meadow.ada)
     _ = try tx.firstEvent()

@@ -1,0 +1,49 @@
+/// A mark that people set on a message, by its name: `star`, `like`, `repost`, `pin`, `reaction:👍`, or an app's own such as
+/// `com.example.done`.
+public struct ActionType: Sendable, Hashable {
+  public let name: String
+  public let reach: Reach
+
+  /// Who sees it, and who may set it.
+  public enum Reach: Sendable, Hashable {
+    /// Its owner's alone.
+    case personal
+    case everyone
+    /// Set by those who keep order.
+    case moderators
+  }
+
+  public init?(_ name: String) {
+    switch name {
+    case "star": reach = .personal
+    case "like", "repost": reach = .everyone
+    case "pin": reach = .moderators
+    default:
+      guard Self.isReaction(name) || TypeName.isWellFormed(name) && TypeName.core(name) == nil else { return nil }
+      reach = .everyone
+    }
+    self.name = name
+  }
+
+  /// A family with four colours of skin takes 41 bytes, the flag of Scotland 28.
+  private static let mostEmojiBytes = 64
+
+  /// One emoji and nothing else: what could be anything else would be text that nobody can answer, edit or remove.
+  private static func isReaction(_ name: String) -> Bool {
+    guard name.hasPrefix("reaction:") else { return false }
+    let emoji = name.dropFirst("reaction:".count)
+    guard emoji.count == 1, emoji.utf8.count <= mostEmojiBytes, let first = emoji.unicodeScalars.first,
+      first.properties.isEmoji
+    else { return false }
+    let isKeycap = emoji.unicodeScalars.last?.value == 0x20e3
+    return (!first.isASCII || isKeycap) && emoji.unicodeScalars.dropFirst().allSatisfy(isPart)
+  }
+
+  private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    // The joiner, the choice of a picture, the key's cap, and the letters of a flag.
+    case 0x200d, 0xfe0f, 0x20e3, 0xe0020...0xe007f: true
+    default: !scalar.isASCII && scalar.properties.isEmoji
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// What programs call their kinds of things: names of domains backwards, such as `com.example.todo`, so that nobody has to
+/// ask anybody for one.
+public enum TypeName {
+  public static let mostBytes = 128
+
+  /// Letters, digits, `_` and `-`, in two parts or more with a dot between.
+  public static func isWellFormed(_ text: String) -> Bool {
+    guard text.utf8.count <= mostBytes else { return false }
+    var parts = 1
+    var isEmpty = true
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+        isEmpty = false
+      case UInt8(ascii: "."):
+        guard !isEmpty else { return false }
+        parts += 1
+        isEmpty = true
+      default: return false
+      }
+    }
+    return parts > 1 && !isEmpty
+  }
+
+  /// What is left of a name whose meaning was settled before us, where anybody else may only use what is known; nil for
+  /// other names.
+  public static func core(_ type: String) -> Substring? {
+    for prefix in ["net.app.core.", "io.pnut.core."] where type.hasPrefix(prefix) {
+      return type.dropFirst(prefix.count)
+    }
+    return nil
+  }
+}
