@@ -67,6 +67,7 @@ extension API {
     Endpoint(.put, "/messages/{id}/actions/{type}", .person(.write), setAction),
     Endpoint(.delete, "/messages/{id}/actions/{type}", .person(.write), removeAction),
     Endpoint(.get, "/me/actions", .person(.read), listOwnActions),
+    Endpoint(.get, "/streams/{stream}/events", .anyone, listEvents),
     // The place.
     Endpoint(.get, "/server", .anyone, showServer),
     Endpoint(.get, "/settings", .anyone, showSettings),

@@ -1,0 +1,110 @@
+import Foundation
+import Model
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+@Suite struct StreamTests {
+  @Test(arguments: Way.allCases)
+  func `a stream is read again from any offset, as things are now`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      let start =
+        try await village.ask(.get, "/streams/conversation:\(room)/events", as: "grace").int("last_offset") ?? 0
+      let id = try await village.say("one", in: room, as: "grace")
+      _ = try await village.ask(.put, "/messages/\(id)/actions/like", as: "linus")
+      _ = try await village.ask(.patch, "/messages/\(id)", as: "grace", ["text": "two"])
+      let path = "/streams/conversation:\(room)/events"
+      let page = try await village.ask(.get, "\(path)?after_offset=\(start)", as: "linus")
+      #expect(page.texts("data", "event") == ["message.created", "action.added", "message.edited"])
+      #expect((0..<3).map { page.int("data.\($0).offset") } == [start + 1, start + 2, start + 3])
+      #expect(page["data.0.stream"] == "conversation:\(room)" && page["data.0.data.text"] == "two")
+      #expect(page["data.0.actor_id"] == village.id("grace") && !page.has("data.0.data.actions.like.mine"))
+      #expect(page["data.1.data.message_id"] == id && page.int("data.1.data.actions.like.count") == 1)
+      #expect(page.bool("more") == false && page.int("last_offset") == start + 3)
+      #expect(page["cursor"]?.hasSuffix(".\(page["data.2.id"] ?? "")") == true)
+      // A page at a time, the same.
+      var (offset, seen): (Int, [String?]) = (start, [])
+      while true {
+        let part = try await village.ask(.get, "\(path)?after_offset=\(offset)&limit=1", as: "linus")
+        seen += part.texts("data", "event")
+        guard let next = part["next"].flatMap({ Int($0) }) else { break }
+        offset = next
+      }
+      #expect(seen == page.texts("data", "event"))
+      let over = try await village.ask(.get, "\(path)?after_offset=\(start + 4)", as: "linus")
+      #expect(over.status == 400 && over["errors.0.code"] == "out_of_range")
+    }
+  }
+
+  @Test func `nothing that was deleted is read again, and what was before one joined is hidden`() async throws {
+    try await Village.open(.inMemory) { village in
+      let talk = try await village.talk(.group, ["grace", "linus"], fromSeq: ["linus": 2])
+      let old = try await village.say("old words", in: talk, as: "grace")
+      let gone = try await village.say("gone words", in: talk, as: "grace")
+      _ = try await village.ask(.put, "/messages/\(old)/actions/like", as: "grace")
+      _ = try await village.ask(.delete, "/messages/\(gone)", as: "grace")
+      let path = "/streams/conversation:\(talk)/events"
+      let page = try await village.ask(.get, path, as: "linus")
+      #expect(page.texts("data", "event") == ["hidden", "message.created", "hidden", "message.deleted"])
+      #expect(!page.has("data.0.data") && !page.has("data.0.at") && !page.has("data.0.actor_id"))
+      #expect((0..<4).map { page.int("data.\($0).offset") } == [1, 2, 3, 4])
+      #expect(!page.text.contains("words"))
+      let own = try await village.ask(.get, path, as: "grace")
+      #expect(own["data.0.data.text"] == "old words" && !own.text.contains("gone words"))
+    }
+  }
+
+  @Test func `a stream that one may not read is not there`() async throws {
+    try await Village.open(.inMemory) { village in
+      let talk = try await village.talk(.direct, ["grace", "linus"])
+      let (secret, room) = try await village.garden("secret", "private")
+      for (stream, readers) in [
+        ("conversation:\(talk)", ["grace", "linus"]), ("conversation:\(room)", ["ada"]), ("forum:\(secret)", ["ada"]),
+        ("user:\(village.id("grace"))", ["grace"]), ("site", ["gus", "grace", "linus", "mira", "ada"]),
+        ("conversation:999999", []), ("forum:999999", []), ("conversation:\(secret)", []), ("room:1", []),
+        ("site:1", []),
+      ] {
+        for name in ["gus", "grace", "linus", "mira", "ada"] {
+          let answer = try await village.ask(.get, "/streams/\(stream)/events", as: name)
+          let found = answer.status == 200
+          #expect(found == readers.contains(name), "\(stream) \(name): \(answer.text)")
+          // Staff sees that a private forum is there.
+          #expect(found || answer.status == (stream == "forum:\(secret)" && name == "ada" ? 403 : 404))
+        }
+      }
+      #expect(try await village.ask(.get, "/streams/site/events").status == 401)
+    }
+  }
+
+  @Test func `a star is told to its owner’s devices`() async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try await village.say("x", in: village.garden().room)
+      let path = "/streams/user:\(village.id("grace"))/events"
+      let start = try await village.ask(.get, path, as: "grace").int("last_offset") ?? 0
+      _ = try await village.ask(.put, "/messages/\(id)/actions/star", as: "grace")
+      let page = try await village.ask(.get, "\(path)?after_offset=\(start)", as: "grace")
+      #expect(page.texts("data", "event") == ["action.added"])
+      #expect(page["data.0.data.message_id"] == id && page.int("data.0.data.actions.star.count") == 1)
+    }
+  }
+
+  @Test func `what the log no longer holds is gone, not left out`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      try await village.say("one", in: room)
+      try await village.say("two", in: room)
+      let stream = EventStream.conversation(ID(Int(room) ?? 0)).number
+      try await village.community.store.write { tx throws(Refusal) in
+        try tx.run { connection in
+          try connection.execute("delete from event where stream = $1 and stream_offset <= 2", stream)
+        }
+      }
+      #expect(try await village.ask(.get, "/streams/conversation:\(room)/events", as: "grace").status == 410)
+      let rest = try await village.ask(.get, "/streams/conversation:\(room)/events?after_offset=2", as: "grace")
+      #expect(rest.status == 200 && rest.int("data.0.offset") == 3)
+    }
+  }
+}
