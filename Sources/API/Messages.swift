@@ -87,6 +87,12 @@ extension API {
     .page(try call.view.receipts(of: try call.id(), for: call.caller), next: nil)
   }
 
+  @Sendable static func makeTopic(_ call: Call) async throws -> Response {
+    let title = try await call.body { body in try body.string("title") }
+    let (made, isNew) = try await call.community.makeTopic(of: try call.id(), title: title, by: call.caller)
+    return .one(made, isNew ? .created : .ok)
+  }
+
   @Sendable static func showDigest(_ call: Call) async throws -> Response {
     let (from, to, parts) = try call.query { query in
       (

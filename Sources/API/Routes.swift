@@ -66,6 +66,7 @@ extension API {
     Endpoint(.get, "/messages/{id}/actions", .anyone, listActions),
     Endpoint(.put, "/messages/{id}/actions/{type}", .person(.write), setAction),
     Endpoint(.delete, "/messages/{id}/actions/{type}", .person(.write), removeAction),
+    Endpoint(.post, "/messages/{id}/topic", .person(.write), makeTopic),
     Endpoint(.get, "/me/actions", .person(.read), listOwnActions),
     Endpoint(.get, "/streams/{stream}/events", .anyone, listEvents),
     // The place.

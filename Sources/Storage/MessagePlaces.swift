@@ -23,6 +23,19 @@ extension ReadTransaction {
     }
   }
 
+  /// Nil for a conversation that stands by itself.
+  public func forum(of conversation: ID<Conversation>) throws(Refusal) -> ID<Forum>? {
+    try run { connection in
+      try connection.first(
+        """
+        select forum_id
+        from conversation
+        where id = $1
+        """, conversation.number
+      ) { row in try row.optionalInt(0).map { ID($0) } }
+    }.flatMap(\.self)
+  }
+
   /// Whether everyone who reads a message of this conversation may see what it said before.
   public func showsRevisions(_ conversation: ID<Conversation>) throws(Refusal) -> Bool {
     try run { connection in

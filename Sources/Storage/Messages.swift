@@ -60,7 +60,7 @@ extension WriteTransaction {
     return StoredMessage(id: id, seq: seq, previous: previous, isNew: true)
   }
 
-  private func setLastMessage(_ id: ID<Message>, of forum: ID<Forum>) throws(Refusal) {
+  func setLastMessage(_ id: ID<Message>, of forum: ID<Forum>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """

@@ -68,6 +68,9 @@ import Testing
     if let like = ActionType("like") { _ = try tx.hasAction(like, ids[0]) }
     _ = try tx.place(of: ids[0])
     _ = try tx.showsRevisions(Meadow.room)
+    _ = try tx.forum(of: Meadow.room)
+    for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], most: count) }
+    _ = try tx.movedPlace(of: ids[0])
     _ = try tx.readingParticipants(of: Meadow.room, most: 50)
     _ = try tx.person(called: "ada")
     _ = try tx.owns([ID(1)], Meadow.ada)
