@@ -114,11 +114,15 @@ create table mark (
   delivered_seq integer not null default 0,
   read_at integer,
   delivered_at integer,
+  -- When the conversation was last told of it, and whether it has moved too soon after to be told yet.
+  told_at integer not null default 0,
+  owes_receipt integer not null default 0 check (owes_receipt in (0, 1)),
   primary key (user_id, conversation_id),
   check (read_seq <= delivered_seq)
 ) strict, without rowid;
 
 create index marks_of_conversation on mark (conversation_id, read_seq);
+create index receipt_owed on mark (told_at, user_id, conversation_id) where owes_receipt = 1;
 
 -- What a person wants to hear of a forum or a conversation. Ids are unique over both.
 create table level (

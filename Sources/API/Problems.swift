@@ -79,7 +79,7 @@ extension Problem.FieldProblem {
   init(_ fault: FieldFault) {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
-      case .missing, .unknownField, .invalid, .taken, .unknown, .mismatch: []
+      case .missing, .unknownField, .invalid, .taken, .unknown, .mismatch, .unreachable: []
       case .tooShort(let least): [("least", .number(least))]
       case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]
       case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]

@@ -45,6 +45,10 @@ public struct Bounds: Sendable {
   /// Addresses that may be looked up at once, and how many people one of them is answered with.
   public var discoveries = 200
   public var discovered = 10
+  /// Of a group or a channel: each of them is told when it is deleted, in one transaction.
+  public var participants = 2_000
+  /// Who is there from the beginning.
+  public var invitedAtOnce = 100
 
   public init() {}
 }

@@ -118,6 +118,11 @@ public enum Permissions {
     Visibility.allCases.filter { rights(of: role, in: ForumStanding(visibility: $0)).contains(.see) }
   }
 
+  /// Which forums are read by who is not a member of them.
+  public static func readable(to role: Role?) -> [Visibility] {
+    Visibility.allCases.filter { rights(of: role, in: ForumStanding(visibility: $0)).contains(.read) }
+  }
+
   /// `role` is nil for nobody.
   public static func rights(of role: Role?, in forum: ForumStanding) -> ForumRights {
     var rights: ForumRights = []
@@ -205,6 +210,49 @@ public enum Permissions {
     let isOpenToWrite = place.writers == .people && isPerson(role) && rights.contains(.read)
     if mayWrite || isOpenToWrite, !place.isBlocked, !place.isLocked || leads { rights.insert(.write) }
     return rights
+  }
+
+  // MARK: Beginning a conversation, and taking part
+
+  public static func mayBeginConversations(_ role: Role?) -> Bool { isPerson(role) }
+
+  /// How somebody's first words reach another.
+  public enum Approach: Sendable, Hashable {
+    /// Not at all.
+    case refused
+    /// Until the other takes them.
+    case waiting
+    case welcome
+  }
+
+  public static func approach(_ other: Acquaintance) -> Approach {
+    guard !other.isBlocked else { return .refused }
+    switch other.reachableBy {
+    case .anyone: return other.isTogether || other.isFollowed ? .welcome : .waiting
+    case .shared: return other.isTogether ? .welcome : .refused
+    case .nobody: return .refused
+    }
+  }
+
+  /// As what somebody may join by themselves what is open to them: with no more than they may do anyway. Guests come only
+  /// where they were invited to.
+  public static func joiningRole(of role: Role?, in place: Standing) -> ParticipantRole? {
+    guard isPerson(role), place.participant == nil, place.kind == .channel else { return nil }
+    let rights = rights(of: role, in: place)
+    guard rights.contains(.read) else { return nil }
+    return place.writers == .people ? .member : .reader
+  }
+
+  /// Whether the lists of readers and writers allow that somebody changes places in them; nil is in neither. A list that
+  /// is settled gains nobody and loses nobody, but by leaving.
+  public static func mayList(
+    from old: ParticipantRole?, to new: ParticipantRole?, in conversation: Conversation
+  ) -> Bool {
+    let (readers, writers) = (conversation.readers.isImmutable, conversation.writers.isImmutable)
+    let wasWriter = old != nil && old != .reader
+    let isWriter = new != nil && new != .reader
+    if writers, wasWriter != isWriter { return false }
+    return !readers || (old == .reader) == (new == .reader)
   }
 
   /// Somebody with an account who is not a guest.

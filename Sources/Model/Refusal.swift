@@ -74,6 +74,8 @@ public struct FieldFault: Sendable, Hashable {
     case unknown
     /// It belongs to something else than what is asked for.
     case mismatch
+    /// They don't want to be written to, or may not be.
+    case unreachable
 
     public var name: String {
       switch self {
@@ -87,6 +89,7 @@ public struct FieldFault: Sendable, Hashable {
       case .taken: "taken"
       case .unknown: "unknown"
       case .mismatch: "mismatch"
+      case .unreachable: "unreachable"
       }
     }
   }

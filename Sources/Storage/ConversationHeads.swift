@@ -36,7 +36,7 @@ extension ReadTransaction {
         join conversation c on c.id = p.conversation_id
         left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
         left join stream s on s.id = 4 * p.conversation_id + 3
-        where p.user_id = $1 and c.state in ('open', 'inactive')
+        where p.user_id = $1 and c.state = 'open'
         order by p.conversation_id
         """, person.number
       ) { row in
@@ -58,7 +58,7 @@ extension ReadTransaction {
   }
 
   /// Copies that a move has made count nowhere.
-  private func unread(
+  func unread(
     of person: ID<Account>, in conversation: ID<Conversation>, after seq: Int
   ) throws(Refusal) -> Int {
     try run { connection in

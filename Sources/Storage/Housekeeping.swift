@@ -14,7 +14,7 @@ import SQLite
 public actor Housekeeping {
   /// What goes when its time has come.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies
+    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts
 
     /// Takes at most so many rows, and returns whether more are left.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -24,6 +24,7 @@ public actor Housekeeping {
       case .expiredLinks: try tx.removeExpiredLinks(limit: limit)
       case .expiredSeals: try tx.expireSealed(limit: limit)
       case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
+      case .owedReceipts: try tx.tellOwedReceipts(limit: limit)
       }
     }
   }

@@ -1,0 +1,57 @@
+public import JSON
+
+/// What a PATCH of a conversation says. What is absent stays.
+public struct ConversationChange: Sendable {
+  public var title: Change<String>
+  public var annotations: JSONRaw?
+  public var readers: OpennessChange?
+  public var writers: OpennessChange?
+  /// With more readers: whether what was said before is opened too.
+  public var opensHistory: Bool
+  public var isHistoryVisible: Bool?
+  public var slowSeconds: Int?
+  public var isLocked: Bool?
+  /// Refused unless it is the present one.
+  public var ifRevision: Int?
+
+  public struct OpennessChange: Sendable {
+    public var audience: Audience?
+    public var isImmutable: Bool?
+  }
+
+  /// From where what was said is opened.
+  private enum HistoryOpening: String {
+    case now, beginning
+  }
+
+  /// A day.
+  public static let mostSlowSeconds = 86_400
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    title = try object.change("title")
+    annotations = try object.optional("annotations") { value throws(JSONError) in try value.annotations() }
+    readers = try object.optional("readers") { value throws(JSONError) in try OpennessChange(json: value) }
+    writers = try object.optional("writers") { value throws(JSONError) in try OpennessChange(json: value) }
+    let from: HistoryOpening? = try object.optionalWord("from")
+    opensHistory = from == .beginning
+    isHistoryVisible = try object.optional("history_visible")
+    slowSeconds = try object.optional("slow_seconds") { value throws(JSONError) in
+      try value.int(in: 0...Self.mostSlowSeconds)
+    }
+    isLocked = try object.optional("locked")
+    ifRevision = try object.optional("if_revision")
+  }
+}
+
+extension ConversationChange.OpennessChange {
+  fileprivate init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    audience = try object.optionalWord("open_to")
+    isImmutable = try object.optional("immutable")
+    try object.finish()
+  }
+
+  public func applied(to openness: Conversation.Openness) -> Conversation.Openness {
+    Conversation.Openness(audience ?? openness.audience, isImmutable: isImmutable ?? openness.isImmutable)
+  }
+}

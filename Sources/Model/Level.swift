@@ -1,0 +1,41 @@
+public import JSON
+
+/// What somebody wants to hear of a forum or a conversation. It is followed at `everything`.
+public enum Level: String, Sendable, Hashable, CaseIterable {
+  case everything
+  /// Of oneself, and replies.
+  case mentions
+  case nothing
+}
+
+extension Level {
+  /// Where nothing was said; a room is as its forum.
+  public static func usual(in kind: Conversation.Kind) -> Level {
+    switch kind {
+    case .direct, .group, .channel: .everything
+    case .room, .topic, .feed: .mentions
+    }
+  }
+
+  public static let usualInForum = Level.mentions
+}
+
+/// A level as it is in force, and whether the person has said so.
+public struct SetLevel: Sendable, Hashable {
+  public var level: Level
+  public var isOwn: Bool
+
+  public init(_ level: Level, isOwn: Bool) {
+    self.level = level
+    self.isOwn = isOwn
+  }
+}
+
+extension SetLevel: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("level", level.rawValue)
+      json.field("set", isOwn)
+    }
+  }
+}

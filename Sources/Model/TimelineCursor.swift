@@ -1,0 +1,10 @@
+/// Where a timeline goes on: before the post of this time and id.
+public struct TimelineCursor: Sendable, Hashable {
+  public let time: Int
+  public let message: ID<Message>
+
+  public init(time: Int, message: ID<Message>) {
+    self.time = time
+    self.message = message
+  }
+}
