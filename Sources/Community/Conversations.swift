@@ -42,7 +42,8 @@ extension Community {
     return try await store.write { [change] tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       try tx.require(change.needs, caller, in: id)
-      guard let old = try tx.conversation(id) else { throw .notFound }
+      // A room and a topic are changed as parts of their forum.
+      guard let old = try tx.conversation(id), !old.kind.isInForum else { throw .forbidden }
       if let revision = change.ifRevision, revision != old.revision { throw .conflict }
       try change.checkFits(old)
       var new = old
@@ -275,15 +276,7 @@ extension ConversationChange {
 
   /// What this kind does not have, and what was settled for good.
   fileprivate func checkFits(_ conversation: Conversation) throws(Refusal) {
-    switch conversation.kind {
-    case .room where hasTitle || slowSeconds != nil || isLocked != nil:
-      // They are the forum's.
-      throw .forbidden
-    case .topic:
-      if case .cleared = title { throw .invalid("title", .missing) }
-    case .feed where hasTitle: throw .invalid("title", .invalid)
-    case .room, .direct, .group, .channel, .feed: break
-    }
+    if hasTitle, conversation.kind == .feed { throw .invalid("title", .invalid) }
     if readers != nil, conversation.kind != .channel, conversation.kind != .feed { throw .invalid("readers", .invalid) }
     if writers != nil, conversation.kind != .channel { throw .invalid("writers", .invalid) }
     if isHistoryVisible != nil, !conversation.kind.isJoined { throw .invalid("history_visible", .invalid) }

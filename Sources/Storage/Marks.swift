@@ -25,30 +25,6 @@ extension ReadTransaction {
     }
   }
 
-  /// How far those have come who show it, for somebody who shows it too. Nil where there are no receipts: in large
-  /// conversations, and for who shows none.
-  public func receipts(
-    in conversation: ID<Conversation>, for viewer: ID<Account>
-  ) throws(Refusal) -> Receipts? {
-    guard try tellsReceipts(of: viewer, in: conversation) else { return nil }
-    let readers = try run { connection in
-      try connection.all(
-        """
-        select p.user_id, coalesce(k.read_seq, 0), coalesce(k.delivered_seq, 0), p.joined_seq
-        from participant p
-        join account a on a.id = p.user_id
-        left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
-        where p.conversation_id = $1 and p.request = 0 and a.shows_receipts = 1
-        order by p.user_id
-        """, conversation.number
-      ) { row in
-        Receipts.Reader(
-          ID(try row.int(0)), Mark(readSeq: try row.int(1), deliveredSeq: try row.int(2)), joinedSeq: try row.int(3))
-      }
-    }
-    return Receipts(readers)
-  }
-
   /// Whether the others in a conversation are told how far somebody has come.
   fileprivate func tellsReceipts(of person: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
     let isShown = try run { connection in

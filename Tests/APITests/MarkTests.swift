@@ -134,10 +134,7 @@ import Testing
   @Test func `who follows a topic takes part in it`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await village.forum("garden", .members, ["grace", "linus"])
-      let grace = village.account("grace")
-      let topic = try await village.community.store.write { tx throws(Refusal) in
-        try tx.addTopic("Roses", in: ID(Int(forum) ?? 0), by: grace).description
-      }
+      let topic = try await village.topic("Roses", in: forum, by: "grace")
       try await village.say("one", in: topic, by: "grace")
       let events = try await village.events {
         for _ in 1...2 {

@@ -40,6 +40,14 @@ extension Village {
     return made["id"] ?? "0"
   }
 
+  @discardableResult
+  func topic(_ title: String, in forum: String, by name: String) async throws -> String {
+    let (forum, account) = (ID<Forum>(Int(forum) ?? 0), account(name))
+    return try await community.store.write { tx throws(Refusal) in
+      try tx.addTopic(title, in: forum, by: account).description
+    }
+  }
+
   /// A forum in which these people know one another.
   func acquaint(_ names: String...) async throws { try await forum("square", .members, names) }
 }

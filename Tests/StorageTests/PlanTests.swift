@@ -92,7 +92,6 @@ import Testing
     _ = try tx.participants(of: Meadow.room, after: nil, limit: 3)
     _ = try tx.participantCount(of: Meadow.room, upTo: 3)
     _ = try tx.hasAdmin(of: Meadow.room, besides: Meadow.ada)
-    _ = try tx.receipts(in: Meadow.room, for: Meadow.ada)
     _ = try tx.mark(of: Meadow.ada, in: Meadow.room)
     _ = try tx.level(of: Meadow.ada, in: Meadow.room)
     _ = try tx.acquaintance(of: Meadow.ada, with: Meadow.grace)

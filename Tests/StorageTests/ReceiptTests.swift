@@ -5,53 +5,6 @@ import Testing
 @testable import Storage
 
 @Suite struct ReceiptTests {
-  /// Rows: how far grace and alan have come (read, delivered); alan joined after the second message. What comes of the
-  /// second and the third, which ada wrote.
-  @Test(arguments: [
-    ((0, 0), (0, 0), MessageStatus.delivered, MessageStatus.delivered), ((0, 3), (0, 3), .delivered, .delivered),
-    ((2, 2), (0, 0), .allRead, .delivered), ((3, 3), (0, 3), .allRead, .someRead), ((3, 3), (3, 3), .allRead, .allRead),
-    ((0, 0), (3, 3), .delivered, .someRead),
-  ])
-  func `a status counts the others who were there`(
-    grace: (Int, Int), alan: (Int, Int), second: MessageStatus, third: MessageStatus
-  ) throws {
-    let receipts = Receipts([
-      .init(Meadow.ada, Mark(readSeq: 3, deliveredSeq: 3), joinedSeq: 0),
-      .init(Meadow.grace, Mark(readSeq: grace.0, deliveredSeq: grace.1), joinedSeq: 0),
-      .init(Meadow.alan, Mark(readSeq: alan.0, deliveredSeq: alan.1), joinedSeq: 2),
-    ])
-    let messages = (2...3).map { seq in
-      Message(
-        id: ID(seq), conversation: Meadow.room, author: Meadow.ada, seq: seq, previous: nil, createdAt: 0,
-        state: .live(.init(text: "x")))
-    }
-    #expect(messages.map { receipts.status(of: $0) } == [second, third])
-    let expected = [(Meadow.grace, grace), (Meadow.alan, alan)].compactMap { person, mark -> Receipt? in
-      mark.1 >= 3 ? Receipt(person, mark.0 >= 3 ? .read : .delivered) : nil
-    }
-    #expect(receipts.of(messages[1]) == expected)
-    // Alone, nobody else reads.
-    #expect(Receipts([]).status(of: messages[0]) == .delivered)
-  }
-
-  @Test func `who shows no receipts is in none, and sees none`() throws {
-    let meadow = try Meadow()
-    for person in [Meadow.ada, Meadow.grace, Meadow.alan] { try meadow.join(person, Meadow.room) }
-    try meadow.post("one")
-    try meadow.mark(Meadow.alan, Meadow.room, read: 1)
-    #expect(try meadow.reading.receipts(in: Meadow.room, for: Meadow.ada)?.readers.count == 3)
-    try meadow.connection.execute("update account set shows_receipts = 0 where id = 3")
-    let receipts = try #require(try meadow.reading.receipts(in: Meadow.room, for: Meadow.ada))
-    #expect(receipts.readers.map(\.account) == [Meadow.ada, Meadow.grace])
-    #expect(try meadow.reading.receipts(in: Meadow.room, for: Meadow.alan) == nil)
-    // Nor who takes no part, and nobody where the conversation is no small one.
-    #expect(try meadow.reading.receipts(in: Meadow.lawn, for: Meadow.ada) == nil)
-    try meadow.connection.execute("update participant set request = 1 where user_id = 2")
-    #expect(try meadow.reading.receipts(in: Meadow.room, for: Meadow.ada)?.readers.map(\.account) == [Meadow.ada])
-    try meadow.connection.execute("update conversation set kind = 'channel' where id = $1", Meadow.room.number)
-    #expect(try meadow.reading.receipts(in: Meadow.room, for: Meadow.ada) == nil)
-  }
-
   private static let start: Int64 = 1_800_000_000_000
 
   private func kinds(_ meadow: Meadow) throws -> [Int] {
