@@ -3,6 +3,8 @@
 create table forum (
   id integer primary key,
   title text not null,
+  -- The title as it is looked for: without case and accents.
+  title_key text not null default '',
   description text not null default '',
   icon_url text,
   icon_file_id integer,
@@ -15,6 +17,8 @@ create table forum (
   solvable integer not null default 0 check (solvable in (0, 1)),
   shows_revisions integer not null default 0 check (shows_revisions in (0, 1)),
   call_url text,
+  -- Who rings all members at once.
+  ring text not null default 'moderators' check (ring in ('readers', 'members', 'moderators')),
   slow_seconds integer not null default 0 check (slow_seconds >= 0),
   locked integer not null default 0 check (locked in (0, 1)),
   -- Its live conversation, made with it.
@@ -23,14 +27,20 @@ create table forum (
   created_at integer not null,
   -- The newest message anywhere in it.
   last_message_id integer not null default 0,
+  -- What happened last: ids grow with time, so a forum without messages stands where it was made. No two are the same.
+  activity integer not null generated always as (max(last_message_id, id)) virtual,
+  -- The message after which those may read whom a wider visibility has let in: people with an account, and everyone.
+  people_from_id integer not null default 0,
+  anyone_from_id integer not null default 0,
   -- When all members were last rung at once.
   rung_at integer,
   revision integer not null default 1,
   archived_at integer,
-  deleted_at integer
+  deleted_at integer,
+  deleted_by integer
 ) strict;
 
-create index forum_by_activity on forum (last_message_id desc, id desc) where deleted_at is null;
+create index forum_by_activity on forum (visibility, activity desc, id desc) where deleted_at is null;
 create unique index forum_by_title on forum (title) where deleted_at is null;
 create index forum_of_icon on forum (icon_file_id) where icon_file_id is not null;
 
@@ -38,11 +48,14 @@ create table forum_member (
   forum_id integer not null references forum (id) on delete cascade,
   user_id integer not null references account (id) on delete cascade,
   role text not null default 'member' check (role in ('member', 'moderator', 'admin')),
+  -- The message after which they may read, for who came in by a visibility that did not open what was before.
+  from_id integer not null default 0,
   created_at integer not null,
   primary key (forum_id, user_id)
 ) strict, without rowid;
 
 create index forums_of_user on forum_member (user_id, forum_id);
+create index forum_member_by_role on forum_member (forum_id, role, created_at, user_id);
 
 create table conversation (
   id integer primary key,
@@ -75,6 +88,7 @@ create table conversation (
   state text not null default 'open' check (state in ('importing', 'open', 'inactive', 'deleted')),
   last_seq integer not null default 0,
   last_message_id integer not null default 0,
+  activity integer not null generated always as (max(last_message_id, id)) virtual,
   created_by integer not null references account (id),
   created_at integer not null,
   revision integer not null default 1,
@@ -83,8 +97,9 @@ create table conversation (
   check ((kind = 'feed') = (owner_id is not null))
 ) strict;
 
-create index topics_of_forum on conversation (forum_id, pinned desc, last_message_id desc, id desc)
-where kind = 'topic' and deleted_at is null;
+create index topics_of_forum on conversation (forum_id, pinned desc, activity desc, id desc)
+where kind = 'topic' and state = 'open';
+create index conversations_of_forum on conversation (forum_id, id) where forum_id is not null;
 create unique index room_of_forum on conversation (forum_id) where kind = 'room';
 create unique index feed_of_user on conversation (owner_id) where kind = 'feed';
 create index conversation_by_type on conversation (type, id) where type is not null;

@@ -46,6 +46,8 @@ extension Bounds {
     json.field("name_bytes", AccountName.mostBytes)
     json.field("display_name_scalars", displayNameScalars)
     json.field("bio_scalars", bioScalars)
+    json.field("title_scalars", titleScalars)
+    json.field("description_scalars", descriptionScalars)
     json.field("password_least_scalars", leastPasswordScalars)
     json.field("password_bytes", passwordBytes)
     json.field("preferences_bytes", preferencesBytes)

@@ -32,6 +32,10 @@ extension Problem {
         .conflict, code: refusal.code, title: "There may be no more of these. Remove some first.",
         params: [("limit", .number(limit))])
     case .lastOwner: self = Problem(.conflict, code: refusal.code, title: "The place needs an owner.")
+    case .taken(let field):
+      self = Problem(
+        .conflict, code: refusal.code, title: "Something else has this already.",
+        errors: [FieldProblem(FieldFault(field: field, code: .taken))])
     case .rateLimited(let seconds):
       self = Problem(
         .tooManyRequests, code: refusal.code, title: "Too much in this time. Try again later.",

@@ -43,12 +43,15 @@ extension API {
     // Forums.
     Endpoint(.get, "/forums", .anyone, listForums),
     Endpoint(.post, "/forums", .person(.write), createForum),
-    Endpoint(.get, "/forums/{id}", .anyone, getForum),
+    Endpoint(.get, "/forums/{id}", .anyone, showForum),
     Endpoint(.patch, "/forums/{id}", .person(.write), changeForum),
     Endpoint(.delete, "/forums/{id}", .person(.write), deleteForum),
+    Endpoint(.get, "/forums/{id}/icon", .anyone, showForumIcon),
     Endpoint(.get, "/forums/{id}/members", .anyone, listMembers),
     Endpoint(.put, "/forums/{id}/members/{user}", .person(.write), setMember),
     Endpoint(.delete, "/forums/{id}/members/{user}", .person(.write), removeMember),
+    Endpoint(.get, "/forums/{id}/conversations", .anyone, listTopics),
+    Endpoint(.post, "/forums/{id}/conversations", .person(.write), counts: .sending, startTopic),
     // Messages.
     Endpoint(.get, "/conversations/{id}/messages", .anyone, listMessages),
     Endpoint(.post, "/conversations/{id}/messages", .person(.write), counts: .sending, postMessage),

@@ -3,14 +3,23 @@
 import Model
 
 extension Texts {
-  /// What somebody is called, to be shown in a line with other words: nothing in it turns what follows around (UAX #9).
-  static func displayName(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
-    let line = try line(text, "display_name", scalars: bounds.displayNameScalars)
+  /// What somebody or something is called, to be shown in a line with other words: nothing in it turns what follows around
+  /// (UAX #9).
+  static func label(_ text: String, _ field: String, scalars limit: Int) throws(Refusal) -> String {
+    let line = try line(text, field, scalars: limit)
     let isPlain = line.unicodeScalars.allSatisfy { scalar in
       !(0x202a...0x202e).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value)
     }
-    guard isPlain else { throw .invalid("display_name", .invalid) }
+    guard isPlain else { throw .invalid(field, .invalid) }
     return line
+  }
+
+  static func displayName(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
+    try label(text, "display_name", scalars: bounds.displayNameScalars)
+  }
+
+  static func title(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
+    try label(text, "title", scalars: bounds.titleScalars)
   }
 
   /// What a person calls a device.

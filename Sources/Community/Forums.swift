@@ -1,228 +1,213 @@
+// Forums: making and changing them, and the list that everyone starts from.
+
 public import Model
 import Storage
 
-/// A forum after it was changed.
-public struct ChangedForum: Sendable {
-  public let forum: Forum
-  /// How many messages a wider visibility opened to those who could not read them.
-  public let opened: Int
-}
-
 /// A forum that was asked for.
 public struct MadeForum: Sendable {
-  public let forum: Forum
+  public let forum: SeenForum
   /// False when the same request had made it before.
   public let isNew: Bool
 }
 
-/// One page of forums.
-public struct ForumPage: Sendable {
-  public let forums: [Forum]
-  public let next: ForumCursor?
-}
-
 extension Community {
-  public func createForum(_ draft: NewForum, clientID: String?, by caller: Caller) async throws(Refusal) -> MadeForum {
+  public func createForum(_ draft: ForumDraft, by caller: Caller) async throws(Refusal) -> MadeForum {
     let creator = try caller.person(for: .write)
-    var forum = draft
-    forum.title = try Texts.line(draft.title, "title", scalars: bounds.titleScalars)
-    forum.about = try Texts.block(draft.about, "description", scalars: bounds.descriptionScalars)
-    forum.iconURL = try draft.iconURL.map { url throws(Refusal) in try webAddress(url, "icon_url") }
-    forum.section = try draft.section.map { section throws(Refusal) in
-      try Texts.line(section, "section", scalars: bounds.titleScalars)
-    }
-    return try await store.write { [forum] tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      if let clientID, let earlier = try tx.remembered(.forum, by: creator, clientID) {
-        return MadeForum(forum: try tx.shown(ID(earlier.subject), to: caller), isNew: false)
-      }
-      guard Permissions.isIn(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
-      let arranges = forum.section != nil || forum.position != 0
-      guard !arranges || caller.role?.isStaff == true else { throw .forbidden }
-      let made = try tx.add(forum, by: creator)
-      if let clientID { try tx.remember(.forum, by: creator, clientID, subject: made.id.number) }
-      return MadeForum(forum: made, isNew: true)
-    }
-  }
-
-  public func change(
-    _ id: ID<Forum>, _ change: ForumChange, by caller: Caller
-  ) async throws(Refusal) -> ChangedForum {
-    let actor = try caller.person(for: .write)
-    let change = try checked(change)
+    let draft = try draft.checked(bounds)
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
-      try tx.require(change.needs, caller, in: id)
-      guard let old = try tx.forum(id) else { throw .notFound }
-      if let revision = change.ifRevision, revision != old.revision { throw .conflict }
-      var new = old
-      change.apply(to: &new)
-      guard new != old else { return ChangedForum(forum: old, opened: 0) }
-      let widens = new.visibility.isWider(than: old.visibility)
-      var opened = 0
-      if widens {
-        if change.opensHistory == true {
-          opened = try tx.messageCount(of: id)
-        } else {
-          try tx.hideHistory(of: id, from: old.visibility)
-        }
+      if let earlier = try tx.earlierForum(draft, by: creator) {
+        return MadeForum(forum: try tx.forum(earlier, for: caller), isNew: false)
       }
-      return ChangedForum(forum: try tx.change(new, from: old, by: actor), opened: opened)
+      guard Permissions.isIn(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
+      guard !draft.arranges || caller.role?.isStaff == true else { throw .forbidden }
+      let made = try tx.add(draft, by: creator)
+      if let clientID = draft.clientID { try tx.remember(.forum, by: creator, clientID, subject: made.id.number) }
+      return MadeForum(forum: try tx.forum(made.id, for: caller), isNew: true)
     }
   }
 
+  public func change(_ id: ID<Forum>, _ change: ForumChange, by caller: Caller) async throws(Refusal) -> SeenForum {
+    let actor = try caller.person(for: .write)
+    let change = try change.checked(bounds)
+    let opened = try await opened(id, change, by: caller)
+    let after = try await store.write { tx throws(Refusal) in
+      let caller = try tx.renewed(caller)
+      try tx.checkRights(of: caller, to: change, id)
+      guard let before = try tx.forum(id) else { throw .notFound }
+      if let revision = change.ifRevision, revision != before.revision { throw .conflict }
+      let after = change.applied(to: before)
+      guard after != before else { return try tx.forum(id, for: caller) }
+      try tx.move(before, to: after, change.from ?? .now, by: actor)
+      _ = try tx.change(before, to: after, by: actor)
+      try tx.audit(.forumChanged, by: actor, subject: id.number, reason: change.reason)
+      return try tx.forum(id, for: caller)
+    }
+    return SeenForum(after.forum, role: after.role, memberCount: after.memberCount, opened: opened)
+  }
+
+  /// How many messages a change opens to those whom it lets in; nil where it lets nobody in. Counted aside, since there
+  /// may be many.
+  private func opened(
+    _ id: ID<Forum>, _ change: ForumChange, by caller: Caller
+  ) async throws(Refusal) -> Int? {
+    guard let visibility = change.visibility else { return nil }
+    return try await store.readInBackground { tx throws(Refusal) in
+      try tx.checkRights(of: try tx.renewed(caller), to: change, id)
+      guard let forum = try tx.forum(id), visibility.isWider(than: forum.visibility) else { return nil }
+      return change.from == .beginning ? try tx.messageCount(of: id) : 0
+    }
+  }
+
+  /// One that the caller has deleted already stays so.
   public func delete(_ id: ID<Forum>, by caller: Caller) async throws(Refusal) {
     let actor = try caller.person(for: .write)
     try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
+      if try tx.deleter(of: id) == actor { return }
       try tx.require(.manage, caller, in: id)
       guard let forum = try tx.forum(id) else { throw .notFound }
       try tx.delete(forum, by: actor)
+      try tx.startLosses(of: id, by: actor)
+      _ = try tx.startJob(
+        kind: JobKind.forumErasure.name, subject: id.number, by: actor, state: ForumErasure(id, by: actor))
+      try tx.audit(.forumDeleted, by: actor, subject: id.number)
     }
   }
 
-  // MARK: Members
-
-  /// Adds somebody, or gives a member another role. Anybody may join what they may read.
-  public func setMember(
-    _ account: ID<Account>, _ role: ForumRole?, of id: ID<Forum>, by caller: Caller
-  ) async throws(Refusal) -> ForumMember {
-    let actor = try caller.person(for: .write)
-    return try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      let standing = try tx.require(.see, caller, in: id)
-      let rights = Permissions.rights(of: caller.role, in: standing)
-      let old = try tx.member(account, of: id)
-      let role = role ?? old?.role ?? .member
-      let joins = account == actor && role == .member && rights.contains(.read)
-      guard joins || rights.contains(.manage) else { throw .forbidden }
-      guard try tx.isActive(account) else { throw .invalid("user", .unknown) }
-      if old?.role == .admin, role != .admin { try tx.requireAnotherLead(than: account, of: id, caller) }
-      _ = try tx.setMember(account, role, of: id, by: actor)
-      guard let member = try tx.member(account, of: id) else { throw .unavailable }
-      return member
+  /// Those whose title has `text` in it, as far as the caller sees them. All titles are looked at, so it is done aside.
+  public func forums(
+    with text: String, before activity: Int?, limit: Int, for caller: Caller
+  ) async throws(Refusal) -> [SeenForum] {
+    let text = try Texts.line(text, "query", scalars: bounds.titleScalars, least: 0)
+    return try await store.readInBackground { tx throws(Refusal) in
+      try tx.forums(
+        for: caller.account, seeing: Permissions.visible(to: caller.role), with: text, before: activity,
+        limit: limit + 1)
     }
-  }
-
-  /// Anybody may leave; others are taken out by who manages the forum.
-  public func removeMember(_ account: ID<Account>, of id: ID<Forum>, by caller: Caller) async throws(Refusal) {
-    let actor = try caller.person(for: .write)
-    try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      try tx.require(account == actor ? .see : .manage, caller, in: id)
-      if try tx.member(account, of: id)?.role == .admin { try tx.requireAnotherLead(than: account, of: id, caller) }
-      _ = try tx.removeMember(account, of: id, by: actor)
-    }
-  }
-
-  // MARK: Checking
-
-  private func checked(_ change: ForumChange) throws(Refusal) -> ForumChange {
-    var checked = change
-    if let title = change.title { checked.title = try Texts.line(title, "title", scalars: bounds.titleScalars) }
-    if let about = change.about {
-      checked.about = try Texts.block(about, "description", scalars: bounds.descriptionScalars)
-    }
-    if case .some(.some(let url)) = change.iconURL { checked.iconURL = try webAddress(url, "icon_url") }
-    if case .some(.some(let url)) = change.callURL { checked.callURL = try webAddress(url, "call_url") }
-    if case .some(.some(let section)) = change.section {
-      checked.section = try Texts.line(section, "section", scalars: bounds.titleScalars)
-    }
-    return checked
-  }
-
-  /// An address that a browser may be sent to.
-  private func webAddress(_ text: String, _ field: String) throws(Refusal) -> String {
-    let text = try Texts.line(text, field, scalars: bounds.addressScalars)
-    let start = text.prefix(8).lowercased()
-    guard start.hasPrefix("https://") || start.hasPrefix("http://"), !text.contains(" "),
-      text.dropFirst(start.hasPrefix("https://") ? 8 : 7).first.map({ $0 != "/" }) == true
-    else { throw .invalid(field, .invalid) }
-    return text
   }
 }
 
 extension CommunityView {
-  public func forum(_ id: ID<Forum>, for caller: Caller) throws(Refusal) -> Forum {
-    try read { tx throws(Refusal) in try tx.shown(id, to: caller) }
-  }
-
-  public func forums(
-    query: String?, after cursor: ForumCursor?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> ForumPage {
-    let found = try read { tx throws(Refusal) in
-      try tx.forums(
-        for: caller.account, seeing: Permissions.visible(to: caller.role), query: query, after: cursor,
-        limit: limit + 1)
-    }
-    let page = Array(found.prefix(limit))
-    let next = found.count > limit ? page.last : nil
-    return ForumPage(
-      forums: page, next: next.map { ForumCursor(lastMessage: $0.lastMessage?.number ?? 0, forum: $0.id) })
-  }
-
-  public func members(
-    of id: ID<Forum>, after account: ID<Account>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> (members: [ForumMember], more: Bool) {
+  /// The newest activity first: one more than `limit`, where there are more.
+  public func forums(before activity: Int?, limit: Int, for caller: Caller) throws(Refusal) -> [SeenForum] {
     try read { tx throws(Refusal) in
-      try tx.require(.read, caller, in: id)
-      let found = try tx.members(of: id, after: account, limit: limit + 1)
-      return (Array(found.prefix(limit)), found.count > limit)
+      try tx.forums(
+        for: caller.account, seeing: Permissions.visible(to: caller.role), before: activity, limit: limit + 1)
     }
+  }
+
+  public func forum(_ id: ID<Forum>, for caller: Caller) throws(Refusal) -> SeenForum {
+    try read { tx throws(Refusal) in try tx.forum(id, for: caller) }
   }
 }
 
 extension ReadTransaction {
-  fileprivate func shown(_ id: ID<Forum>, to caller: Caller) throws(Refusal) -> Forum {
-    try require(.see, caller, in: id)
-    guard let forum = try self.forum(id) else { throw .notFound }
-    return forum
+  func forum(_ id: ID<Forum>, for caller: Caller) throws(Refusal) -> SeenForum {
+    let standing = try require(.see, caller, in: id)
+    guard let forum = try forum(id) else { throw .notFound }
+    let knowsMembers = !Permissions.rights(of: caller.role, in: standing).isDisjoint(with: [.read, .manage])
+    return SeenForum(forum, role: standing.role, memberCount: knowsMembers ? try memberCount(of: id) : nil)
+  }
+
+  /// Slowing down and locking keep order; the rest changes what the forum is.
+  fileprivate func checkRights(of caller: Caller, to change: ForumChange, _ id: ID<Forum>) throws(Refusal) {
+    let rights = Permissions.rights(of: caller.role, in: try require(.see, caller, in: id))
+    let suffices = rights.contains(change.arranges ? [.manage, .arrange] : .manage)
+    guard suffices || !change.changesForum && rights.contains(.moderate) else { throw .forbidden }
+  }
+
+  /// What the same request made before. Once it was changed nothing is compared.
+  fileprivate func earlierForum(_ draft: ForumDraft, by creator: ID<Account>) throws(Refusal) -> ID<Forum>? {
+    guard let clientID = draft.clientID, let made = try remembered(.forum, by: creator, clientID) else { return nil }
+    guard let earlier = try forum(ID(made.subject)) else { throw .gone }
+    guard earlier.revision > 1 || earlier.title == draft.title && earlier.visibility == draft.visibility else {
+      throw .clientIDReused
+    }
+    return earlier.id
   }
 }
 
 extension WriteTransaction {
-  /// A forum is never left without anyone who leads it, except by the place's own staff.
-  fileprivate func requireAnotherLead(
-    than account: ID<Account>, of forum: ID<Forum>, _ caller: Caller
+  /// What another visibility means for what was said, and for those who may read no longer.
+  fileprivate func move(
+    _ before: Forum, to after: Forum, _ from: ForumChange.HistoryStart, by actor: ID<Account>
   ) throws(Refusal) {
-    guard caller.role?.isStaff != true else { return }
-    guard try hasLead(of: forum, besides: account) else { throw .conflict }
+    guard before.visibility != after.visibility else { return }
+    guard after.visibility.isWider(than: before.visibility) else { return try startLosses(of: before.id, by: actor) }
+    let start: ID<Message>? =
+      switch from {
+      case .now: presentMessage
+      case .beginning: nil
+      }
+    try openHistory(of: before.id, after: start, from: before.visibility, to: after.visibility)
+  }
+}
+
+// MARK: @room
+
+extension WriteTransaction {
+  /// In milliseconds.
+  static let timeBetweenRings: Int64 = 600_000
+
+  /// Whether `@room`, said now by the caller, rings everyone in the forum: for who may, once in ten minutes.
+  func rings(_ forum: ID<Forum>, for caller: Caller) throws(Refusal) -> Bool {
+    guard let standing = try standing(of: caller.account, in: forum),
+      Permissions.rights(of: caller.role, in: standing).contains(.ring)
+    else { return false }
+    return try ring(forum, atMostEvery: Self.timeBetweenRings)
+  }
+}
+
+// MARK: Checking
+
+extension ForumDraft {
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> ForumDraft {
+    var checked = self
+    checked.title = try Texts.title(title, bounds)
+    checked.about = try Texts.block(about, "description", scalars: bounds.descriptionScalars)
+    checked.iconURL = try iconURL.map { url throws(Refusal) in try Texts.webAddress(url, "icon_url", bounds) }
+    checked.section = try section.map { name throws(Refusal) in
+      try Texts.label(name, "section", scalars: bounds.titleScalars)
+    }
+    if let clientID { try Texts.checkClientID(clientID, bounds) }
+    return checked
   }
 }
 
 extension ForumChange {
-  fileprivate var needs: ForumRights {
-    if section != nil || position != nil { return [.manage, .arrange] }
-    var rest = self
-    rest.slowSeconds = nil
-    rest.isLocked = nil
-    rest.ifRevision = nil
-    // Slowing down and locking keep order; the rest changes what the forum is.
-    return rest.isEmpty ? .moderate : .manage
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> ForumChange {
+    var checked = self
+    if let title { checked.title = try Texts.title(title, bounds) }
+    if let about { _ = try Texts.block(about, "description", scalars: bounds.descriptionScalars) }
+    if case .set(let url) = iconURL { checked.iconURL = .set(try Texts.webAddress(url, "icon_url", bounds)) }
+    if case .set(let url) = callURL { checked.callURL = .set(try Texts.webAddress(url, "call_url", bounds)) }
+    if case .set(let name) = section {
+      checked.section = .set(try Texts.label(name, "section", scalars: bounds.titleScalars))
+    }
+    if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, least: 0) }
+    if from != nil, visibility == nil { throw .invalid("from", .mismatch) }
+    return checked
+  }
+}
+
+extension Texts {
+  /// An address that a browser may be sent to: of the web, in ASCII, with a host and without a name before it.
+  static func webAddress(_ text: String, _ field: String, _ bounds: Bounds) throws(Refusal) -> String {
+    let address = try line(text, field, scalars: bounds.addressScalars)
+    let scheme = ["https://", "http://"].first { address.lowercased().hasPrefix($0) }
+    guard let scheme, address.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !unsafe.contains($0) }) else {
+      throw .invalid(field, .invalid)
+    }
+    let host = address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    guard host.first?.isLetter == true || host.first?.isNumber == true || host.first == "[", !host.contains("@") else {
+      throw .invalid(field, .invalid)
+    }
+    return address
   }
 
-  private var isEmpty: Bool {
-    title == nil && about == nil && iconURL == nil && visibility == nil && opensHistory == nil && write == nil
-      && startTopics == nil && section == nil && position == nil && slowSeconds == nil && isLocked == nil
-      && isArchived == nil && isSolvable == nil && showsRevisions == nil && callURL == nil
-  }
-
-  fileprivate func apply(to forum: inout Forum) {
-    if let title { forum.title = title }
-    if let about { forum.about = about }
-    if let iconURL { forum.iconURL = iconURL }
-    if let visibility { forum.visibility = visibility }
-    if let write { forum.write = write }
-    if let startTopics { forum.startTopics = startTopics }
-    if let section { forum.section = section }
-    if let position { forum.position = position }
-    if let slowSeconds { forum.slowSeconds = slowSeconds }
-    if let isLocked { forum.isLocked = isLocked }
-    if let isArchived { forum.isArchived = isArchived }
-    if let isSolvable { forum.isSolvable = isSolvable }
-    if let showsRevisions { forum.showsRevisions = showsRevisions }
-    if let callURL { forum.callURL = callURL }
-  }
+  /// What RFC 3986 §2 has no place for, and what ends an attribute.
+  private static let unsafe = Array("\"'<>\\^`{|}".utf8)
 }
 
 extension Visibility {

@@ -20,6 +20,10 @@ public struct ForumRights: OptionSet, Sendable, Hashable {
   public static let manage = ForumRights(rawValue: 32)
   /// Says where it stands among the others.
   public static let arrange = ForumRights(rawValue: 64)
+  /// Becomes a member by themselves.
+  public static let join = ForumRights(rawValue: 128)
+  /// Rings all members at once.
+  public static let ring = ForumRights(rawValue: 256)
 }
 
 /// What somebody may do with a conversation.
@@ -137,10 +141,12 @@ public enum Permissions {
     // Staff looks after every forum, but reads a private one only as a member: that they joined, everyone there sees.
     if role?.isStaff == true { rights.insert([.see, .manage, .arrange]) }
     guard isReader, let role else { return rights }
+    // A guest is brought by others.
+    if isMember || isPerson(role) { rights.insert(.join) }
     let moderates = role.keepsOrder || forum.role == .moderator || forum.role == .admin
     if moderates { rights.insert(.moderate) }
     if forum.role == .admin { rights.insert(.manage) }
-    guard !forum.isArchived, !forum.isLocked || moderates else { return rights }
+    guard !forum.isArchived, !forum.isSilenced, !forum.isLocked || moderates else { return rights }
     let allows = { (policy: ForumPolicy) in
       switch policy {
       case .readers: isMember || role != .guest
@@ -150,6 +156,7 @@ public enum Permissions {
     }
     if allows(forum.write) { rights.insert(.write) }
     if allows(forum.startTopics) { rights.insert(.startTopics) }
+    if allows(forum.write), allows(forum.ring) { rights.insert(.ring) }
     return rights
   }
 
@@ -178,8 +185,10 @@ public enum Permissions {
   /// Where somebody's history begins.
   public static func fromSeq(of role: Role?, in place: Standing) -> Int {
     if let participant = place.participant, place.forum == nil { return participant.fromSeq }
-    if place.isOwner || place.forum?.role != nil { return 1 }
-    return isPerson(role) ? place.peopleFromSeq : place.anyoneFromSeq
+    if place.isOwner { return 1 }
+    let open = isPerson(role) ? place.peopleFromSeq : place.anyoneFromSeq
+    guard let forum = place.forum, forum.role != nil else { return open }
+    return forum.visibility == .private ? place.memberFromSeq : min(place.memberFromSeq, open)
   }
 
   /// A room or a topic: the forum alone decides, but for a lock of its own.

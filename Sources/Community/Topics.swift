@@ -1,51 +1,121 @@
+// Topics: what people start in a forum beside its room.
+
 public import Model
 import Storage
 
+/// A topic that was asked for.
+public struct MadeTopic: Sendable {
+  public let topic: Topic
+  /// False when the same request had made it before.
+  public let isNew: Bool
+}
+
 extension Community {
-  /// Makes a topic of a message and everything that answers it. Its author may, where they may start topics, and who
-  /// keeps order. What was made a topic stays one: asked again, the answer is the same.
-  public func makeTopic(
-    of id: ID<Message>, title: String, by caller: Caller
-  ) async throws(Refusal) -> (made: TopicFromMessage, isNew: Bool) {
-    let actor = try caller.person(for: .write)
-    let title = try Texts.line(title, "title", scalars: bounds.titleScalars)
-    let most = bounds.branch
+  /// Starts a topic, with its first message if the draft has one.
+  public func startTopic(
+    _ draft: TopicDraft, in forum: ID<Forum>, by caller: Caller
+  ) async throws(Refusal) -> MadeTopic {
+    let creator = try caller.person(for: .write)
+    let draft = try draft.checked(bounds)
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
-      let found = try tx.message(id, for: caller)
-      guard let forum = try tx.forum(of: found.message.conversation) else { throw .forbidden }
-      let standing = try tx.require(.read, caller, in: forum)
-      let rights = Permissions.rights(of: caller.role, in: standing)
-      guard rights.contains(.startTopics), found.isBy(caller) || rights.contains(.moderate) else { throw .forbidden }
-      if let moved = try tx.movedPlace(of: id) {
-        _ = try tx.rights(of: caller, in: moved.conversation)
-        return (TopicFromMessage(topic: moved.conversation, message: moved.id), false)
+      if let earlier = try tx.earlierTopic(draft, in: forum, by: creator) {
+        try tx.require(.read, caller, in: forum)
+        return MadeTopic(topic: earlier, isNew: false)
       }
-      guard found.message.tombstone == nil else { throw .gone }
-      guard found.message.kind == .message else { throw .forbidden }
-      let ids = try tx.branch(of: id, most: most)
-      guard ids.count <= most else { throw .tooMany(limit: most) }
-      // What is no longer there has nothing to copy, and stays where it is.
-      let branch = try tx.messages(ids).filter { $0.tombstone == nil && $0.kind == .message }
-      let topic = try tx.addTopic(title, in: forum, by: actor)
-      let copies = try tx.move(branch, to: topic, in: forum, by: actor)
-      guard let root = copies[id] else { throw .gone }
-      for author in Set(branch.map(\.author)).sorted() { try tx.takePart(author, inTopic: topic, by: actor) }
-      let made = TopicFromMessage(topic: topic, message: root)
-      try tx.leaveLink(to: made, titled: title, in: found.message.conversation, by: actor)
-      return (made, true)
+      try tx.require(draft.text == nil ? [.read, .startTopics] : [.read, .startTopics, .write], caller, in: forum)
+      let started = try tx.addTopic(draft.title, in: forum, by: creator)
+      if let text = draft.text {
+        _ = try tx.post(NewMessage(conversation: started.id, author: creator, text: text))
+      }
+      if let clientID = draft.clientID {
+        try tx.remember(.conversation, by: creator, clientID, subject: started.id.number)
+      }
+      guard let topic = try tx.topic(started.id) else { throw .unavailable }
+      return MadeTopic(topic: topic, isNew: true)
+    }
+  }
+
+  /// Who started it gives it another title and says what solved it; who keeps order does all of it.
+  public func changeTopic(
+    _ id: ID<Conversation>, _ change: TopicChange, by caller: Caller
+  ) async throws(Refusal) -> Topic {
+    let actor = try caller.person(for: .write)
+    let change = try change.checked(bounds)
+    return try await store.write { tx throws(Refusal) in
+      let caller = try tx.renewed(caller)
+      let (rights, _) = try tx.rights(of: caller, in: id)
+      guard let before = try tx.topic(id) else { throw .notFound }
+      let isStarter = before.createdBy == actor && rights.contains(.write)
+      guard rights.contains(.moderate) || isStarter && !change.keepsOrder else { throw .forbidden }
+      if let revision = change.ifRevision, revision != before.revision { throw .conflict }
+      let after = change.applied(to: before)
+      guard after != before else { return before }
+      if after.solvedBy != before.solvedBy { try tx.checkSolution(after) }
+      if change.keepsOrder { try tx.audit(.topicChanged, by: actor, subject: id.number, reason: change.reason) }
+      return try tx.change(before, to: after, by: actor)
     }
   }
 }
 
-extension WriteTransaction {
-  /// Says where it went to those who read along.
-  fileprivate func leaveLink(
-    to made: TopicFromMessage, titled title: String, in conversation: ID<Conversation>, by actor: ID<Account>
-  ) throws(Refusal) {
-    var link = NewMessage(conversation: conversation, author: actor, text: title)
-    link.kind = .system
-    link.annotations = MessageAnnotations(json: made.annotations, types: [TopicFromMessage.annotation])
-    _ = try post(link)
+extension CommunityView {
+  /// Pinned ones first, each part by the newest activity: one more than `limit`, where there are more.
+  public func topics(
+    of forum: ID<Forum>, after last: (isPinned: Bool, activity: Int)?, limit: Int, for caller: Caller
+  ) throws(Refusal) -> [Topic] {
+    try read { tx throws(Refusal) in
+      try tx.require(.read, caller, in: forum)
+      return try tx.topics(of: forum, after: last, limit: limit + 1)
+    }
+  }
+
+  public func topic(_ id: ID<Conversation>, for caller: Caller) throws(Refusal) -> Topic {
+    try read { tx throws(Refusal) in
+      try tx.require(.read, caller, in: id)
+      guard let topic = try tx.topic(id) else { throw .notFound }
+      return topic
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// What the same request made before. Once it was changed nothing is compared.
+  fileprivate func earlierTopic(
+    _ draft: TopicDraft, in forum: ID<Forum>, by creator: ID<Account>
+  ) throws(Refusal) -> Topic? {
+    guard let clientID = draft.clientID, let made = try remembered(.conversation, by: creator, clientID) else {
+      return nil
+    }
+    guard let topic = try topic(ID(made.subject)) else { throw .gone }
+    guard topic.forum == forum, topic.revision > 1 || topic.title == draft.title else { throw .clientIDReused }
+    return topic
+  }
+
+  /// A live message of the topic solves it, where forums have that.
+  fileprivate func checkSolution(_ topic: Topic) throws(Refusal) {
+    guard let message = topic.solvedBy else { return }
+    guard try forum(topic.forum)?.isSolvable == true else { throw .invalid("solved_by", .mismatch) }
+    guard try hasMessage(message, in: topic.id) else { throw .invalid("solved_by", .unknown) }
+  }
+}
+
+// MARK: Checking
+
+extension TopicDraft {
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicDraft {
+    var checked = self
+    checked.title = try Texts.title(title, bounds)
+    if let text { _ = try Texts.block(text, "text", scalars: bounds.messageScalars, least: 1) }
+    if let clientID { try Texts.checkClientID(clientID, bounds) }
+    return checked
+  }
+}
+
+extension TopicChange {
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicChange {
+    var checked = self
+    if let title { checked.title = try Texts.title(title, bounds) }
+    if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, least: 0) }
+    return checked
   }
 }

@@ -7,6 +7,8 @@ public struct Forum: Sendable, Hashable {
   public var visibility: Visibility
   public var write: ForumPolicy
   public var startTopics: ForumPolicy
+  /// Who rings all members at once.
+  public var ring: ForumPolicy
   /// A heading under which it stands, and where; for those who look after the place to set.
   public var section: String?
   public var position: Int
@@ -27,12 +29,21 @@ public struct Forum: Sendable, Hashable {
   public var lastMessage: ID<Message>?
   public var revision: Int
 
+  /// Where it stands among the others, newest first. Ids grow with time, so one without messages stands where it was made.
+  public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
+
+  public static let positions = 0...1_000_000
+  /// A day.
+  public static let slowness = 0...86_400
+  /// Nobody counts members further than this.
+  public static let mostCounted = 1_000
+
   public init(
     id: ID<Forum>, title: String, about: String = "", iconURL: String? = nil, visibility: Visibility,
-    write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, section: String? = nil, position: Int = 0,
-    slowSeconds: Int = 0, isLocked: Bool = false, isArchived: Bool = false, isSolvable: Bool = false,
-    showsRevisions: Bool = false, callURL: String? = nil, room: ID<Conversation>, createdBy: ID<Account>,
-    createdAt: Int64, lastMessage: ID<Message>? = nil, revision: Int = 1
+    write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, ring: ForumPolicy = .moderators,
+    section: String? = nil, position: Int = 0, slowSeconds: Int = 0, isLocked: Bool = false, isArchived: Bool = false,
+    isSolvable: Bool = false, showsRevisions: Bool = false, callURL: String? = nil, room: ID<Conversation>,
+    createdBy: ID<Account>, createdAt: Int64, lastMessage: ID<Message>? = nil, revision: Int = 1
   ) {
     self.id = id
     self.title = title
@@ -41,6 +52,7 @@ public struct Forum: Sendable, Hashable {
     self.visibility = visibility
     self.write = write
     self.startTopics = startTopics
+    self.ring = ring
     self.section = section
     self.position = position
     self.slowSeconds = slowSeconds
@@ -54,5 +66,30 @@ public struct Forum: Sendable, Hashable {
     self.createdAt = createdAt
     self.lastMessage = lastMessage
     self.revision = revision
+  }
+
+  /// A title, or a part of one, as it is looked for: without case, and Latin letters without accents.
+  public static func key(_ title: String) -> String {
+    var key = String.UnicodeScalarView()
+    for scalar in title.unicodeScalars { key.append(SearchFolding.fold(scalar)) }
+    return String(key)
+  }
+}
+
+/// A forum as one viewer sees it.
+public struct SeenForum: Sendable, Hashable {
+  public var forum: Forum
+  /// What the viewer is in it; nil for who is not a member.
+  public var role: ForumRole?
+  /// At most `Forum.mostCounted`; in the single thing only, for who may know its members.
+  public var memberCount: Int?
+  /// How many messages a wider visibility has opened to those whom it let in; in the answer to that change only.
+  public var opened: Int?
+
+  public init(_ forum: Forum, role: ForumRole? = nil, memberCount: Int? = nil, opened: Int? = nil) {
+    self.forum = forum
+    self.role = role
+    self.memberCount = memberCount
+    self.opened = opened
   }
 }

@@ -1,27 +1,34 @@
-/// What is needed to store a forum, checked by the rules above.
-public struct NewForum: Sendable {
+public import JSON
+
+/// A forum that somebody asks to be made, as the request says it.
+public struct ForumDraft: Sendable {
   public var title: String
   public var about = ""
   public var iconURL: String?
   public var visibility: Visibility
-  public var write: ForumPolicy = .readers
-  public var startTopics: ForumPolicy = .readers
+  public var write = ForumPolicy.readers
+  public var startTopics = ForumPolicy.readers
   public var section: String?
   public var position = 0
+  public var clientID: String?
 
   public init(title: String, visibility: Visibility) {
     self.title = title
     self.visibility = visibility
   }
-}
 
-/// Where a list of forums goes on: after the one with this activity and id.
-public struct ForumCursor: Sendable, Hashable {
-  public let lastMessage: Int
-  public let forum: ID<Forum>
-
-  public init(lastMessage: Int, forum: ID<Forum>) {
-    self.lastMessage = lastMessage
-    self.forum = forum
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    title = try object.string("title")
+    about = try object.optional("description") ?? ""
+    iconURL = try object.optional("icon_url")
+    visibility = try object.optionalWord("visibility") ?? .members
+    write = try object.optionalWord("write") ?? .readers
+    startTopics = try object.optionalWord("start_topics") ?? .readers
+    section = try object.optional("section")
+    position = try object.optional("position") { value throws(JSONError) in try value.int(in: Forum.positions) } ?? 0
+    clientID = try object.optional("client_id")
   }
+
+  /// Whether it says where it stands among the others.
+  public var arranges: Bool { section != nil || position != 0 }
 }

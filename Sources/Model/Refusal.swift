@@ -20,6 +20,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case tooMany(limit: Int)
   /// Somebody has to look after the place.
   case lastOwner
+  /// Something else has what this field says, and no two may.
+  case taken(String)
   /// Too much of it in this time; again after so many seconds.
   case rateLimited(seconds: Int)
   /// The server can't do it now; trying again later may help.
@@ -43,6 +45,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .notAdmitted(let state): "account_\(state.rawValue)"
     case .tooMany: "too_many"
     case .lastOwner: "last_owner"
+    case .taken: "taken"
     case .rateLimited: "rate_limited"
     case .unavailable: "unavailable"
     }

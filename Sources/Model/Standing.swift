@@ -38,21 +38,27 @@ public struct ForumStanding: Sendable, Hashable {
   public var visibility: Visibility
   public var write: ForumPolicy
   public var startTopics: ForumPolicy
+  public var ring: ForumPolicy
   public var isLocked: Bool
   public var isArchived: Bool
   /// Nil for who is not a member.
   public var role: ForumRole?
+  /// Told to be quiet, here or everywhere.
+  public var isSilenced: Bool
 
   public init(
-    visibility: Visibility, write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, isLocked: Bool = false,
-    isArchived: Bool = false, role: ForumRole? = nil
+    visibility: Visibility, write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers,
+    ring: ForumPolicy = .moderators, isLocked: Bool = false, isArchived: Bool = false, role: ForumRole? = nil,
+    isSilenced: Bool = false
   ) {
     self.visibility = visibility
     self.write = write
     self.startTopics = startTopics
+    self.ring = ring
     self.isLocked = isLocked
     self.isArchived = isArchived
     self.role = role
+    self.isSilenced = isSilenced
   }
 }
 
@@ -74,6 +80,8 @@ public struct Standing: Sendable, Hashable {
   /// Where history begins for those who read because it is open to people with an account, and for everyone else.
   public var peopleFromSeq: Int
   public var anyoneFromSeq: Int
+  /// Where it begins for a member of the forum, who may have come in when only what was said later was open.
+  public var memberFromSeq: Int
 
   public struct Participation: Sendable, Hashable {
     public var role: ParticipantRole
@@ -91,7 +99,8 @@ public struct Standing: Sendable, Hashable {
   public init(
     kind: Conversation.Kind, isLocked: Bool = false, readers: Audience = .listed, writers: Audience = .listed,
     forum: ForumStanding? = nil, participant: Participation? = nil, isOwner: Bool = false, isSilenced: Bool = false,
-    isBlocked: Bool = false, peopleFromSeq: Int = 1, anyoneFromSeq: Int = 1
+    isBlocked: Bool = false, peopleFromSeq: Int = 1, anyoneFromSeq: Int = 1,
+    memberFromSeq: Int = 1
   ) {
     self.kind = kind
     self.isLocked = isLocked
@@ -104,5 +113,6 @@ public struct Standing: Sendable, Hashable {
     self.isBlocked = isBlocked
     self.peopleFromSeq = peopleFromSeq
     self.anyoneFromSeq = anyoneFromSeq
+    self.memberFromSeq = memberFromSeq
   }
 }

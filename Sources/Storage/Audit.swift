@@ -17,6 +17,12 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case messageRemoved = "message.removed"
   case messageRestored = "message.restored"
   case settingsChanged = "settings.changed"
+  case forumChanged = "forum.changed"
+  case forumDeleted = "forum.deleted"
+  /// One of the staff made themselves a member of a private forum.
+  case forumEntered = "forum.entered"
+  case memberRemoved = "forum.member_removed"
+  case topicChanged = "topic.changed"
 }
 
 extension WriteTransaction {

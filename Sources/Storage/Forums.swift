@@ -1,56 +1,39 @@
-// Forums, their rooms, and their members. A forum's member takes part in its room; in a topic, who has something to do
-// with it.
+// Forums and their rooms.
 
 public import Model
 import SQLite
 
 extension WriteTransaction {
   /// Makes a forum with its room; its maker is the first member, and leads it. Refused when the title is taken.
-  public func add(_ forum: NewForum, by creator: ID<Account>) throws(Refusal) -> Forum {
+  public func add(_ draft: ForumDraft, by creator: ID<Account>) throws(Refusal) -> Forum {
     let id = ID<Forum>(nextID())
     let room = ID<Conversation>(nextID())
     let isAdded = try run { connection in
       try connection.execute(
         """
         insert into forum (
-          id, title, description, icon_url, visibility, section, position, write, start_topics, room_id, created_by,
-          created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+          id, title, title_key, description, icon_url, visibility, section, position, write, start_topics, room_id,
+          created_by, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
         on conflict (title) where deleted_at is null do nothing
-        """, id.number, forum.title, forum.about, forum.iconURL, forum.visibility.rawValue, forum.section,
-        forum.position, forum.write.rawValue, forum.startTopics.rawValue, room.number, creator.number, Int(now)) == 1
+        """, id.number, draft.title, Forum.key(draft.title), draft.about, draft.iconURL, draft.visibility.rawValue,
+        draft.section, draft.position, draft.write.rawValue, draft.startTopics.rawValue, room.number, creator.number,
+        Int(now)) == 1
     }
-    guard isAdded else { throw .invalid("title", .taken) }
-    try addConversation(room, kind: .room, in: id, title: nil, by: creator)
+    guard isAdded else { throw .taken("title") }
     try log(.forumCreated, in: .forum(id), subject: id.number, revision: 1, actor: creator.number)
-    if forum.visibility != .private {
+    if draft.visibility != .private {
       try log(.forumCreated, in: .site, subject: id.number, revision: 1, actor: creator.number)
     }
-    try log(.conversationCreated, in: .forum(id), subject: room.number, revision: 1, actor: creator.number)
+    try addConversation(room, .room, in: id, title: nil, by: creator)
     _ = try setMember(creator, .admin, of: id, by: creator)
-    guard let made = try self.forum(id) else { throw .unavailable }
+    guard let made = try forum(id) else { throw .unavailable }
     return made
   }
 
-  /// Starts a topic. Who starts it takes part in it.
-  public func addTopic(
-    _ title: String, in forum: ID<Forum>, by creator: ID<Account>
-  ) throws(Refusal) -> ID<Conversation> {
-    let id = ID<Conversation>(nextID())
-    try addConversation(id, kind: .topic, in: forum, title: title, by: creator)
-    try log(.conversationCreated, in: .forum(forum), subject: id.number, revision: 1, actor: creator.number)
-    try run { connection in
-      try connection.execute(
-        """
-        insert into participant (conversation_id, user_id, joined_at)
-        values ($1, $2, $3)
-        """, id.number, creator.number, Int(now))
-    }
-    return id
-  }
-
-  private func addConversation(
-    _ id: ID<Conversation>, kind: Conversation.Kind, in forum: ID<Forum>, title: String?, by creator: ID<Account>
+  /// Its own readers learn of it, and those of the forum.
+  func addConversation(
+    _ id: ID<Conversation>, _ kind: Conversation.Kind, in forum: ID<Forum>, title: String?, by creator: ID<Account>
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
@@ -59,167 +42,101 @@ extension WriteTransaction {
         values ($1, $2, $3, $4, $5, $6)
         """, id.number, kind.rawValue, forum.number, title, creator.number, Int(now))
     }
-    try log(.conversationCreated, in: .conversation(id), subject: id.number, revision: 1, actor: creator.number)
+    for stream in [EventStream.forum(forum), .conversation(id)] {
+      try log(.conversationCreated, in: stream, subject: id.number, revision: 1, actor: creator.number)
+    }
   }
 
-  /// Stores what was changed of a forum. The caller has compared; the revision goes up by one.
-  public func change(_ forum: Forum, from old: Forum, by actor: ID<Account>) throws(Refusal) -> Forum {
+  /// Keeps what of a forum is other than before; the revision goes up by one. Refused when the title is taken.
+  public func change(_ before: Forum, to forum: Forum, by actor: ID<Account>) throws(Refusal) -> Forum {
     var forum = forum
-    forum.revision = old.revision + 1
-    if forum.title != old.title, try hasForum(titled: forum.title) { throw .invalid("title", .taken) }
+    forum.revision = before.revision + 1
+    if forum.title != before.title, try hasForum(titled: forum.title) { throw .taken("title") }
     try run { connection in
       try connection.execute(
         """
         update forum
-        set title = $1, description = $2, icon_url = $3, visibility = $4, write = $5, start_topics = $6, section = $7,
-          position = $8, slow_seconds = $9, locked = $10, solvable = $11, shows_revisions = $12, call_url = $13,
-          archived_at = case when $14 then coalesce(archived_at, $15) end, revision = $16
-        where id = $17
-        """, forum.title, forum.about, forum.iconURL, forum.visibility.rawValue, forum.write.rawValue,
-        forum.startTopics.rawValue, forum.section, forum.position, forum.slowSeconds, forum.isLocked,
-        forum.isSolvable, forum.showsRevisions, forum.callURL, forum.isArchived, Int(now), forum.revision,
-        forum.id.number)
+        set title = $1, title_key = $2, description = $3, icon_url = $4, visibility = $5, write = $6, start_topics = $7,
+          ring = $8, section = $9, position = $10, slow_seconds = $11, locked = $12, solvable = $13,
+          shows_revisions = $14, call_url = $15, archived_at = case when $16 then coalesce(archived_at, $17) end,
+          revision = $18
+        where id = $19
+        """, forum.title, Forum.key(forum.title), forum.about, forum.iconURL, forum.visibility.rawValue,
+        forum.write.rawValue, forum.startTopics.rawValue, forum.ring.rawValue, forum.section, forum.position,
+        forum.slowSeconds, forum.isLocked, forum.isSolvable, forum.showsRevisions, forum.callURL, forum.isArchived,
+        Int(now), forum.revision, forum.id.number)
     }
-    try log(
-      .forumUpdated, in: .forum(forum.id), subject: forum.id.number, revision: forum.revision, actor: actor.number)
-    // The list of forums is everyone's: who could see it before learns that it is gone, too.
-    if forum.visibility != .private || old.visibility != .private {
-      try log(.forumUpdated, in: .site, subject: forum.id.number, revision: forum.revision, actor: actor.number)
+    // Who could see it in the list before learns that it is gone from there, too.
+    let isListed = forum.visibility != .private || before.visibility != .private
+    for stream in isListed ? [EventStream.forum(forum.id), .site] : [.forum(forum.id)] {
+      try log(.forumUpdated, in: stream, subject: forum.id.number, revision: forum.revision, actor: actor.number)
     }
     return forum
   }
 
-  /// From here on only what is said later is open to those whom a wider visibility lets in.
-  public func hideHistory(of forum: ID<Forum>, from old: Visibility) throws(Refusal) {
+  /// Where those begin to read whom a wider visibility lets in: at the next message, or at the first.
+  public func openHistory(
+    of forum: ID<Forum>, after message: ID<Message>?, from old: Visibility, to new: Visibility
+  ) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
-        update conversation
-        set anyone_from_seq = last_seq + 1,
-          people_from_seq = case when $1 then last_seq + 1 else people_from_seq end
-        where forum_id = $2
-        """, old == .private, forum.number)
+        update forum
+        set anyone_from_id = case when $1 then $2 else anyone_from_id end,
+          people_from_id = case when $3 then $2 else people_from_id end
+        where id = $4
+        """, message != nil || new == .public, message?.number ?? 0, message == nil || old == .private, forum.number)
     }
   }
 
-  /// How many messages a wider visibility lets others read.
-  public func messageCount(of forum: ID<Forum>) throws(Refusal) -> Int {
-    try run { connection in
-      try connection.first(
-        """
-        select coalesce(sum(last_seq), 0)
-        from conversation
-        where forum_id = $1
-        """, forum.number
-      ) { row in try row.int(0) } ?? 0
-    }
-  }
+  /// The last message, or what would be, from which on nothing was said yet.
+  public var presentMessage: ID<Message> { ID(counters.id) }
 
-  /// Nobody sees it any more; its title is free. What was said in it goes in a stored job.
+  /// Nobody sees it any more, and nothing is left of how it was called: the title is free. What was said in it goes in a
+  /// stored job, as does what people have of it.
   public func delete(_ forum: Forum, by actor: ID<Account>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
         update forum
-        set deleted_at = $1, revision = revision + 1
-        where id = $2
-        """, Int(now), forum.id.number)
-    }
-    let revision = forum.revision + 1
-    try log(.forumDeleted, in: .forum(forum.id), subject: forum.id.number, revision: revision, actor: actor.number)
-    if forum.visibility != .private {
-      try log(.forumDeleted, in: .site, subject: forum.id.number, revision: revision, actor: actor.number)
-    }
-  }
-
-  // MARK: Members
-
-  /// Makes somebody a member, or gives a member another role: whether anything changed.
-  public func setMember(
-    _ account: ID<Account>, _ role: ForumRole, of forum: ID<Forum>, by actor: ID<Account>
-  ) throws(Refusal) -> Bool {
-    let old = try member(account, of: forum)
-    guard old?.role != role else { return false }
-    try run { connection in
-      try connection.execute(
-        """
-        insert into forum_member (forum_id, user_id, role, created_at)
-        values ($1, $2, $3, $4)
-        on conflict (forum_id, user_id) do update
-        set role = excluded.role
-        """, forum.number, account.number, role.rawValue, Int(now))
-      try connection.execute(
-        """
-        insert into participant (conversation_id, user_id, joined_at)
-        select room_id, $1, $2
-        from forum
+        set deleted_at = $1, deleted_by = $2, title = '', title_key = '', description = '', icon_url = null,
+          section = null, call_url = null, revision = revision + 1
         where id = $3
-        on conflict (conversation_id, user_id) do nothing
-        """, account.number, Int(now), forum.number)
+        """, Int(now), actor.number, forum.id.number)
     }
-    let kind: Event.Kind = old == nil ? .participantJoined : .participantChanged
-    try log(kind, in: .forum(forum), subject: account.number, revision: 0, actor: actor.number)
-    if old == nil { try logRoom(.conversationCreated, of: forum, for: account, by: actor) }
-    return true
+    for stream in forum.visibility == .private ? [EventStream.forum(forum.id)] : [.forum(forum.id), .site] {
+      try log(.forumDeleted, in: stream, subject: forum.id.number, revision: forum.revision + 1, actor: actor.number)
+    }
   }
 
-  /// Whether they were a member.
-  public func removeMember(
-    _ account: ID<Account>, of forum: ID<Forum>, by actor: ID<Account>
-  ) throws(Refusal) -> Bool {
-    let isRemoved = try run { connection in
-      try connection.execute(
-        """
-        delete from forum_member
-        where forum_id = $1 and user_id = $2
-        """, forum.number, account.number) == 1
-    }
-    guard isRemoved else { return false }
+  /// Whether `@room` rings now, which it does once in a while; from here on it does not.
+  public func ring(_ forum: ID<Forum>, atMostEvery interval: Int64) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(
         """
-        delete from participant
-        where user_id = $1 and conversation_id in (
-          select id
-          from conversation
-          where forum_id = $2
-        )
-        """, account.number, forum.number)
+        update forum
+        set rung_at = $1
+        where id = $2 and (rung_at is null or rung_at <= $3)
+        """, Int(now), forum.number, Int(now - interval)) == 1
     }
-    try log(.participantLeft, in: .forum(forum), subject: account.number, revision: 0, actor: actor.number)
-    try logRoom(.conversationRemoved, of: forum, for: account, by: actor)
-    return true
-  }
-
-  /// Taking part in the room, or no longer, is news for all the person's devices.
-  private func logRoom(
-    _ kind: Event.Kind, of forum: ID<Forum>, for account: ID<Account>, by actor: ID<Account>
-  ) throws(Refusal) {
-    guard let room = try self.forum(forum)?.room else { return }
-    try log(kind, in: .user(account), subject: room.number, revision: 0, actor: actor.number)
   }
 }
 
 extension ReadTransaction {
-  private static let columns = """
-    f.id, f.title, f.description, f.icon_url, f.visibility, f.write, f.start_topics, f.section, f.position,
-    f.slow_seconds, f.locked, f.archived_at, f.solvable, f.shows_revisions, f.call_url, f.room_id, f.created_by,
-    f.created_at, f.last_message_id, f.revision
-    """
-
   public func forum(_ id: ID<Forum>) throws(Refusal) -> Forum? {
     try run { connection in
       try connection.first(
-        SQL(
-          """
-          select \(Self.columns)
-          from forum f
-          where f.id = $1 and f.deleted_at is null
-          """), id.number, read: Forum.init)
+        """
+        select id, title, description, icon_url, visibility, write, start_topics, ring, section, position, slow_seconds,
+          locked, archived_at, solvable, shows_revisions, call_url, room_id, created_by, created_at, last_message_id,
+          revision
+        from forum
+        where id = $1 and deleted_at is null
+        """, id.number, read: Forum.init)
     }
   }
 
-  func hasForum(titled title: String) throws(Refusal) -> Bool {
+  fileprivate func hasForum(titled title: String) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
         """
@@ -231,89 +148,106 @@ extension ReadTransaction {
     }
   }
 
-  /// The forums that somebody sees, newest activity first; `query` stands in the title. One more than `limit` says that
-  /// there are more.
+  /// Who deleted it; nil for one that was not.
+  public func deleter(of forum: ID<Forum>) throws(Refusal) -> ID<Account>? {
+    try run { connection in
+      try connection.first(
+        """
+        select deleted_by
+        from forum
+        where id = $1 and deleted_at is not null
+        """, forum.number
+      ) { row in try row.optionalInt(0).map { ID($0) } }
+    }.flatMap(\.self)
+  }
+
+  /// How many messages people could read in it: for a reader in the background, since it counts.
+  public func messageCount(of forum: ID<Forum>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from conversation c
+        join message m on m.conversation_id = c.id
+        where c.forum_id = $1 and m.deletion is null and m.machine_only = 0
+        """, forum.number
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+}
+
+// MARK: Lists
+
+extension ReadTransaction {
+  /// The forums that somebody sees, the newest activity first: of these visibilities, and those that they belong to.
+  /// `text` stands in the title.
+  ///
+  /// Each visibility is walked by an index, and one's own forums are looked at one by one, so it costs what the page and
+  /// one's own memberships do, however many forums there are; with `text` it looks at all titles.
   public func forums(
-    for account: ID<Account>?, seeing seen: [Visibility], query: String? = nil, after cursor: ForumCursor? = nil,
+    for account: ID<Account>?, seeing visible: [Visibility], with text: String? = nil, before activity: Int? = nil,
     limit: Int
-  ) throws(Refusal) -> [Forum] {
-    try run { connection in
-      try connection.all(
-        SQL(
-          """
-          select \(Self.columns)
-          from forum f
-          where f.deleted_at is null and (f.last_message_id, f.id) < ($1, $2)
-          and (
-            f.visibility in ($3, $4, $5)
-            or exists (
-              select 1
-              from forum_member m
-              where m.forum_id = f.id and m.user_id = $6
-            )
-          )
-          and ($7 is null or instr(lower(f.title), lower($7)) > 0)
-          order by f.last_message_id desc, f.id desc
-          limit $8
-          """), cursor?.lastMessage ?? .max, cursor?.forum.number ?? .max,
-        seen.contains(.public) ? Visibility.public.rawValue : "",
-        seen.contains(.members) ? Visibility.members.rawValue : "",
-        seen.contains(.private) ? Visibility.private.rawValue : "", account?.number, query, limit, read: Forum.init)
+  ) throws(Refusal) -> [SeenForum] {
+    let key = text.map { Forum.key($0) }
+    let activity = activity ?? .max
+    var found: [(activity: Int, id: Int)] = []
+    for visibility in visible { found += try places(of: visibility, with: key, before: activity, limit: limit) }
+    if let account, visible.count < Visibility.allCases.count {
+      found += try ownPlaces(of: account, besides: visible, with: key, before: activity)
     }
+    found.sort { $0.activity > $1.activity }
+    var seen: [SeenForum] = []
+    for place in found.prefix(limit) {
+      guard let forum = try forum(ID(place.id)) else { continue }
+      seen.append(SeenForum(forum, role: try account.flatMap { id throws(Refusal) in try role(of: id, in: forum.id) }))
+    }
+    return seen
   }
 
-  public func member(_ account: ID<Account>, of forum: ID<Forum>) throws(Refusal) -> ForumMember? {
-    try run { connection in
-      try connection.first(
-        """
-        select role, created_at
-        from forum_member
-        where forum_id = $1 and user_id = $2
-        """, forum.number, account.number
-      ) { row in ForumMember(account: account, role: try row.word(0), since: Int64(try row.int(1))) }
-    }
-  }
-
-  /// Whether somebody else leads it.
-  public func hasLead(of forum: ID<Forum>, besides account: ID<Account>) throws(Refusal) -> Bool {
-    try run { connection in
-      try connection.first(
-        """
-        select 1
-        from forum_member
-        where forum_id = $1 and user_id <> $2 and role = 'admin'
-        """, forum.number, account.number
-      ) { _ in true } ?? false
-    }
-  }
-
-  public func members(
-    of forum: ID<Forum>, after account: ID<Account>?, limit: Int
-  ) throws(Refusal) -> [ForumMember] {
+  private func places(
+    of visibility: Visibility, with key: String?, before activity: Int, limit: Int
+  ) throws(Refusal) -> [(activity: Int, id: Int)] {
     try run { connection in
       try connection.all(
         """
-        select user_id, role, created_at
-        from forum_member
-        where forum_id = $1 and user_id > $2
-        order by user_id
-        limit $3
-        """, forum.number, account?.number ?? 0, limit
-      ) { row in ForumMember(account: ID(try row.int(0)), role: try row.word(1), since: Int64(try row.int(2))) }
+        select activity, id
+        from forum
+        where deleted_at is null and visibility = $1 and activity < $2 and ($3 is null or instr(title_key, $3) > 0)
+        order by activity desc, id desc
+        limit $4
+        """, visibility.rawValue, activity, key, limit
+      ) { row in (try row.int(0), try row.int(1)) }
+    }
+  }
+
+  private func ownPlaces(
+    of account: ID<Account>, besides visible: [Visibility], with key: String?, before activity: Int
+  ) throws(Refusal) -> [(activity: Int, id: Int)] {
+    try run { connection in
+      try connection.all(
+        """
+        select f.activity, f.id
+        from forum_member m
+        join forum f on f.id = m.forum_id
+        where m.user_id = $1 and f.deleted_at is null and f.activity < $2
+        and ($3 is null or instr(f.title_key, $3) > 0)
+        and (f.visibility = 'private' or f.visibility = 'members' and $4)
+        """, account.number, activity, key, !visible.contains(.members)
+      ) { row in (try row.int(0), try row.int(1)) }
     }
   }
 }
 
 extension Forum {
   fileprivate init(_ row: borrowing Row) throws {
-    let last = try row.int(18)
+    let last = try row.int(19)
     self.init(
       id: ID(try row.int(0)), title: try row.text(1), about: try row.text(2), iconURL: try row.optionalText(3),
-      visibility: try row.word(4), write: try row.word(5), startTopics: try row.word(6),
-      section: try row.optionalText(7), position: try row.int(8), slowSeconds: try row.int(9),
-      isLocked: try row.bool(10), isArchived: !row.isNull(11), isSolvable: try row.bool(12),
-      showsRevisions: try row.bool(13), callURL: try row.optionalText(14), room: ID(try row.int(15)),
-      createdBy: ID(try row.int(16)), createdAt: Int64(try row.int(17)), lastMessage: last == 0 ? nil : ID(last),
-      revision: try row.int(19))
+      visibility: try row.word(4), write: try row.word(5), startTopics: try row.word(6), ring: try row.word(7),
+      section: try row.optionalText(8), position: try row.int(9), slowSeconds: try row.int(10),
+      isLocked: try row.bool(11), isArchived: !row.isNull(12), isSolvable: try row.bool(13),
+      showsRevisions: try row.bool(14), callURL: try row.optionalText(15), room: ID(try row.int(16)),
+      createdBy: ID(try row.int(17)), createdAt: Int64(try row.int(18)), lastMessage: last == 0 ? nil : ID(last),
+      revision: try row.int(20))
   }
 }

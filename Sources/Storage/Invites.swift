@@ -192,10 +192,12 @@ extension WriteTransaction {
     }
   }
 
-  /// Makes somebody new a member of the forum that their invite names, if it is still there.
+  /// Makes somebody new a member of the forum that their invite names, if it is still there. Into a private one only who
+  /// leads it invites, who shows them all; elsewhere they read what people with an account do.
   public func land(_ account: ID<Account>, in forum: ID<Forum>) throws(Refusal) {
-    guard try self.forum(forum) != nil else { return }
-    _ = try setMember(account, .member, of: forum, by: account)
+    guard let found = try self.forum(forum) else { return }
+    let start = found.visibility == .private ? nil : try historyStarts(of: forum)?.people
+    _ = try setMember(account, .member, of: forum, after: start, by: account)
   }
 }
 

@@ -11,7 +11,7 @@ enum MigrationHashes {
       hash: "7fbe2014f8e4b199885b54b3d878200d8fb7ad9f2931ad29ceb71e2a9dd8cf84"),
     Migration(
       number: 3, name: "places_to_talk",
-      hash: "f44cd8ea85319125f5c35314afed95858ecbd5237b2edf3d8f7f091a0b290230"),
+      hash: "4b945746ec57e7bbe37d6e12c858adb0d0bcd5acc594c53923115e006e737dbb"),
     Migration(
       number: 4, name: "messages",
       hash: "7f209215933a9b3d532217697e14f5f4c1cf52e857aad484e1b77584f2eea881"),

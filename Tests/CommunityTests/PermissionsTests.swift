@@ -49,6 +49,35 @@ import Testing
     }
   }
 
+  /// j joins by themselves, g rings everyone. Columns: nobody, guest, bot, member, moderator, admin, owner.
+  @Test(arguments: [
+    (ForumStanding(visibility: .public), "- - j j jg jg jg"),
+    (ForumStanding(visibility: .members), "- - j j jg jg jg"),
+    (ForumStanding(visibility: .private), "- - - - - - -"),
+    (ForumStanding(visibility: .private, role: .member), "- j j j jg jg jg"),
+    (ForumStanding(visibility: .private, role: .moderator), "- jg jg jg jg jg jg"),
+    (ForumStanding(visibility: .public, ring: .readers), "- - jg jg jg jg jg"),
+    (ForumStanding(visibility: .public, ring: .members, role: .member), "- jg jg jg jg jg jg"),
+    (ForumStanding(visibility: .public, write: .members, ring: .readers), "- - j j jg jg jg"),
+    (ForumStanding(visibility: .public, isArchived: true), "- - j j j j j"),
+    (ForumStanding(visibility: .public, role: .admin, isSilenced: true), "- j j j j j j"),
+  ])
+  func `who joins and who rings`(standing: ForumStanding, row: String) {
+    for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
+      // Nobody is a member of anything.
+      var standing = standing
+      if role == nil { standing.role = nil }
+      let rights = Permissions.rights(of: role, in: standing)
+      let found = (rights.contains(.join) ? "j" : "") + (rights.contains(.ring) ? "g" : "")
+      #expect((found.isEmpty ? "-" : found) == expected, "\(role.map { "\($0)" } ?? "nobody")")
+    }
+  }
+
+  @Test func `who is silenced reads and keeps order, and says nothing`() {
+    let standing = ForumStanding(visibility: .public, role: .moderator, isSilenced: true)
+    #expect(Permissions.rights(of: .member, in: standing) == [.see, .read, .join, .moderate])
+  }
+
   @Test func `a locked forum is written by those who keep order, an archived one by nobody`() {
     for role in Role.allCases {
       let locked = Permissions.rights(of: role, in: ForumStanding(visibility: .public, isLocked: true))
@@ -203,6 +232,12 @@ import Testing
     #expect(Permissions.fromSeq(of: .member, in: place) == 10)
     place.forum?.role = .member
     #expect(Permissions.fromSeq(of: .member, in: place) == 1)
+    // Who came in by themselves reads what was open then, and what is now.
+    place.memberFromSeq = 15
+    #expect(Permissions.fromSeq(of: .member, in: place) == 10)
+    #expect(Permissions.fromSeq(of: .guest, in: place) == 15)
+    place.forum?.visibility = .private
+    #expect(Permissions.fromSeq(of: .member, in: place) == 15)
     let group = Standing(kind: .group, participant: .init(fromSeq: 7))
     #expect(Permissions.fromSeq(of: .member, in: group) == 7)
   }

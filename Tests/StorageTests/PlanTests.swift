@@ -10,7 +10,7 @@ import Testing
   /// Parts of a plan that are no fault, each with its reason.
   private static let allowed = [
     // The count of at most a thousand rows that the line before has found.
-    "SCAN waiting",
+    "SCAN waiting", "SCAN counted",
     // The kinds of marks on one message, at most fifty.
     "SCAN public",
     // The rows that were bound.
@@ -109,6 +109,24 @@ import Testing
     _ = try tx.addressKey()
     _ = try tx.addresses(of: Meadow.ada)
     _ = try tx.discoverable(at: [1], limit: 10)
+    let forum = ID<Forum>(6)
+    for text in [nil, "garden"] {
+      _ = try tx.forums(for: Meadow.ada, seeing: [.public], with: text, before: 9, limit: 3)
+    }
+    _ = try tx.deleter(of: forum)
+    _ = try tx.messageCount(of: forum)
+    _ = try tx.members(of: forum, after: Meadow.ada, limit: 3)
+    _ = try tx.memberCount(of: forum)
+    _ = try tx.role(of: Meadow.ada, in: forum)
+    _ = try tx.historyStarts(of: forum)
+    _ = try tx.standing(of: Meadow.ada, in: forum)
+    _ = try tx.standing(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.firstSeq(in: Meadow.room, after: ids[2].number, lastSeq: 5, last: ids[4].number)
+    _ = try tx.conversation(of: forum, after: Meadow.room)
+    _ = try tx.participations(in: Meadow.room, after: Meadow.ada, limit: 3)
+    _ = try tx.topics(of: forum, after: (isPinned: true, activity: 9), limit: 3)
+    _ = try tx.topic(Meadow.room)
+    _ = try tx.hasMessage(ids[0], in: Meadow.room)
     #expect(reader.keptStatements.count > 25)
     let faults = try Self.faults(of: reader.keptStatements, reader)
     #expect(faults == [], "\(faults)")
@@ -129,6 +147,23 @@ import Testing
       _ = try tx.expireSealed(limit: 10)
       _ = try tx.expireReportCopies(limit: 10)
       try tx.noteForgotten(try tx.destruction().count, rewritten: true)
+    }
+    try await garden.store.write { tx throws(Refusal) in
+      let forum = try tx.add(ForumDraft(title: "Garden", visibility: .public), by: Garden.ada)
+      var renamed = forum
+      renamed.title = "Orchard"
+      let changed = try tx.change(forum, to: renamed, by: Garden.ada)
+      try tx.openHistory(of: forum.id, after: tx.presentMessage, from: .members, to: .public)
+      _ = try tx.ring(forum.id, atMostEvery: 1)
+      _ = try tx.addTopic("weeds", in: forum.id, by: Garden.ada)
+      _ = try tx.setMember(Garden.grace, .member, of: forum.id, by: Garden.ada)
+      _ = try tx.removeMember(Garden.ada, of: forum.id, by: Garden.ada)
+      try tx.passLead(of: forum.id, besides: Garden.ada)
+      _ = try tx.loseConversations(of: forum.id, Garden.ada, limit: 10, by: Garden.ada)
+      try tx.forgetMember(Garden.ada, of: forum.id)
+      try tx.delete(changed, by: Garden.ada)
+      var erasure = ForumErasure(forum.id, by: Garden.ada)
+      while try !tx.eraseMore(&erasure) {}
     }
     let faults = try await garden.store.write { tx throws(Refusal) in
       var group = NewConversation(.group)

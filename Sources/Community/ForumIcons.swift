@@ -1,0 +1,24 @@
+import Crypto
+public import Model
+import Storage
+
+/// What a forum looks like.
+public enum ForumIcon: Sendable {
+  /// Where its people say that it is.
+  case address(String)
+  /// Made of the title: the same for ever, as long as the title is. The tag is another for another drawing.
+  case drawing(svg: String, tag: String)
+}
+
+extension CommunityView {
+  public func icon(of id: ID<Forum>, for caller: Caller) throws(Refusal) -> ForumIcon {
+    let forum = try forum(id, for: caller).forum
+    if let address = forum.iconURL { return .address(address) }
+    do {
+      let digest = try Digest.sha256(of: Array(forum.title.utf8))
+      return .drawing(svg: Picture.quilt(digest), tag: Hex.text(Array(digest.prefix(8))))
+    } catch {
+      throw .unavailable
+    }
+  }
+}
