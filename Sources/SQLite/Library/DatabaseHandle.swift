@@ -20,7 +20,11 @@ import Synchronization
     static let always = OpenFlags(rawValue: SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE)
   }
 
+  /// Done once, before the first database of the process.
+  private static let countsNoMemory = parley_sqlite3_count_no_memory() == SQLITE_OK
+
   init(_ path: String, _ flags: OpenFlags, vfs: String?) throws(SQLiteError) {
+    _ = Self.countsNoMemory
     var opened: OpaquePointer?
     let flags = flags.union(.always).rawValue
     let code =
