@@ -64,7 +64,8 @@ public final class Store: Sendable {
   }
 
   /// Runs a rule with the pen in its hand, and returns once what it changed is on the disk. The closure may run a moment
-  /// later, on another thread, and does nothing but ask and change `tx`. When it throws, it changed nothing.
+  /// later, on another thread, and twice if another's changes have to be taken back; it does nothing but ask and change
+  /// `tx`. When it throws, it changed nothing.
   ///
   /// A closure that takes more than 100 ms of the processor or changes more than 10,000 rows changes nothing either: it is
   /// refused as `unavailable`, and the log names the place. Larger work is a job.

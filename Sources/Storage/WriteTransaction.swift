@@ -2,7 +2,7 @@ import Model
 import SQLite
 
 /// What a rule may do to the store while it holds the pen. All of a batch's closures run in one transaction of the
-/// database, each in a savepoint: a refusal takes back its own changes alone.
+/// database; a refusal takes back its own changes alone, for which the closures before it may be run again.
 public final class WriteTransaction: ReadTransaction {
   var counters: Counters
   /// What was logged, in order. Handed on after the commit.
@@ -26,7 +26,7 @@ public final class WriteTransaction: ReadTransaction {
   }
 }
 
-/// The two counters, held by the writer. They go back with a savepoint that is rolled back, so events have no holes.
+/// The two counters, held by the writer. They go back with what a closure did, so events have no holes.
 struct Counters: Sendable {
   var id: Int
   var event: Int

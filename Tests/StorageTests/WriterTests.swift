@@ -58,6 +58,48 @@ import Testing
     try Garden.messages(in: garden.folder).count
   }
 
+  /// Three closures in one batch, the second of which refuses; how often each ran.
+  private static func runs(
+    _ refusing: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Void
+  ) async throws -> [String: Int] {
+    let garden = try await Garden()
+    let ran = Garden.Lines()
+    @Sendable func post(_ name: String) async throws {
+      let message = NewMessage(conversation: Garden.room, author: Garden.ada, clientID: name, text: "seeds")
+      try await garden.store.write { tx throws(Refusal) in
+        ran.add(name)
+        _ = try tx.post(message)
+      }
+    }
+    let answers = try await inOneBatch(
+      garden,
+      [
+        { try await post("one") },
+        rule(garden) { tx throws(Refusal) in
+          ran.add("refused")
+          try refusing(tx)
+          throw .notFound
+        },
+        { try await post("two") },
+      ])
+    #expect(answers == [nil, .notFound, nil])
+    #expect(Set(try Garden.messages(in: garden.folder).keys) == ["one", "two"])
+    #expect(garden.delivered.all.map(\.id) == [1, 2])
+    #expect(try Garden.faults(in: garden.folder) == [])
+    return Dictionary(ran.all.map { ($0, 1) }, uniquingKeysWith: +)
+  }
+
+  @Test func `what a refused closure has changed is taken back, and the ones before it run again`() async throws {
+    let runs = try await Self.runs { tx throws(Refusal) in
+      _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, clientID: "lost", text: "weeds"))
+    }
+    #expect(runs == ["one": 2, "refused": 1, "two": 1])
+  }
+
+  @Test func `a closure that refuses before it changes anything makes nobody run again`() async throws {
+    #expect(try await Self.runs { _ in } == ["one": 1, "refused": 1, "two": 1])
+  }
+
   @Test func `a question without an end is cut short, and the others of its batch are kept`() async throws {
     let garden = try await Garden()
     let answers = try await Self.inOneBatch(
