@@ -6,3 +6,7 @@ create virtual table search using fts5 (
   content = '', columnsize = 0, prefix = '1 2 3',
   tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
 );
+
+-- Merging begins with eight segments of a size instead of four, so that a word is rewritten less often: a third less work
+-- for who posts, and a search looks into a few more segments.
+insert into search (search, rank) values ('automerge', 8);

@@ -26,6 +26,6 @@ enum MigrationHashes {
       hash: "e1e40d44f9484363c6f48cf80faf33bded9542b6ce9ccd172f59859487ce0049"),
     Migration(
       number: 8, name: "search",
-      hash: "91a36d0b173bf2c8af39f153904a99a8c9ce65e8d48aa765ff236de14b2b04b7"),
+      hash: "45ef8a39a64e5fbb649e03d15fb47e1a9f7269200301c62da45e36b5799a2ae8"),
   ]
 }
