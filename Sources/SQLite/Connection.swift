@@ -12,8 +12,9 @@ public final class Connection {
     public var cacheKibibytes = 16_384
     /// How many prepared statements are kept.
     public var statements = 256
-    /// At how many pages in the log a commit of the writer copies them into the database; 0 leaves it to `checkpoint`.
-    public var checkpointPages = 1_000
+    /// At how many pages in the log a commit of the writer copies them into the database; 0 leaves it to `checkpoint`. Pages
+    /// that change often are copied once for many changes, so the more the better, until opening takes long after a crash.
+    public var checkpointPages = 4_000
     /// What a query has to sort goes to files in the system's temporary folder, so that it may be larger than the memory.
     public var sortsOnDisk = false
     /// Another way to the disk, by its name in SQLite. Nil is the system's.

@@ -12,7 +12,7 @@ import Testing
     let writer = try folder.writer()
     let settings: [(SQL, Int)] = [
       ("pragma synchronous", 2), ("pragma foreign_keys", 1), ("pragma secure_delete", 1), ("pragma mmap_size", 0),
-      ("pragma wal_autocheckpoint", 1_000), ("pragma trusted_schema", 0),
+      ("pragma wal_autocheckpoint", 4_000), ("pragma trusted_schema", 0),
     ]
     for (sql, value) in settings { #expect(try writer.int(sql) == value) }
     #expect(try writer.first("pragma journal_mode") { row in try row.text(0) } == "wal")
