@@ -56,7 +56,8 @@ let package = Package(
       ],
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
-      name: "parley-bench", dependencies: ["Serving", "Networking", "Wire", "Web", "JSON", "Crypto"],
+      name: "parley-bench",
+      dependencies: ["Serving", "Networking", "Wire", "Web", "Storage", "SQLite", "Model", "JSON", "Crypto"],
       exclude: ["README.md"], swiftSettings: strict),
 
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: tests),

@@ -15,6 +15,7 @@ struct ParleyBench {
       switch words.removeFirst() {
       case "serve": try await Serve(words).run()
       case "load": exit(try await load(words) ? 0 : 1)
+      case "store": try await StoreScene(words).run()
       case "micro": try await Micro(words).run()
       case let other: throw UsageError("There is no command \(other).")
       }
@@ -65,6 +66,17 @@ struct ParleyBench {
       --fingerprint HEX | --certificate FILE   trusts this server and no other; without them the system's roots
       --json               one JSON object instead of lines
       Exits with 1 when anything went wrong: a status that is not 2xx, wrong framing, a wrong echo, a lost connection.
+
+    parley-bench store DO FOLDER [options]
+      plant FOLDER        makes a data folder; run it in the checkout, where the migrations are
+          --messages 10000  messages of the long conversation
+      post FOLDER         posts through the writer, each message on the disk before its writer goes on
+          --writers 64
+      page FOLDER         50 messages of the long conversation
+          --from newest|middle
+      search FOLDER       50 hits, newest first, every second time from somewhere on
+          --query the       --small         in three small conversations
+      open FOLDER         until the store can be used
 
     parley-bench micro [NAME…] [--json]
         Nanoseconds for single steps of serving.

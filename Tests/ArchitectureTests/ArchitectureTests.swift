@@ -48,7 +48,9 @@ private let mayImport: [String: Set<String>] = [
   "parley": [
     "API", "Community", "Crypto", "JSON", "Model", "Networking", "Serving", "Storage", "Web", "Wire", "Dispatch",
   ],
-  "parley-bench": ["Crypto", "JSON", "Networking", "Serving", "Web", "Wire", "Dispatch"],
+  "parley-bench": [
+    "Crypto", "JSON", "Model", "Networking", "SQLite", "Serving", "Storage", "Web", "Wire", "Dispatch",
+  ],
 ]
 
 /// The standard library's parts and the C library, which everyone may have. Foundation is not among them: without it the

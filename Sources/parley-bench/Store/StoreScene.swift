@@ -1,0 +1,75 @@
+import JSON
+import Networking
+
+/// What the store does, without sockets, in a data folder that `plant` has made.
+struct StoreScene {
+  private enum Name: String, CaseIterable {
+    case plant, post, page, search, open
+  }
+
+  private let name: Name
+  private let folder: String
+  private let arguments: Arguments
+  private let seconds: Double
+
+  init(_ words: [String]) throws {
+    arguments = try Arguments(
+      words, options: ["messages", "writers", "from", "query", "seconds"], flags: ["small", "json"])
+    guard arguments.values.count == 2, let name = Name(rawValue: arguments.values[0]) else {
+      let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
+      throw UsageError("store needs what to do, one of \(names), and a folder.")
+    }
+    self.name = name
+    folder = arguments.values[1]
+    seconds = try arguments.seconds("seconds") ?? 3
+  }
+
+  func run() async throws {
+    switch name {
+    case .plant:
+      try await BenchStore.plant(folder, messages: try arguments.integer("messages", in: 100...10_000_000, or: 10_000))
+    case .open:
+      let start = Clock.monotonic()
+      report(try await BenchStore.open(folder, seconds: seconds), since: start)
+    case .post, .page, .search:
+      let bench = try BenchStore(folder)
+      let start = Clock.monotonic()
+      report(try await measure(bench), since: start)
+      await bench.store.close()
+    }
+  }
+
+  private func measure(_ bench: BenchStore) async throws -> Histogram {
+    switch name {
+    case .page:
+      guard let place = BenchStore.PagePlace(rawValue: arguments.text("from") ?? "newest") else {
+        throw UsageError("--from is newest or middle.")
+      }
+      return try bench.page(place, seconds: seconds)
+    case .search:
+      let places = arguments.has("small") ? BenchStore.small : [BenchStore.long] + BenchStore.small
+      return try bench.search(arguments.text("query") ?? "the", in: places, seconds: seconds)
+    case .post, .plant, .open:
+      let writers = try arguments.integer("writers", in: 1...4_096, or: 64)
+      return try await bench.post(writers: writers, seconds: seconds)
+    }
+  }
+
+  private func report(_ times: Histogram, since start: Int64) {
+    let seconds = Double(Clock.monotonic() - start) / 1e9
+    let (p50, p99) = (Double(times.value(at: 0.5)) / 1e3, Double(times.value(at: 0.99)) / 1e3)
+    guard arguments.has("json") else {
+      let rate = Int(Double(times.count) / seconds)
+      return print("\(times.count) in \(seconds.rounded(to: 2)) s: \(rate) a second, p50 \(p50) µs, p99 \(p99) µs")
+    }
+    var json = JSONWriter()
+    json.object { json in
+      json.field("operations", times.count)
+      json.field("seconds", seconds)
+      json.field("errors", 0)
+      json.field("p50_us", p50)
+      json.field("p99_us", p99)
+    }
+    print(String(decoding: json.bytes, as: UTF8.self))
+  }
+}

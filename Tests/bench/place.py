@@ -1,0 +1,63 @@
+"""Data folders with so many messages, kept in .build, and what is done in them by programs that end by themselves."""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from measure import SECONDS, reported
+from servers import BENCH, BUILD, PARLEY, TOP
+
+FOLDER = BUILD / "bench"
+SOURCE = TOP / "Tests/bench/peers/store.c"
+
+
+def schema():
+    """Names what the database is made of: after a change it is planted anew."""
+    files = sorted((TOP / "Migrations/sqlite").glob("*.sql")) + sorted((TOP / "Sources/parley-bench/Store").glob("*"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def planted(count):
+    """A folder that is only read. It is proved when it is made."""
+    folder = FOLDER / f"place-{count}-{schema()}"
+    if folder.exists():
+        return folder
+    for old in FOLDER.glob(f"place-{count}-*"):
+        shutil.rmtree(old)
+    draft = FOLDER / f"draft-{count}"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    print(f"planting {count:,} messages …", flush=True)
+    subprocess.run([BENCH, "store", "plant", draft, "--messages", str(count)], cwd=TOP, check=True)
+    subprocess.run([PARLEY, "verify", "--data", draft], cwd=TOP, check=True, stdout=subprocess.DEVNULL)
+    return draft.rename(folder)
+
+
+@contextmanager
+def copied(count):
+    """A copy that may be written to. On the same disk: in memory a sync costs nothing."""
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        yield Path(shutil.copytree(planted(count), folder, dirs_exist_ok=True))
+
+
+def program():
+    """The peer in C, by the system's compiler."""
+    made = FOLDER / "store"
+    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, SOURCE, "-lsqlite3"], check=True)
+    return made
+
+
+def store(action, folder, *options):
+    return alone([BENCH, "store", action, folder, "--seconds", SECONDS, "--json", *options])
+
+
+def in_c(action, folder, number):
+    return alone([program(), action, folder / "parley.db", number, SECONDS])
+
+
+def alone(command):
+    """A contender without a server."""
+    return None, lambda _: reported(command, {})
