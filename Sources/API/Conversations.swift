@@ -27,6 +27,8 @@ extension API {
 
   @Sendable static func changeConversation(_ call: Call) async throws -> Response {
     let id: ID<Conversation> = try call.id()
+    // A topic is changed by its forum's rules, and other things of it.
+    if try call.view.kind(of: id, for: call.caller) == .topic { return try await changeTopic(call) }
     let change = try await call.body { body in try ConversationChange(&body) }
     return try await call.changed {
       SeenConversation.bySomebody(try await call.community.change(id, change, by: call.caller))

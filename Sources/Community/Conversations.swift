@@ -114,6 +114,11 @@ extension Community {
 }
 
 extension CommunityView {
+  /// What kind of conversation it is, for who may read it.
+  public func kind(of id: ID<Conversation>, for caller: Caller) throws(Refusal) -> Conversation.Kind {
+    try read { tx throws(Refusal) in try tx.rights(of: caller, in: id).1.kind }
+  }
+
   public func conversation(_ id: ID<Conversation>, for caller: Caller) throws(Refusal) -> SeenConversation {
     try read { tx throws(Refusal) in
       if let person = caller.account { return .bySomebody(try tx.shown(id, to: caller, person)) }

@@ -120,7 +120,7 @@ extension WriteTransaction {
   }
 
   /// A topic's people: who writes in it, and whom they call.
-  fileprivate func gather(around message: NewMessage) throws(Refusal) {
+  func gather(around message: NewMessage) throws(Refusal) {
     try takePart(message.author, inTopic: message.conversation, by: message.author)
     try follow(message.conversation, by: message.author)
     guard !message.isMachineOnly else { return }

@@ -17,7 +17,9 @@ extension Community {
   ) async throws(Refusal) -> MadeTopic {
     let creator = try caller.person(for: .write)
     let draft = try draft.checked(bounds)
-    return try await store.write { tx throws(Refusal) in
+    var text: ReadText?
+    if let said = draft.text { text = try await ReadText.of(said, bounds, canBeEmpty: false) }
+    return try await store.write { [text] tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       if let earlier = try tx.earlierTopic(draft, in: forum, by: creator) {
         try tx.require(.read, caller, in: forum)
@@ -25,8 +27,11 @@ extension Community {
       }
       try tx.require(draft.text == nil ? [.read, .startTopics] : [.read, .startTopics, .write], caller, in: forum)
       let started = try tx.addTopic(draft.title, in: forum, by: creator)
-      if let text = draft.text {
-        _ = try tx.post(NewMessage(conversation: started.id, author: creator, text: text))
+      if let text {
+        var message = NewMessage(conversation: started.id, author: creator, text: text.markdown)
+        message.text = try tx.resolved(text, in: started.id)
+        _ = try tx.post(message)
+        try tx.gather(around: message)
       }
       if let clientID = draft.clientID {
         try tx.remember(.conversation, by: creator, clientID, subject: started.id.number)
@@ -105,7 +110,6 @@ extension TopicDraft {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicDraft {
     var checked = self
     checked.title = try Texts.title(title, bounds)
-    if let text { _ = try Texts.block(text, "text", scalars: bounds.messageScalars, least: 1) }
     if let clientID { try Texts.checkClientID(clientID, bounds) }
     return checked
   }

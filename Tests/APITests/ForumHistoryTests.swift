@@ -29,11 +29,11 @@ import Testing
     try await Village.open(.inMemory) { village in
       let forum = try #require(
         try await village.ask(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
-      for number in 1...3 { try await village.say("\(number)", in: forum) }
+      for number in 1...3 { try await village.sayInRoom("\(number)", of: forum) }
       #expect(try await starts(village, in: forum) == [nil, nil, nil, 1])
       let opened = try await village.ask(.patch, "/forums/\(forum)", as: "grace", ["visibility": "members"])
       #expect(opened.status == 200 && opened.int("opened") == 0)
-      try await village.say("4", in: forum)
+      try await village.sayInRoom("4", of: forum)
       #expect(try await starts(village, in: forum) == [nil, nil, 4, 1])
       // Joining opens nothing that was not open.
       #expect(try await village.ask(.put, "/forums/\(forum)/members/me", as: "linus").status == 200)
@@ -41,7 +41,7 @@ import Testing
       let wider = try await village.ask(
         .patch, "/forums/\(forum)", as: "grace", ["visibility": "public", "from": "now"])
       #expect(wider.int("opened") == 0)
-      try await village.say("5", in: forum)
+      try await village.sayInRoom("5", of: forum)
       #expect(try await starts(village, in: forum) == [5, 5, 4, 1])
       // Whom its lead brings reads all.
       #expect(try await village.ask(.put, "/forums/\(forum)/members/@gus", as: "grace").status == 200)
@@ -53,7 +53,7 @@ import Testing
     try await Village.open(.inMemory) { village in
       let forum = try #require(
         try await village.ask(.post, "/forums", as: "grace", ["title": "Attic", "visibility": "private"])["id"])
-      for number in 1...3 { try await village.say("\(number)", in: forum) }
+      for number in 1...3 { try await village.sayInRoom("\(number)", of: forum) }
       _ = try await village.ask(.patch, "/forums/\(forum)", as: "grace", ["visibility": "members"])
       _ = try await village.ask(.put, "/forums/\(forum)/members/me", as: "linus")
       let body: [String: Any] = ["visibility": "public", "from": "beginning"]
@@ -119,8 +119,8 @@ import Testing
         try await village.ask(
           .post, "/forums/\(forum)/conversations", as: "robo", ["title": "weeds", "text": "pull!"])[
             "id"])
-      for number in 0..<250 { try await village.say("\(number)", in: forum) }
-      let sealed = try await village.say("sealed", in: forum)
+      for number in 0..<250 { try await village.sayInRoom("\(number)", of: forum) }
+      let sealed = try await village.sayInRoom("sealed", of: forum)
       let ada = village.account("ada")
       try await village.community.store.write { tx throws(Refusal) in
         _ = try tx.remove(sealed, by: ada, reason: nil)

@@ -104,6 +104,4 @@ extension Village {
       return (forum.id.description, try tx.addTopic("topic", in: forum.id, by: fay).id.description)
     }
   }
-
-  func account(_ name: String) -> ID<Account> { ID(Int(id(name)) ?? 0) }
 }

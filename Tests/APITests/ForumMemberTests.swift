@@ -15,7 +15,7 @@ import Testing
   func `who may read joins and leaves, and each is told once`(way: Way) async throws {
     try await Village.open(way) { village in
       let forum = try await make(village, "public")
-      try await village.say("before", in: forum)
+      try await village.sayInRoom("before", of: forum)
       let (path, linus) = ("/forums/\(forum)/members/me", village.id("linus"))
       let joined = try await village.events { () async throws in
         for _ in 1...2 {

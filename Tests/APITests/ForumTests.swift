@@ -210,7 +210,7 @@ import Testing
               "id"]))
       }
       // Without a message a forum stands where it was made; what is said moves it up.
-      try await village.say("hello", in: ids[2])
+      try await village.sayInRoom("hello", of: ids[2])
       let expected = [ids[2]] + [6, 5, 4, 3, 1, 0].map { ids[$0] }
       let whole = try await village.ask(.get, "/forums")
       #expect(whole.texts("data", "id") == expected && whole.bool("more") == false && whole.isNull("next"))
@@ -258,7 +258,7 @@ import Testing
       #expect(try await village.ask(.get, "/forums/\(forum)", fields: ["If-None-Match": tag]).status == 304)
       #expect(
         try await village.ask(.get, "/forums/\(forum)", as: "grace", fields: ["If-None-Match": tag]).status == 200)
-      try await village.say("hello", in: forum)
+      try await village.sayInRoom("hello", of: forum)
       #expect(try await village.ask(.get, "/forums/\(forum)", fields: ["If-None-Match": tag]).status == 200)
     }
   }
@@ -318,7 +318,7 @@ import Testing
 extension Village {
   /// A message of ada's in the room of a forum; its `seq`.
   @discardableResult
-  func say(_ text: String, in forum: String) async throws -> ID<Message> {
+  func sayInRoom(_ text: String, of forum: String) async throws -> ID<Message> {
     let (ada, id) = (account("ada"), ID<Forum>(Int(forum) ?? 0))
     return try await community.store.write { tx throws(Refusal) in
       guard let room = try tx.forum(id)?.room else { throw .notFound }
