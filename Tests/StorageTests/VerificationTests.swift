@@ -50,6 +50,8 @@ private final class QuietGarden {
     insert into mention (user_id, message_id) values (2, 7);
     insert into participant (conversation_id, user_id, joined_at, from_seq, joined_seq) values (3, 2, 1, 5, 4);
     insert into mark (user_id, conversation_id, read_seq, delivered_seq) values (2, 3, 3, 4);
+    insert into forum_member (forum_id, user_id, created_at) values (100, 2, 1);
+    insert into participant (conversation_id, user_id, joined_at) values (101, 2, 1);
     update counter set value = 102 where name = 'id';
     update counter set value = 8 where name = 'event';
     """
@@ -210,6 +212,14 @@ private final class QuietGarden {
     ("update attachment set file_id = 50", "attachments", "message 7 has file 50, which is not there"),
     ("update file set owner_id = 2", "attachments", "message 7 has file 102 of account 2"),
     ("update forum set icon_file_id = 50", "attachments", "forum 100 shows file 50"),
+    (
+      "delete from participant where conversation_id = 101", "members",
+      "account 2 belongs to forum 100, and takes no part in its room"
+    ),
+    (
+      "delete from forum_member", "members",
+      "account 2 takes part in the room of forum 100, and does not belong to it"
+    ),
     ("update mark set delivered_seq = 5", "marks", "account 2 has got conversation 3 up to seq 5, and it ends at 4"),
     ("update participant set from_seq = 6", "marks", "account 2 begins after the end of conversation 3"),
     ("update file set preview_digest = x'ab'", "files", "files/ab//ab, which file 102 names, is not there"),

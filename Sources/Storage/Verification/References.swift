@@ -117,6 +117,37 @@ extension Check {
     ) { row in "\(try row.text(0)) \(try row.int(1)) shows file \(try row.int(2)), which is not there" }
   }
 
+  static let members = Check(
+    "members", "who belongs to a forum takes part in its room, and nobody else does"
+  ) { examination in
+    examination.count(try examination.number("select count(*) from forum_member"), "members of forums")
+    try examination.expectNone(
+      """
+      select m.user_id, m.forum_id
+      from forum_member m
+      join forum f on f.id = m.forum_id
+      where not exists (
+        select 1
+        from participant p
+        where p.conversation_id = f.room_id and p.user_id = m.user_id
+      )
+      """
+    ) { row in "account \(try row.int(0)) belongs to forum \(try row.int(1)), and takes no part in its room" }
+    try examination.expectNone(
+      """
+      select p.user_id, f.id
+      from forum f
+      join participant p on p.conversation_id = f.room_id
+      where not exists (
+        select 1
+        from forum_member m
+        where m.forum_id = f.id and m.user_id = p.user_id
+      )
+      """
+    ) { row in "account \(try row.int(0)) takes part in the room of forum \(try row.int(1)), and does not belong to it"
+    }
+  }
+
   static let marks = Check(
     "marks", "nobody has read, joined or begins after the end of a conversation"
   ) { examination in
