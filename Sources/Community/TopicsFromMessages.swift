@@ -27,7 +27,7 @@ extension Community {
       guard ids.count <= most else { throw .tooMany(limit: most) }
       // What is no longer there has nothing to copy, and stays where it is.
       let branch = try tx.messages(ids).filter { $0.tombstone == nil && $0.kind == .message }
-      let topic = try tx.addTopic(title, in: forum, by: actor).id
+      let topic = try tx.addTopic(title, in: forum, by: actor)
       let copies = try tx.move(branch, to: topic, in: forum, by: actor)
       guard let root = copies[id] else { throw .gone }
       for author in Set(branch.map(\.author)).sorted() { try tx.takePart(author, inTopic: topic, by: actor) }

@@ -3,7 +3,9 @@ import SQLite
 
 extension WriteTransaction {
   /// Starts a topic. Who starts it takes part in it.
-  public func addTopic(_ title: String, in forum: ID<Forum>, by creator: ID<Account>) throws(Refusal) -> Topic {
+  public func addTopic(
+    _ title: String, in forum: ID<Forum>, by creator: ID<Account>
+  ) throws(Refusal) -> ID<Conversation> {
     let id = ID<Conversation>(nextID())
     try addConversation(id, .topic, in: forum, title: title, by: creator)
     try run { connection in
@@ -14,8 +16,7 @@ extension WriteTransaction {
         """, id.number, creator.number, Int(now))
     }
     try log(.conversationCreated, in: .user(creator), subject: id.number, revision: 0, actor: creator.number)
-    guard let made = try topic(id) else { throw .unavailable }
-    return made
+    return id
   }
 
   /// Keeps what of a topic is other than before; the revision goes up by one.

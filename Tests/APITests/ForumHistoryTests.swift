@@ -9,7 +9,7 @@ import Testing
 @Suite struct ForumHistoryTests {
   /// Where somebody's history of a forum's room begins; nil for who may not read it.
   private func start(_ village: Village, _ name: String?, _ role: Role?, in forum: String) async throws -> Int? {
-    let (account, id) = (name.map { village.account($0) }, ID<Forum>(Int(forum) ?? 0))
+    let (account, id) = (name.map { village.accountID($0) }, ID<Forum>(Int(forum) ?? 0))
     return try await village.community.store.readInBackground { tx throws(Refusal) in
       guard let room = try tx.forum(id)?.room, let standing = try tx.standing(of: account, in: room),
         Permissions.rights(of: role, in: standing).contains(.read)
@@ -121,7 +121,7 @@ import Testing
             "id"])
       for number in 0..<250 { try await village.sayInRoom("\(number)", of: forum) }
       let sealed = try await village.sayInRoom("sealed", of: forum)
-      let ada = village.account("ada")
+      let ada = village.accountID("ada")
       try await village.community.store.write { tx throws(Refusal) in
         _ = try tx.remove(sealed, by: ada, reason: nil)
       }

@@ -96,12 +96,14 @@ import Wire
 extension Village {
   /// A forum that fred leads, with finn as its moderator and fay as a member, who has started a topic.
   fileprivate func plant(_ visibility: Visibility) async throws -> (forum: String, topic: String) {
-    let (fred, finn, fay) = (account("fred"), account("finn"), account("fay"))
+    let (fred, finn, fay) = (accountID("fred"), accountID("finn"), accountID("fay"))
     return try await community.store.write { tx throws(Refusal) in
       let forum = try tx.add(ForumDraft(title: "forum \(tx.presentMessage)", visibility: visibility), by: fred)
       _ = try tx.setMember(finn, .moderator, of: forum.id, by: fred)
       _ = try tx.setMember(fay, .member, of: forum.id, by: fred)
-      return (forum.id.description, try tx.addTopic("topic", in: forum.id, by: fay).id.description)
+      return (forum.id.description, try tx.addTopic("topic", in: forum.id, by: fay).description)
     }
   }
+
+  func accountID(_ name: String) -> ID<Account> { ID(Int(id(name)) ?? 0) }
 }

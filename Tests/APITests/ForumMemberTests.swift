@@ -29,7 +29,7 @@ import Testing
       #expect(try await village.participants(inRoomOf: forum).contains(linus))
       // What was said before does not wait to be read.
       let heads = try await village.community.store.readInBackground { tx throws(Refusal) in
-        try tx.heads(of: village.account("linus"))
+        try tx.heads(of: village.accountID("linus"))
       }
       #expect(heads.map(\.unread) == [0] && heads.first?.lastMessage != nil)
       let left = try await village.events { () async throws in
@@ -88,7 +88,7 @@ import Testing
   @Test func `many topics are lost in a stored job`() async throws {
     try await Village.open(.inMemory) { village in
       let forum = try await make(village, "private")
-      let (id, linus, grace) = (ID<Forum>(Int(forum) ?? 0), village.account("linus"), village.account("grace"))
+      let (id, linus, grace) = (ID<Forum>(Int(forum) ?? 0), village.accountID("linus"), village.accountID("grace"))
       try await village.community.store.write { tx throws(Refusal) in
         _ = try tx.setMember(linus, .member, of: id, by: grace)
         for number in 0..<450 { _ = try tx.addTopic("topic \(number)", in: id, by: linus) }

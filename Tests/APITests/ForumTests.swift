@@ -291,7 +291,7 @@ import Testing
       _ = try await village.ask(.put, "/forums/\(forum)/members/me", as: "linus")
       let id = ID<Forum>(try #require(Int(forum)))
       func rings(_ name: String, _ role: Role = .member) async throws -> Bool {
-        let caller = Caller(account: village.account(name), role: role, scope: .write, session: nil)
+        let caller = Caller(account: village.accountID(name), role: role, scope: .write, session: nil)
         return try await village.community.store.write { tx throws(Refusal) in try tx.rings(id, for: caller) }
       }
       #expect(try await rings("linus") == false)
@@ -316,10 +316,10 @@ import Testing
 }
 
 extension Village {
-  /// A message of ada's in the room of a forum; its `seq`.
+  /// A message of ada's in the room of a forum.
   @discardableResult
   func sayInRoom(_ text: String, of forum: String) async throws -> ID<Message> {
-    let (ada, id) = (account("ada"), ID<Forum>(Int(forum) ?? 0))
+    let (ada, id) = (accountID("ada"), ID<Forum>(Int(forum) ?? 0))
     return try await community.store.write { tx throws(Refusal) in
       guard let room = try tx.forum(id)?.room else { throw .notFound }
       let message = try tx.post(NewMessage(conversation: room, author: ada, text: text)).id

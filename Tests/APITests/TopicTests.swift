@@ -78,7 +78,7 @@ import Testing
       let path = "/forums/\(forum)/conversations"
       #expect(try await village.ask(.post, path, as: "linus", ["title": "x", "text": "y"]).status == 403)
       #expect(try await village.ask(.post, path, as: "linus", ["title": "x"]).status == 201)
-      let (linus, ada) = (village.account("linus"), village.account("ada"))
+      let (linus, ada) = (village.accountID("linus"), village.accountID("ada"))
       try await village.community.store.write { tx throws(Refusal) in
         let id = tx.nextID()
         try tx.run { connection in
@@ -105,7 +105,7 @@ import Testing
         let answer = try await village.ask(.patch, "/conversations/\(ids[pinned])", as: "grace", ["pinned": true])
         #expect(answer.bool("pinned") == true)
       }
-      let (ada, moved) = (village.account("ada"), ID<Conversation>(Int(ids[0]) ?? 0))
+      let (ada, moved) = (village.accountID("ada"), ID<Conversation>(Int(ids[0]) ?? 0))
       try await village.community.store.write { tx throws(Refusal) in
         _ = try tx.post(NewMessage(conversation: moved, author: ada, text: "up"))
       }

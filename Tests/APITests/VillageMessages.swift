@@ -29,7 +29,7 @@ extension Village {
   func topic(_ title: String, in forum: String) async throws -> String {
     let ada = ID<Account>(Int(id("ada")) ?? 0)
     return try await community.store.write { tx throws(Refusal) in
-      try tx.addTopic(title, in: ID(Int(forum) ?? 0), by: ada).id
+      try tx.addTopic(title, in: ID(Int(forum) ?? 0), by: ada)
     }.description
   }
 

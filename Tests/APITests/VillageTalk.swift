@@ -44,7 +44,7 @@ extension Village {
   func topic(_ title: String, in forum: String, by name: String) async throws -> String {
     let (forum, account) = (ID<Forum>(Int(forum) ?? 0), account(name))
     return try await community.store.write { tx throws(Refusal) in
-      try tx.addTopic(title, in: forum, by: account).id.description
+      try tx.addTopic(title, in: forum, by: account).description
     }
   }
 

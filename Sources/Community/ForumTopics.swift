@@ -26,17 +26,17 @@ extension Community {
         return MadeTopic(topic: earlier, isNew: false)
       }
       try tx.require(draft.text == nil ? [.read, .startTopics] : [.read, .startTopics, .write], caller, in: forum)
-      let started = try tx.addTopic(draft.title, in: forum, by: creator)
+      let id = try tx.addTopic(draft.title, in: forum, by: creator)
       if let text {
-        var message = NewMessage(conversation: started.id, author: creator, text: text.markdown)
-        message.text = try tx.resolved(text, in: started.id)
+        var message = NewMessage(conversation: id, author: creator, text: text.markdown)
+        message.text = try tx.resolved(text, in: id)
         _ = try tx.post(message)
         try tx.gather(around: message)
       }
       if let clientID = draft.clientID {
-        try tx.remember(.conversation, by: creator, clientID, subject: started.id.number)
+        try tx.remember(.conversation, by: creator, clientID, subject: id.number)
       }
-      guard let topic = try tx.topic(started.id) else { throw .unavailable }
+      guard let topic = try tx.topic(id) else { throw .unavailable }
       return MadeTopic(topic: topic, isNew: true)
     }
   }
