@@ -196,7 +196,7 @@ extension Texts {
   static func webAddress(_ text: String, _ field: String, _ bounds: Bounds) throws(Refusal) -> String {
     let address = try line(text, field, scalars: bounds.addressScalars)
     let scheme = ["https://", "http://"].first { address.lowercased().hasPrefix($0) }
-    guard let scheme, address.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !unsafe.contains($0) }) else {
+    guard let scheme, address.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !misplaced.contains($0) }) else {
       throw .invalid(field, .invalid)
     }
     let host = address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
@@ -207,7 +207,7 @@ extension Texts {
   }
 
   /// What RFC 3986 §2 has no place for, and what ends an attribute.
-  private static let unsafe = Array("\"'<>\\^`{|}".utf8)
+  private static let misplaced = Array("\"'<>\\^`{|}".utf8)
 }
 
 extension Visibility {

@@ -232,7 +232,7 @@ extension WriteTransaction {
             select message_id
             from action
             where user_id = $1 and type = 'star'
-            order by created_at, message_id
+            order by message_id
             limit $2
           )
           """, account, Self.chunk),

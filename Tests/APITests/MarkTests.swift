@@ -10,7 +10,7 @@ import Testing
 @Suite struct MarkTests {
   @Test(arguments: Way.allCases)
   func `a mark moves ahead, never back, and reading is having got`(way: Way) async throws {
-    try await Village.open(way) { village in
+    try await Village.open(way, clock: StoppedClock().read) { village in
       try await village.acquaint("grace", "linus")
       let id = try await village.talk("direct", by: "grace", with: ["linus"])
       var messages: [String] = []

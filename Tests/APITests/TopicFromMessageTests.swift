@@ -29,7 +29,8 @@ import Testing
       let linus = village.id("linus")
       #expect(
         events == [
-          "conversation.created conversation:\(topic) #1", "conversation.created forum:\(forum) #1",
+          "conversation.created forum:\(forum) #1", "conversation.created conversation:\(topic) #1",
+          "conversation.created user:\(village.id("grace"))",
           "message.created conversation:\(topic) #1", "message.deleted conversation:\(room) #2",
           "message.created conversation:\(topic) #1", "message.deleted conversation:\(room) #2",
           "message.created conversation:\(topic) #1", "message.deleted conversation:\(room) #2",

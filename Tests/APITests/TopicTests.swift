@@ -29,6 +29,7 @@ import Testing
         events == [
           "conversation.created forum:\(forum) #1", "conversation.created conversation:\(topic) #1",
           "conversation.created user:\(village.id("linus"))", "message.created conversation:\(topic) #1",
+          "level.changed user:\(village.id("linus"))",
         ])
       let quiet = try await village.ask(.post, path, as: "linus", ["title": "Seeds"])
       #expect(quiet.status == 201 && quiet.int("last_seq") == 0 && quiet.isNull("last_message_id"))
