@@ -39,7 +39,7 @@ class Row:
     @property
     def verdict(self):
         if self.aim is not None:
-            return f"{'met' if self.ratio >= self.aim else 'MISSED'}, ≥ {self.aim}"
+            return f"{'met' if self.ratio >= self.aim else 'MISSED'}, ≥ {self.aim:.2g}"
         if self.most_ms is not None:
             return f"{'met' if self.p99_us < self.most_ms * 1000 else 'MISSED'}, p99 < {self.most_ms} ms"
         return ""

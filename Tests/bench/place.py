@@ -39,12 +39,14 @@ def planted(count):
 @contextmanager
 def copied(count):
     """A copy that may be written to. On the same disk: in memory a sync costs nothing."""
+    original = planted(count)
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        yield Path(shutil.copytree(planted(count), folder, dirs_exist_ok=True))
+        yield Path(shutil.copytree(original, folder, dirs_exist_ok=True))
 
 
 def program():
     """The peer in C, by the system's compiler."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
     made = FOLDER / "store"
     subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, SOURCE, "-lsqlite3"], check=True)
     return made
