@@ -249,7 +249,7 @@ extension WriteTransaction {
         from action a
         join message m on m.id = a.message_id
         where a.user_id = $1
-        order by a.type, a.created_at, a.message_id
+        order by a.type, a.message_id
         limit $2
         """, departure.account.number, Self.chunk
       ) { row in
