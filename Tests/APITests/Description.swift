@@ -62,7 +62,9 @@ struct Description: Sendable {
     guard method != .head else { return }
     let type = answer.fields["content-type"] ?? ""
     guard let schema = content[type]?["schema"] else { throw Fault(description: "no \(type)") }
-    try check(JSONDecoder().decode(Tree.self, from: Data(answer.body)), schema, at: "")
+    let body =
+      type.hasSuffix("json") ? try JSONDecoder().decode(Tree.self, from: Data(answer.body)) : .string(answer.text)
+    try check(body, schema, at: "")
   }
 
   /// The endpoint that answers, as the router chooses: words before variables.
@@ -131,6 +133,8 @@ struct Description: Sendable {
         if case .array(let items) = value {
           for (index, item) in items.enumerated() { try check(item, rule, at: "\(place)[\(index)]") }
         }
+      case ("maxItems", .number(let most)):
+        if case .array(let items) = value { try expect(items.count <= Int(most), keyword) }
       case ("anyOf", .array(let choices)):
         try expect(choices.contains { (try? check(value, $0, at: place)) != nil }, "anyOf")
       default: throw Fault(description: "its keyword \(keyword) is not understood")

@@ -62,25 +62,36 @@ import Wire
   }
 
   private static let example: Tree = .object([
-    "user_id": .string("7"), "role": .string("member"), "since": .string(noon),
+    "id": .string("7"), "name": .string("Laptop"), "scope": .string("write"), "created_at": .string(noon),
+    "last_used_at": .null, "expires_at": .string(noon), "current": .bool(true),
   ])
   private static let noon = "2026-11-20T12:00:00.000Z"
-  private static let member: Tree = .object(["$ref": .string("#/components/schemas/Member")])
+  private static let session: Tree = .object(["$ref": .string("#/components/schemas/Session")])
 
   @Test(arguments: [
-    ("user_id", Tree.number(7)), ("user_id", .string("07")), ("role", .string("king")), ("role", .null),
-    ("since", .string("today")), ("since", nil), ("more", .bool(true)),
+    ("id", Tree.number(7)), ("id", .string("07")), ("scope", .string("all")), ("scope", .null),
+    ("created_at", .string("today")), ("created_at", nil), ("more", .bool(true)),
   ])
   func `what is not as it says is noticed`(name: String, value: Tree?) throws {
     var members = Self.example.members
     members[name] = value
-    try description.check(Self.example, Self.member, at: "")
-    #expect(throws: Description.Fault.self) { try description.check(.object(members), Self.member, at: "") }
+    try description.check(Self.example, Self.session, at: "")
+    #expect(throws: Description.Fault.self) { try description.check(.object(members), Self.session, at: "") }
+  }
+
+  @Test func `a list that is too long is noticed`() throws {
+    let schema: Tree = .object(["$ref": .string("#/components/schemas/Discovery")])
+    func check(_ count: Int) throws {
+      let addresses = Array(repeating: Tree.string("grace@example.org"), count: count)
+      try description.check(.object(["addresses": .array(addresses)]), schema, at: "")
+    }
+    try check(200)
+    #expect(throws: Description.Fault.self) { try check(201) }
   }
 
   @Test(arguments: [
     (Method.get, "/server", 418, "{}"), (.get, "/server", 200, "{}"), (.get, "/users/7", 404, #"{"code":"not_found"}"#),
-    (.delete, "/sessions/current", 204, "{}"), (.get, "/me", 200, "[]"),
+    (.delete, "/sessions/current", 204, "{}"), (.get, "/me", 200, "[]"), (.get, "/users/7/avatar", 200, "{}"),
   ])
   func `an answer that is not as it says is noticed`(method: Method, path: String, status: Int, body: String) {
     let type = status < 300 ? "application/json" : "application/problem+json"
