@@ -36,11 +36,8 @@ extension Problem {
       self = Problem(
         .conflict, code: refusal.code, title: "Something else has this already.",
         errors: [FieldProblem(FieldFault(field: field, code: .taken))])
-    case .rateLimited(let seconds):
-      self = Problem(
-        .tooManyRequests, code: refusal.code, title: "Too much in this time. Try again later.",
-        params: [("seconds", .number(seconds))],
-        fields: .retry(after: seconds))
+    // What the community slows down is let through one by one.
+    case .rateLimited(let seconds): self = .rateLimited(1, seconds: seconds)
     case .unavailable: self = .unavailable
     }
   }
@@ -71,6 +68,17 @@ extension Problem {
       .unauthorized, code: "unauthenticated", title: "Sign in first.", fields: ["WWW-Authenticate": "Bearer"])
   }
 
+  /// - Parameter limit: how many may come at once.
+  static func rateLimited(_ limit: Int, seconds: Int) -> Problem {
+    Problem(
+      .tooManyRequests, code: "rate_limited", title: "Too much in this time. Try again later.",
+      params: [("seconds", .number(seconds))],
+      fields: [
+        "Retry-After": "\(seconds)", "RateLimit-Limit": "\(limit)", "RateLimit-Remaining": "0",
+        "RateLimit-Reset": "\(seconds)",
+      ])
+  }
+
   static let foreignOrigin = Problem(
     .forbidden, code: "forbidden", title: "A page of another origin may not do this.")
 
@@ -89,13 +97,5 @@ extension Problem.FieldProblem {
       case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]
       }
     self.init(field: fault.field, code: fault.code.name, params: params)
-  }
-}
-
-extension Fields {
-  fileprivate static func retry(after seconds: Int) -> Fields {
-    var fields = Fields()
-    fields.add("Retry-After", String(seconds))
-    return fields
   }
 }

@@ -55,7 +55,7 @@ final class RateLimiter: Sendable {
     guard let owner = owner(of: work, caller, address) else { return }
     let allowance = limits[work]
     guard let wait = spend(Bucket(work: work, owner: owner), allowance, now * 1_000) else { return }
-    throw Problem(limited: allowance, seconds: Int((wait + 999_999) / 1_000_000))
+    throw .rateLimited(allowance.burst, seconds: Int((wait + 999_999) / 1_000_000))
   }
 
   /// Nil: what is not counted. Behind a socket in the file system is only what the host put there.
@@ -84,13 +84,4 @@ final class RateLimiter: Sendable {
 extension IPAddress {
   /// An IPv6 subscriber has a whole /64 (RFC 6177).
   fileprivate var subscriber: IPAddress { ipv4 == nil ? IPAddress(high: high, low: 0) : self }
-}
-
-extension Problem {
-  fileprivate init(limited allowance: Allowance, seconds: Int) {
-    self.init(Refusal.rateLimited(seconds: seconds))
-    fields.add("RateLimit-Limit", String(allowance.burst))
-    fields.add("RateLimit-Remaining", "0")
-    fields.add("RateLimit-Reset", String(seconds))
-  }
 }

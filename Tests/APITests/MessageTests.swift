@@ -104,7 +104,8 @@ import Testing
       clock.add(10_000)
       let early = try await village.ask(.post, path, as: "grace", ["text": "two"])
       #expect(early.status == 429 && early.code == "rate_limited" && early.int("params.seconds") == 20)
-      #expect(early.fields["retry-after"] == "20")
+      #expect(early.fields["retry-after"] == "20" && early.fields["ratelimit-reset"] == "20")
+      #expect(early.fields["ratelimit-limit"] == "1" && early.fields["ratelimit-remaining"] == "0")
       // What is only sent again was said already.
       #expect(try await village.ask(.post, path, as: "grace", draft).status == 200)
       #expect(try await village.ask(.post, path, as: "linus", ["text": "mine"]).status == 201)
