@@ -32,7 +32,8 @@ extension API {
 
   @Sendable static func showMessage(_ call: Call) async throws -> Response {
     let show = try call.query { query in try query.show() }
-    return .one(try await call.view.message(try call.id(), show, for: call.caller))
+    let seen = try await call.view.message(try call.id(), show, for: call.caller)
+    return .one(seen).tagged(seen.tag)
   }
 
   @Sendable static func editMessage(_ call: Call) async throws -> Response {

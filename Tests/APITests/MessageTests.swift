@@ -504,6 +504,37 @@ import Testing
     }
   }
 
+  @Test func `a message has a tag, and another one whenever it is seen otherwise`() async throws {
+    try await Village.open(.inMemory) { village in
+      let talk = try await village.talk(.group, ["grace", "linus"])
+      let id = try await village.say("hello", in: talk, as: "grace")
+      var tags: [String] = []
+      func look(_ query: String = "", as name: String = "grace") async throws {
+        let path = "/messages/\(id)\(query)"
+        let tag = try #require(try await village.ask(.get, path, as: name).fields["etag"])
+        #expect(try await village.ask(.get, path, as: name, fields: ["If-None-Match": tag]).status == 304)
+        tags.append(tag)
+      }
+      try await look()
+      try await look(as: "linus")
+      try await look("?html=true")
+      try await village.read(talk, as: "linus", upTo: 1)
+      try await look()
+      for (name, type) in [("linus", "like"), ("grace", "like"), ("grace", "star"), ("linus", "reaction:%F0%9F%8C%B1")]
+      {
+        try await village.ask(.put, "/messages/\(id)/actions/\(type)", as: name)
+        try await look()
+      }
+      try await village.ask(.delete, "/messages/\(id)/actions/like", as: "linus")
+      try await look()
+      try await village.ask(.patch, "/messages/\(id)", as: "grace", ["text": "hullo"])
+      try await look()
+      try await village.ask(.delete, "/messages/\(id)", as: "grace")
+      try await look()
+      #expect(Set(tags).count == tags.count)
+    }
+  }
+
   @Test func `a digest is of what one may read, and changes with it`() async throws {
     try await Village.open(.inMemory) { village in
       let talk = try await village.talk(.group, ["grace", "linus", "robo"], fromSeq: ["robo": 3])
