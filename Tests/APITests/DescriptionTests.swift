@@ -1,3 +1,4 @@
+import Crypto
 import Testing
 import Web
 import Wire
@@ -58,6 +59,42 @@ import Wire
         }
         #expect(throws: Never.self, "\(path)") { try description.check(example, body["schema"] ?? .null, at: path) }
       }
+    }
+  }
+
+  @Test func `what its schemas and answers give as examples is so`() throws {
+    for (name, schema) in description.document["components"]?["schemas"]?.members ?? [:] {
+      for example in schema["examples"]?.items ?? [] {
+        #expect(throws: Never.self, "\(name)") { try description.check(example, schema, at: name) }
+      }
+    }
+    for (path, item) in description.document["paths"]?.members ?? [:] {
+      for response in item.members.values.flatMap({ ($0["responses"]?.members ?? [:]).values }) {
+        let content = response["content"]?["application/json"]
+        for (name, example) in content?["examples"]?.members ?? [:] {
+          #expect(throws: Never.self, "\(path) \(name)") {
+            try description.check(example["value"] ?? .null, content?["schema"] ?? .null, at: name)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `its test vectors are digests of the lines that stand with them`() throws {
+    let operation = try #require(try description.operation(.get, "/conversations/{id}/digest"))
+    let examples = operation["responses"]?["200"]?["content"]?["application/json"]?["examples"]?.members ?? [:]
+    #expect(examples.count == 3)
+    for (name, example) in examples {
+      guard case .string(let lines)? = example["description"] else {
+        Issue.record("\(name) has no lines")
+        continue
+      }
+      func digest(_ text: some StringProtocol) throws -> Tree {
+        .string(Hex.text(try Digest.sha256(of: Array(text.utf8))))
+      }
+      #expect(example["value"]?["digest"] == (try digest(lines)), "\(name)")
+      let parts = example["value"]?["parts"]?.items ?? []
+      #expect(parts.map { $0["digest"] } == (try lines.split(separator: "\n").map { try digest($0 + "\n") }), "\(name)")
     }
   }
 
