@@ -59,10 +59,11 @@ extension Community {
   /// The newest posts of those whom the caller follows.
   public func timeline(
     before cursor: TimelineCursor?, limit: Int, for caller: Caller
-  ) async throws(Refusal) -> (posts: [Message], next: TimelineCursor?) {
+  ) async throws(Refusal) -> (posts: [SeenMessage], next: TimelineCursor?) {
     let person = try caller.person()
-    return try await store.readInBackground { tx throws(Refusal) in
-      try tx.timeline(of: person, isGuest: caller.role == .guest, before: cursor, limit: limit)
+    return try await store.readInBackground { [bounds] tx throws(Refusal) in
+      let (posts, next) = try tx.timeline(of: person, isGuest: caller.role == .guest, before: cursor, limit: limit)
+      return (try tx.seen(posts, by: caller, bounds), next)
     }
   }
 }

@@ -213,6 +213,10 @@ import Testing
         next = page["next"].map { "&next=\($0)" } ?? ""
       } while !next.isEmpty
       #expect(seen == expected)
+      try await village.ask(.put, "/messages/\(expected[0])/actions/like", as: "linus")
+      try await village.ask(.put, "/messages/\(expected[1])/actions/like", as: "mira")
+      let marked = try await village.ask(.get, "/timeline", as: "linus")
+      #expect(marked.bool("data.0.actions.like.mine") == true && marked.bool("data.1.actions.like.mine") == false)
       try await village.relate("linus", "mute", "grace")
       #expect(try await village.ask(.get, "/timeline", as: "linus").count("data") == 5)
       let change: [String: Any] = ["readers": ["open_to": "listed"]]
