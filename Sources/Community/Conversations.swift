@@ -20,7 +20,10 @@ extension Community {
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       if let clientID = draft.clientID, let earlier = try tx.remembered(.conversation, by: creator, clientID) {
-        return MadeConversation(conversation: try tx.shown(ID(earlier.subject), to: caller, creator), isNew: false)
+        let id = ID<Conversation>(earlier.subject)
+        guard let made = try tx.conversation(id) else { throw .gone }
+        guard made.kind == draft.kind else { throw .clientIDReused }
+        return MadeConversation(conversation: try tx.shown(id, to: caller, creator), isNew: false)
       }
       guard Permissions.mayBeginConversations(caller.role) else { throw .forbidden }
       let (id, isNew) = try tx.makeConversation(new, draft, by: creator, caller)

@@ -60,6 +60,10 @@ import Testing
       #expect(same.status == 200 && same["id"] == one["id"])
       distinct["participants"] = ["@mira"]
       try await village.expect(201, .post, "/conversations", as: "linus", distinct)
+      let other: [String: Any] = ["kind": "feed", "client_id": "a"]
+      #expect(try await village.ask(.post, "/conversations", as: "grace", other).code == "client_id_reused")
+      try await village.expect(204, .delete, "/conversations/\(first["id"] ?? "")", as: "grace")
+      #expect(try await village.ask(.post, "/conversations", as: "grace", body).code == "gone")
     }
   }
 
