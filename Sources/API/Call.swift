@@ -53,6 +53,9 @@ struct Call {
     return code
   }
 
+  /// Where a body may be left out: whether it was not.
+  var hasBody: Bool { request.head.framing != .none && request.head.framing != .length(0) }
+
   /// Reads the body by its fields' names; what was not read is refused.
   func body<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
     if let type = request.fields["content-type"], !Self.isJSON(type) { throw Problem.unsupportedMediaType }

@@ -62,7 +62,7 @@ extension API {
   }
 
   @Sendable static func setParticipant(_ call: Call) async throws -> Response {
-    let role: ParticipantRole? = try await call.body { body in try body.optionalWord("role") }
+    let role: ParticipantRole? = call.hasBody ? try await call.body { body in try body.optionalWord("role") } : nil
     return .one(
       try await call.community.setParticipant(try call.person("user"), role, of: try call.id(), by: call.caller))
   }

@@ -76,11 +76,6 @@ extension API {
   }
 }
 
-extension Call {
-  /// Where a body may be left out: whether it was not.
-  fileprivate var hasBody: Bool { request.head.framing != .none && request.head.framing != .length(0) }
-}
-
 extension SeenForum {
   /// Another for what another viewer sees.
   fileprivate var tag: String {

@@ -137,8 +137,8 @@ import Testing
         "channel", by: "grace", with: [], ["type": "com.example.news", "readers": ["open_to": "people"]])
       let path = "/conversations/\(id)/participants/me"
       let events = try await village.events {
-        for _ in 1...2 {
-          let joined = try await village.ask(.put, path, as: "linus", [:])
+        for body: [String: Any]? in [nil, [:]] {
+          let joined = try await village.ask(.put, path, as: "linus", body)
           #expect(joined["role"] == "reader")
         }
       }
