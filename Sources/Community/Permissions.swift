@@ -1,5 +1,5 @@
 // Who may do what. Everything that is allowed or not is said here, as a function of a role and a standing, and of nothing
-// else: so that it can be read in one sitting and tested as a table.
+// else: so that it can be read in one go and tested as a table.
 
 public import Model
 
