@@ -6,9 +6,7 @@ import SQLite
 extension ReadTransaction {
   /// Nil until the first address was given.
   public func addressKey() throws(Refusal) -> String? {
-    try run { connection in
-      try connection.first("select value from setting where name = 'address_key'") { row in try row.text(0) }
-    }
+    try run { connection in try connection.setting("address_key") }
   }
 
   public func addresses(of account: ID<Account>) throws(Refusal) -> Set<[UInt8]> {
@@ -45,14 +43,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// The key from now on; the one that there is stays.
   public func keepAddressKey(_ key: String) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
-        """
-        insert into setting (name, value)
-        values ('address_key', $1)
-        on conflict (name) do nothing
-        """, key)
-    }
+    try run { connection in try connection.keepFirstSetting("address_key", key) }
   }
 
   /// These in the place of those that there were.

@@ -58,14 +58,6 @@ extension WriteTransaction {
   func noteRewriteBegun() throws(Refusal) { try note("rewrite_begun_at", Int(now)) }
 
   private func note(_ name: String, _ number: Int) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
-        """
-        insert into setting (name, value)
-        values ($1, $2)
-        on conflict (name) do update
-        set value = excluded.value
-        """, name, String(number))
-    }
+    try run { connection in try connection.keepSetting(name, String(number)) }
   }
 }

@@ -58,13 +58,7 @@ enum SearchIndex {
     let start = ContinuousClock.now
     let count = try connection.transaction { () throws in
       let count = try rebuild(connection)
-      try connection.execute(
-        """
-        insert into setting (name, value)
-        values ('search_version', $1)
-        on conflict (name) do update
-        set value = excluded.value
-        """, String(SearchText.version))
+      try connection.keepSetting("search_version", String(SearchText.version))
       return count
     }
     guard count > 0 else { return }
@@ -74,10 +68,7 @@ enum SearchIndex {
 
   /// Whether the index was made by this version of `SearchText`.
   static func isUpToDate(_ connection: Connection) throws -> Bool {
-    let version = try connection.first("select value from setting where name = 'search_version'") { row in
-      try row.text(0)
-    }
-    return version == String(SearchText.version)
+    try connection.setting("search_version") == String(SearchText.version)
   }
 
   /// How many messages are in the index afterwards.

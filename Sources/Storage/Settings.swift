@@ -36,15 +36,7 @@ extension WriteTransaction {
     settings.revision = before.revision + 1
     for name in SettingName.allCases where settings.text(name) != before.text(name) {
       let value = settings.text(name)
-      try run { connection in
-        try connection.execute(
-          """
-          insert into setting (name, value)
-          values ($1, $2)
-          on conflict (name) do update
-          set value = excluded.value
-          """, name.rawValue, value)
-      }
+      try run { connection in try connection.keepSetting(name.rawValue, value) }
     }
     try log(.settingsUpdated, in: .site, subject: 0, revision: settings.revision, actor: actor.number)
     return settings
