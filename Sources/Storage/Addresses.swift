@@ -26,15 +26,15 @@ extension ReadTransaction {
   public func discoverable(at digest: [UInt8], limit: Int) throws(Refusal) -> [Person] {
     try run { connection in
       try connection.all(
-        """
-        select a.id, a.name, a.display_name, a.bio, a.role, a.created_at, a.revision, a.state, a.imported,
-          a.last_seen_at, a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key
-        from address d
-        join account a on a.id = d.user_id
-        where d.digest = $1 and a.discoverable = 1 and a.state = 'active'
-        order by d.user_id
-        limit $2
-        """, digest, limit
+        SQL(
+          """
+          select \(Person.columns)
+          from address d
+          join account a on a.id = d.user_id
+          where d.digest = $1 and a.discoverable = 1 and a.state = 'active'
+          order by d.user_id
+          limit $2
+          """), digest, limit
       ) { row in try Person(row) }
     }
   }

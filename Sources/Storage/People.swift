@@ -9,12 +9,12 @@ extension ReadTransaction {
   public func person(_ id: ID<Account>) throws(Refusal) -> Person? {
     try run { connection in
       try connection.first(
-        """
-        select id, name, display_name, bio, role, created_at, revision, state, imported, last_seen_at,
-          discoverable, reachable_by, shows_receipts, preferences, name_key
-        from account
-        where id = $1
-        """, id.number
+        SQL(
+          """
+          select \(Person.columns)
+          from account a
+          where id = $1
+          """), id.number
       ) { row in try Person(row) }
     }
   }
@@ -37,14 +37,14 @@ extension ReadTransaction {
     let prefix = AccountName.key(namePrefix)
     return try run { connection in
       try connection.all(
-        """
-        select id, name, display_name, bio, role, created_at, revision, state, imported, last_seen_at,
-          discoverable, reachable_by, shows_receipts, preferences, name_key
-        from account
-        where name_key >= $1 and name_key < $2 and name_key > $3 and state in ('active', 'deactivated')
-        order by name_key
-        limit $4
-        """, prefix, prefix + "\u{10ffff}", name.map { AccountName.key($0) } ?? "", limit
+        SQL(
+          """
+          select \(Person.columns)
+          from account a
+          where name_key >= $1 and name_key < $2 and name_key > $3 and state in ('active', 'deactivated')
+          order by name_key
+          limit $4
+          """), prefix, prefix + "\u{10ffff}", name.map { AccountName.key($0) } ?? "", limit
       ) { row in try Person(row) }
     }
   }
@@ -53,14 +53,14 @@ extension ReadTransaction {
   public func people(in state: AccountState, after id: ID<Account>?, limit: Int) throws(Refusal) -> [Person] {
     try run { connection in
       try connection.all(
-        """
-        select id, name, display_name, bio, role, created_at, revision, state, imported, last_seen_at,
-          discoverable, reachable_by, shows_receipts, preferences, name_key
-        from account
-        where state = $1 and id > $2
-        order by id
-        limit $3
-        """, state.rawValue, id?.number ?? 0, limit
+        SQL(
+          """
+          select \(Person.columns)
+          from account a
+          where state = $1 and id > $2
+          order by id
+          limit $3
+          """), state.rawValue, id?.number ?? 0, limit
       ) { row in try Person(row) }
     }
   }
@@ -98,14 +98,14 @@ extension ReadTransaction {
   public func everyone(after id: ID<Account>?, limit: Int) throws(Refusal) -> [Person] {
     try run { connection in
       try connection.all(
-        """
-        select id, name, display_name, bio, role, created_at, revision, state, imported, last_seen_at,
-          discoverable, reachable_by, shows_receipts, preferences, name_key
-        from account
-        where id > $1 and state not in ('left', 'erased')
-        order by id
-        limit $2
-        """, id?.number ?? 0, limit
+        SQL(
+          """
+          select \(Person.columns)
+          from account a
+          where id > $1 and state not in ('left', 'erased')
+          order by id
+          limit $2
+          """), id?.number ?? 0, limit
       ) { row in try Person(row) }
     }
   }
@@ -155,7 +155,12 @@ extension ReadTransaction {
 }
 
 extension Person {
-  /// Of the columns that every query of people has, in their order.
+  /// What `init(_: Row)` reads, in its order, of `account a`.
+  static let columns = """
+    a.id, a.name, a.display_name, a.bio, a.role, a.created_at, a.revision, a.state, a.imported, a.last_seen_at,
+    a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key
+    """
+
   init(_ row: borrowing Row) throws {
     // Who has left keeps the row; the name is theirs no longer.
     let hasName = !row.isNull(14)

@@ -10,16 +10,16 @@ extension ReadTransaction {
   ) throws(Refusal) -> [Person] {
     try run { connection in
       try connection.all(
-        """
-        select a.id, a.name, a.display_name, a.bio, a.role, a.created_at, a.revision, a.state, a.imported,
-          a.last_seen_at, a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key
-        from relation r
-        join account a on a.id = r.other_id
-        where r.user_id = $1 and r.kind = $2 and r.other_id > $3
-        and (a.state in ('active', 'deactivated') or r.kind <> 'follow')
-        order by r.other_id
-        limit $4
-        """, account.number, relation.rawValue, other?.number ?? 0, limit
+        SQL(
+          """
+          select \(Person.columns)
+          from relation r
+          join account a on a.id = r.other_id
+          where r.user_id = $1 and r.kind = $2 and r.other_id > $3
+          and (a.state in ('active', 'deactivated') or r.kind <> 'follow')
+          order by r.other_id
+          limit $4
+          """), account.number, relation.rawValue, other?.number ?? 0, limit
       ) { row in try Person(row) }
     }
   }
@@ -30,15 +30,15 @@ extension ReadTransaction {
   ) throws(Refusal) -> [Person] {
     try run { connection in
       try connection.all(
-        """
-        select a.id, a.name, a.display_name, a.bio, a.role, a.created_at, a.revision, a.state, a.imported,
-          a.last_seen_at, a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key
-        from relation r
-        join account a on a.id = r.user_id
-        where r.other_id = $1 and r.kind = 'follow' and r.user_id > $2 and a.state in ('active', 'deactivated')
-        order by r.user_id
-        limit $3
-        """, account.number, other?.number ?? 0, limit
+        SQL(
+          """
+          select \(Person.columns)
+          from relation r
+          join account a on a.id = r.user_id
+          where r.other_id = $1 and r.kind = 'follow' and r.user_id > $2 and a.state in ('active', 'deactivated')
+          order by r.user_id
+          limit $3
+          """), account.number, other?.number ?? 0, limit
       ) { row in try Person(row) }
     }
   }
