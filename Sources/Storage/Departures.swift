@@ -125,49 +125,12 @@ extension WriteTransaction {
   }
 
   private func leave(
-    _ conversation: ID<Conversation>, _ account: ID<Account>, by actor: ID<Account>
+    _ id: ID<Conversation>, _ account: ID<Account>, by actor: ID<Account>
   ) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
-        """
-        delete from participant
-        where conversation_id = $1 and user_id = $2
-        """, conversation.number, account.number)
-    }
-    try log(
-      .participantLeft, in: .conversation(conversation), subject: account.number, revision: 0, actor: actor.number)
-    guard let heir = try heir(of: conversation) else { return }
-    try run { connection in
-      try connection.execute(
-        """
-        update participant
-        set role = 'admin'
-        where conversation_id = $1 and user_id = $2
-        """, conversation.number, heir.number)
-    }
-    try log(
-      .participantChanged, in: .conversation(conversation), subject: heir.number, revision: 0, actor: actor.number)
-  }
-
-  /// Who leads a group or channel when nobody does any longer: who has been there longest.
-  private func heir(of conversation: ID<Conversation>) throws(Refusal) -> ID<Account>? {
-    try run { connection in
-      try connection.first(
-        """
-        select p.user_id
-        from conversation c
-        join participant p on p.conversation_id = c.id
-        where c.id = $1 and c.kind in ('group', 'channel')
-        and not exists (
-          select 1
-          from participant o
-          where o.conversation_id = $1 and o.role = 'admin'
-        )
-        order by p.role = 'reader', p.joined_at, p.user_id
-        limit 1
-        """, conversation.number
-      ) { row in ID(try row.int(0)) }
-    }
+    guard let participant = try participant(account, of: id), try removeRow(of: account, in: id) else { return }
+    try logParticipant(.participantLeft, account, of: id, by: actor)
+    guard let conversation = try conversation(id) else { return }
+    try passLead(of: conversation, after: participant, by: actor)
   }
 
   private func leaveForums(_ departure: Departure) throws(Refusal) -> Bool {

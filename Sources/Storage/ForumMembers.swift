@@ -41,7 +41,7 @@ extension WriteTransaction {
         on conflict (conversation_id, user_id) do nothing
         """, room.id.number, account.number, Int(now), fromSeq, room.lastSeq)
     }
-    try log(.conversationCreated, in: .user(account), subject: room.id.number, revision: 0, actor: actor.number)
+    try tell(.conversationCreated, of: room.id, to: account, by: actor)
   }
 
   private func room(
@@ -120,15 +120,8 @@ extension WriteTransaction {
   public func lose(
     _ conversation: ID<Conversation>, _ account: ID<Account>, by actor: ID<Account>
   ) throws(Refusal) {
-    let wasThere = try run { connection in
-      try connection.execute(
-        """
-        delete from participant
-        where conversation_id = $1 and user_id = $2
-        """, conversation.number, account.number) == 1
-    }
-    guard wasThere else { return }
-    try log(.conversationRemoved, in: .user(account), subject: conversation.number, revision: 0, actor: actor.number)
+    guard try removeRow(of: account, in: conversation) else { return }
+    try tell(.conversationRemoved, of: conversation, to: account, by: actor)
   }
 
   /// Somebody loses the conversations of a forum, so many at once: whether more are left.

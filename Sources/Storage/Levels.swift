@@ -34,6 +34,12 @@ extension WriteTransaction {
     try setLevel(level, of: person, at: forum.number)
   }
 
+  /// Who writes in a topic follows it, unless they have said what they want to hear of it.
+  public func follow(_ topic: ID<Conversation>, by person: ID<Account>) throws(Refusal) {
+    guard try level(of: person, in: topic) == nil else { return }
+    try setLevel(.everything, of: person, in: topic)
+  }
+
   private func setLevel(_ level: Level?, of person: ID<Account>, at place: Int) throws(Refusal) {
     guard try self.level(of: person, at: place) != level else { return }
     try run { connection in

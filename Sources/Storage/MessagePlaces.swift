@@ -109,38 +109,3 @@ extension ReadTransaction {
     return true
   }
 }
-
-extension WriteTransaction {
-  /// Who has something to do with a topic takes part in it: whoever writes there, or is mentioned.
-  public func takePart(
-    _ person: ID<Account>, inTopic conversation: ID<Conversation>, by actor: ID<Account>
-  ) throws(Refusal) {
-    let isNew = try run { connection in
-      try connection.execute(
-        """
-        insert into participant (conversation_id, user_id, joined_at)
-        values ($1, $2, $3)
-        on conflict (conversation_id, user_id) do nothing
-        """, conversation.number, person.number, Int(now)) == 1
-    }
-    guard isNew else { return }
-    try log(
-      .participantJoined, in: .conversation(conversation), subject: person.number, revision: 0, actor: actor.number)
-    // Gaining a conversation is news for all the person's devices.
-    try log(.conversationCreated, in: .user(person), subject: conversation.number, revision: 0, actor: actor.number)
-  }
-
-  /// Who writes in a topic follows it, unless they have said what they want to hear of it.
-  public func follow(_ conversation: ID<Conversation>, by person: ID<Account>) throws(Refusal) {
-    let isNew = try run { connection in
-      try connection.execute(
-        """
-        insert into level (user_id, place_id, level)
-        values ($1, $2, 'everything')
-        on conflict (user_id, place_id) do nothing
-        """, person.number, conversation.number) == 1
-    }
-    guard isNew else { return }
-    try log(.levelChanged, in: .user(person), subject: conversation.number, revision: 0, actor: person.number)
-  }
-}

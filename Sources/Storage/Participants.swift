@@ -107,28 +107,36 @@ extension WriteTransaction {
     try logParticipant(.participantChanged, account, of: conversation, by: actor)
   }
 
-  /// Somebody is there no longer. Who has been there the longest leads where nobody does any more, and a conversation
-  /// without anyone is closed.
+  /// Somebody is there no longer. A conversation without anyone is closed.
   public func remove(
     _ participant: Participant, from conversation: Conversation, by actor: ID<Account>
   ) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
-        """
-        delete from participant
-        where conversation_id = $1 and user_id = $2
-        """, conversation.id.number, participant.account.number)
-    }
+    _ = try removeRow(of: participant.account, in: conversation.id)
     try logParticipant(.participantLeft, participant.account, of: conversation.id, by: actor)
     try tell(.conversationRemoved, of: conversation.id, to: participant.account, by: actor)
     guard try participantCount(of: conversation.id, upTo: 1) > 0 else {
       return try deactivate(conversation, by: actor)
     }
     try becomeOrdinary(conversation, by: actor)
+    try passLead(of: conversation, after: participant, by: actor)
+  }
+
+  /// Who has been there the longest leads where nobody does any more, once `participant` is gone.
+  func passLead(of conversation: Conversation, after participant: Participant, by actor: ID<Account>) throws(Refusal) {
     guard participant.role == .admin, try !hasAdmin(of: conversation.id, besides: participant.account),
       let heir = try heir(of: conversation)
     else { return }
     try setRole(.admin, of: heir, in: conversation.id, by: actor)
+  }
+
+  /// Who has something to do with a topic takes part in it: whoever writes there, or is mentioned.
+  public func takePart(
+    _ person: ID<Account>, inTopic topic: ID<Conversation>, by actor: ID<Account>
+  ) throws(Refusal) {
+    guard try participant(person, of: topic) == nil else { return }
+    try insert(NewParticipant(person), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
+    try logParticipant(.participantJoined, person, of: topic, by: actor)
+    try tell(.conversationCreated, of: topic, to: person, by: actor)
   }
 
   /// Who follows a topic takes part in it from now on, and has read none of it. Nothing for who already does.
@@ -159,7 +167,18 @@ extension WriteTransaction {
     }
   }
 
-  private func logParticipant(
+  /// Whether there was one.
+  func removeRow(of account: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from participant
+        where conversation_id = $1 and user_id = $2
+        """, conversation.number, account.number) == 1
+    }
+  }
+
+  func logParticipant(
     _ kind: Event.Kind, _ account: ID<Account>, of conversation: ID<Conversation>, by actor: ID<Account>
   ) throws(Refusal) {
     try log(kind, in: .conversation(conversation), subject: account.number, revision: 0, actor: actor.number)

@@ -8,14 +8,8 @@ extension WriteTransaction {
   ) throws(Refusal) -> ID<Conversation> {
     let id = ID<Conversation>(nextID())
     try addConversation(id, .topic, in: forum, title: title, by: creator)
-    try run { connection in
-      try connection.execute(
-        """
-        insert into participant (conversation_id, user_id, joined_at)
-        values ($1, $2, $3)
-        """, id.number, creator.number, Int(now))
-    }
-    try log(.conversationCreated, in: .user(creator), subject: id.number, revision: 0, actor: creator.number)
+    try insert(NewParticipant(creator), in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
+    try tell(.conversationCreated, of: id, to: creator, by: creator)
     return id
   }
 
