@@ -30,8 +30,8 @@ extension Community {
       if let text {
         var message = NewMessage(conversation: id, author: creator, text: text.markdown)
         message.text = try tx.resolved(text, in: id)
-        _ = try tx.post(message)
-        try tx.gather(around: message)
+        let stored = try tx.post(message)
+        try tx.gather(around: message, at: stored.seq)
       }
       if let clientID = draft.clientID {
         try tx.remember(.conversation, by: creator, clientID, subject: id.number)

@@ -33,7 +33,7 @@ extension Community {
       message.text = try tx.resolved(text, in: conversation)
       let stored = try tx.post(message)
       guard stored.isNew else { return try tx.repeated(stored.id, to: caller, bounds) }
-      if standing.kind == .topic { try tx.gather(around: message) }
+      if standing.kind == .topic { try tx.gather(around: message, at: stored.seq) }
       return PostedMessage(message: SeenMessage(message.posted(stored, at: tx.now), status: .delivered), isNew: true)
     }
   }
@@ -66,7 +66,8 @@ extension Community {
       let revision = try tx.edit(
         id, to: resolved, attachments: change.attachments, by: editor, ifRevision: change.ifRevision)
       if revision != found.message.revision, let resolved, found.standing.kind == .topic {
-        for person in resolved.mentions { try tx.takePart(person, inTopic: conversation, by: editor) }
+        let seq = found.message.seq
+        for person in resolved.mentions { try tx.takePart(person, inTopic: conversation, since: seq, by: editor) }
       }
       return try tx.seenNow(id, by: caller, bounds)
     }
@@ -120,11 +121,13 @@ extension WriteTransaction {
   }
 
   /// A topic's people: who writes in it, and whom they call.
-  func gather(around message: NewMessage) throws(Refusal) {
-    try takePart(message.author, inTopic: message.conversation, by: message.author)
+  func gather(around message: NewMessage, at seq: Int) throws(Refusal) {
+    try takePart(message.author, inTopic: message.conversation, since: seq, by: message.author)
     try follow(message.conversation, by: message.author)
     guard !message.isMachineOnly else { return }
-    for person in message.text.mentions { try takePart(person, inTopic: message.conversation, by: message.author) }
+    for person in message.text.mentions {
+      try takePart(person, inTopic: message.conversation, since: seq, by: message.author)
+    }
   }
 
   fileprivate func repeated(

@@ -30,7 +30,7 @@ extension Community {
       let topic = try tx.addTopic(title, in: forum, by: actor)
       let copies = try tx.move(branch, to: topic, in: forum, by: actor)
       guard let root = copies[id] else { throw .gone }
-      for author in Set(branch.map(\.author)).sorted() { try tx.takePart(author, inTopic: topic, by: actor) }
+      for author in Set(branch.map(\.author)).sorted() { try tx.takePart(author, inTopic: topic, since: 1, by: actor) }
       let made = TopicFromMessage(topic: topic, message: root)
       try tx.leaveLink(to: made, titled: title, in: found.message.conversation, by: actor)
       return (made, true)

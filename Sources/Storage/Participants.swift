@@ -129,12 +129,13 @@ extension WriteTransaction {
     try setRole(.admin, of: heir, in: conversation.id, by: actor)
   }
 
-  /// Who has something to do with a topic takes part in it: whoever writes there, or is mentioned.
+  /// Who has something to do with a topic takes part in it: whoever writes there, or is mentioned. What was said before
+  /// the message that drew them in, at `seq`, is read, but does not wait to be.
   public func takePart(
-    _ person: ID<Account>, inTopic topic: ID<Conversation>, by actor: ID<Account>
+    _ person: ID<Account>, inTopic topic: ID<Conversation>, since seq: Int, by actor: ID<Account>
   ) throws(Refusal) {
     guard try participant(person, of: topic) == nil else { return }
-    try insert(NewParticipant(person), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
+    try insert(NewParticipant(person), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: seq - 1)
     try logParticipant(.participantJoined, person, of: topic, by: actor)
     try tell(.conversationCreated, of: topic, to: person, by: actor)
   }

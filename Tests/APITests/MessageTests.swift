@@ -259,6 +259,28 @@ import Testing
     }
   }
 
+  @Test func `who is drawn into a topic has read what was said before, and may read it`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("garden", "members", members: ["grace", "linus", "mira"])
+      let topic = try await village.topic("roses", in: forum)
+      for number in 1...3 { try await village.say("rose \(number)", in: topic, as: "grace") }
+      func unread(_ name: String) async throws -> Int? {
+        try await village.ask(.get, "/conversations/\(topic)", as: name).int("unread_count")
+      }
+      // Who was called has that message to read, and who wrote nothing.
+      let call = try await village.say("@linus which?", in: topic, as: "grace")
+      #expect(try await unread("linus") == 1)
+      try await village.say("the red one", in: topic, as: "mira")
+      #expect(try await unread("mira") == 0)
+      #expect(try await unread("linus") == 2)
+      // An edit draws in as though it had been said so at first.
+      _ = try await village.ask(.patch, "/messages/\(call)", as: "grace", ["text": "@linus @robo which?"])
+      #expect(try await unread("robo") == 2)
+      let page = try await village.ask(.get, "/conversations/\(topic)/messages", as: "linus")
+      #expect(page.count("data") == 5 && page.count("skipped") == 0)
+    }
+  }
+
   @Test func `what is for machines may be empty, and is not said between two people`() async throws {
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
