@@ -21,8 +21,8 @@ extension Community {
       let caller = try tx.renewed(caller)
       if let clientID = draft.clientID, let earlier = try tx.remembered(.conversation, by: creator, clientID) {
         let id = ID<Conversation>(earlier.subject)
-        guard let made = try tx.conversation(id) else { throw .gone }
-        guard made.kind == draft.kind else { throw .clientIDReused }
+        guard try tx.kind(of: id) == draft.kind else { throw .clientIDReused }
+        guard try tx.conversation(id) != nil else { throw .gone }
         return MadeConversation(conversation: try tx.shown(id, to: caller, creator), isNew: false)
       }
       guard Permissions.mayBeginConversations(caller.role) else { throw .forbidden }

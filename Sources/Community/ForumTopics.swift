@@ -91,7 +91,9 @@ extension ReadTransaction {
     guard let clientID = draft.clientID, let made = try remembered(.conversation, by: creator, clientID) else {
       return nil
     }
-    guard let topic = try topic(ID(made.subject)) else { throw .gone }
+    let id = ID<Conversation>(made.subject)
+    guard try kind(of: id) == .topic else { throw .clientIDReused }
+    guard let topic = try topic(id) else { throw .gone }
     guard topic.forum == forum, topic.revision > 1 || topic.title == draft.title else { throw .clientIDReused }
     return topic
   }

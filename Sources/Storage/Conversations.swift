@@ -60,6 +60,19 @@ extension ReadTransaction {
     return found
   }
 
+  /// Of one that is open or not; nil where there never was one.
+  public func kind(of id: ID<Conversation>) throws(Refusal) -> Conversation.Kind? {
+    try run { connection in
+      try connection.first(
+        """
+        select kind
+        from conversation
+        where id = $1
+        """, id.number
+      ) { row in try row.word(0) }
+    }
+  }
+
   /// Conversations as one person has them, in the order in which they are asked for. `fromSeq` says where the history
   /// of each begins for that person.
   public func conversations(

@@ -60,6 +60,28 @@ import Testing
     }
   }
 
+  @Test func `a client_id makes one kind of conversation, also once it is gone`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await make(village)
+      let path = "/forums/\(forum)/conversations"
+      let topic: [String: Any] = ["title": "Weeds", "client_id": "t1"]
+      let group: [String: Any] = ["kind": "group", "client_id": "g1"]
+      let started = try await village.expect(201, .post, path, as: "grace", topic)
+      let made = try await village.expect(201, .post, "/conversations", as: "grace", group)
+      for _ in 1...2 {
+        let asTopic = try await village.expect(409, .post, path, as: "grace", ["title": "Weeds", "client_id": "g1"])
+        let asGroup = try await village.expect(
+          409, .post, "/conversations", as: "grace", ["kind": "group", "client_id": "t1"])
+        #expect(asTopic.code == "client_id_reused" && asGroup.code == "client_id_reused")
+        for id in [started["id"], made["id"]] {
+          _ = try await village.ask(.delete, "/conversations/\(id ?? "")", as: "grace")
+        }
+      }
+      #expect(try await village.ask(.post, path, as: "grace", topic).code == "gone")
+      #expect(try await village.ask(.post, "/conversations", as: "grace", group).code == "gone")
+    }
+  }
+
   @Test(arguments: [
     ("readers", "linus", 201), ("readers", "gus", 403), ("members", "linus", 403), ("members", "robo", 201),
     ("moderators", "robo", 403), ("moderators", "mira", 201), ("moderators", "grace", 201),

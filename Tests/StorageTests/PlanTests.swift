@@ -94,6 +94,7 @@ import Testing
     _ = try tx.hasAdmin(of: Meadow.room, besides: Meadow.ada)
     _ = try tx.mark(of: Meadow.ada, in: Meadow.room)
     _ = try tx.level(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.kind(of: Meadow.room)
     _ = try tx.acquaintance(of: Meadow.ada, with: Meadow.grace)
     _ = try tx.timeline(of: Meadow.ada, isGuest: false, before: nil, limit: 3)
     _ = try tx.firstEvent()
