@@ -127,10 +127,15 @@ extension WriteTransaction {
   private func leave(
     _ id: ID<Conversation>, _ account: ID<Account>, by actor: ID<Account>
   ) throws(Refusal) {
-    guard let participant = try participant(account, of: id), try removeRow(of: account, in: id) else { return }
+    if let conversation = try conversation(id), conversation.kind != .topic,
+      let participant = try participant(account, of: id)
+    {
+      return try remove(participant, from: conversation, by: actor)
+    }
+    // A topic stays open without anyone, and nobody leads it.
+    guard try removeRow(of: account, in: id) else { return }
     try logParticipant(.participantLeft, account, of: id, by: actor)
-    guard let conversation = try conversation(id) else { return }
-    try passLead(of: conversation, after: participant, by: actor)
+    try tell(.conversationRemoved, of: id, to: account, by: actor)
   }
 
   private func leaveForums(_ departure: Departure) throws(Refusal) -> Bool {

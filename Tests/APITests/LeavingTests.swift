@@ -138,6 +138,40 @@ import Wire
     }
   }
 
+  @Test(arguments: ["leave", "erase"])
+  func `who leaves the place leaves each conversation as one leaves one`(how: String) async throws {
+    try await Village.open(.inMemory) { village in
+      let (grace, linus, mira) = (village.id("grace"), village.id("linus"), village.id("mira"))
+      try await village.acquaint("linus", "mira", "robo")
+      let garden = try await village.garden("garden", "members")
+      try await village.relate("linus", "follow", "grace")
+      try await village.relate("mira", "follow", "grace")
+      let alone = try await village.talk("group", by: "grace", with: [])
+      let led = try await village.talk("group", by: "grace", with: ["linus", "mira"])
+      let distinct = try await village.talk("group", by: "grace", with: ["mira"], ["distinct": true])
+      let topic = try await village.topic("roses", in: garden.forum, by: "grace")
+      let events = try await village.events {
+        let gone = try await Self.go(how, "grace", in: village)
+        #expect(gone.status == 200)
+      }
+      #expect(
+        events == [
+          "user.updated site #2", "relation.changed user:\(mira)", "relation.changed user:\(linus)",
+          "participant.left conversation:\(alone)", "conversation.removed user:\(grace)",
+          "conversation.removed conversation:\(alone) #2",
+          "participant.left conversation:\(led)", "conversation.removed user:\(grace)",
+          "participant.changed conversation:\(led)",
+          "participant.left conversation:\(distinct)", "conversation.removed user:\(grace)",
+          "conversation.updated conversation:\(distinct) #2", "participant.changed conversation:\(distinct)",
+          "participant.left conversation:\(topic)", "conversation.removed user:\(grace)",
+        ])
+      #expect(try await village.ask(.get, "/conversations/\(led)", as: "mira")["role"] == "admin")
+      let states = try await village.rows("select state from conversation where id in (\(alone), \(topic)) order by id")
+      #expect(states == ["inactive", "open"])
+      try Self.expectSound(village)
+    }
+  }
+
   private static func expectSound(_ village: Village) throws {
     let faults = try Verification(village.folder).run(all: true).flatMap(\.faults)
     #expect(faults == [], "\(faults)")

@@ -155,7 +155,8 @@ import Testing
     // What others can see of it stays with what was written, unless all of it goes.
     #expect(try await Self.count("select count(*) from action", in: garden) == (state == .left ? 1 : 0))
     let expected: [Event.Kind] =
-      [.userUpdated, .relationChanged, .participantLeft] + (state == .left ? [] : [.actionRemoved])
+      [.userUpdated, .relationChanged, .participantLeft, .conversationRemoved, .conversationRemoved]
+      + (state == .left ? [] : [.actionRemoved])
     let events = garden.delivered.all.dropFirst(before)
     #expect(events.map(\.kind) == expected)
     #expect(events.dropFirst().first?.stream == .user(Garden.grace))
@@ -212,7 +213,7 @@ import Testing
     try await Self.depart(Garden.ada, as: .left, in: garden)
     await garden.store.jobs.run()
     let events = garden.delivered.all.dropFirst(before)
-    #expect(events.map(\.kind) == [.userUpdated, .participantLeft, .participantChanged])
+    #expect(events.map(\.kind) == [.userUpdated, .participantLeft, .conversationRemoved, .participantChanged])
     #expect(events.last?.subject == 51)
     #expect(try await Self.count("select user_id from participant where role = 'admin'", in: garden) == 51)
     await garden.store.close()
