@@ -71,13 +71,14 @@ extension ReadTransaction {
     of match: String, after: Int, before: Int, _ isUpward: Bool, limit: Int
   ) throws(Refusal) -> [Int] {
     try run { connection in
-      // A forum is a scope of what is still being imported into it, too.
+      // The index still has what is being imported, and what was in a conversation or a forum that is no more.
       let upward: SQL = """
         select s.rowid
         from search s
         join message m on m.id = s.rowid
         join conversation c on c.id = m.conversation_id
-        where s.search match $1 and s.rowid > $2 and s.rowid < $3 and c.state <> 'importing'
+        left join forum f on f.id = c.forum_id
+        where s.search match $1 and s.rowid > $2 and s.rowid < $3 and c.state = 'open' and f.deleted_at is null
         order by s.rowid
         limit $4
         """
@@ -86,7 +87,8 @@ extension ReadTransaction {
         from search s
         join message m on m.id = s.rowid
         join conversation c on c.id = m.conversation_id
-        where s.search match $1 and s.rowid > $2 and s.rowid < $3 and c.state <> 'importing'
+        left join forum f on f.id = c.forum_id
+        where s.search match $1 and s.rowid > $2 and s.rowid < $3 and c.state = 'open' and f.deleted_at is null
         order by s.rowid desc
         limit $4
         """

@@ -230,6 +230,26 @@ extension Garden {
     await garden.store.close()
   }
 
+  @Test func `what is in a conversation or a forum that is no more is found by nobody, at once`() async throws {
+    let garden = try await Garden()
+    try await garden.plant([200, 2_000])
+    let topic = try await garden.post("seeds", in: 200)
+    let group = try await garden.post("seeds", in: 2_000)
+    let scopes: [SearchScope] = [.forum(ID(100)), .conversation(ID(200)), .conversation(ID(2_000))]
+    #expect(try garden.found("seeds", in: scopes) == [group, topic])
+    try await garden.write { tx throws(Refusal) in
+      guard let conversation = try tx.conversation(ID(2_000)) else { throw .notFound }
+      try tx.delete(conversation, by: Garden.ada)
+    }
+    #expect(try garden.found("seeds", in: scopes) == [topic])
+    try await garden.write { tx throws(Refusal) in
+      guard let forum = try tx.forum(ID(100)) else { throw .notFound }
+      try tx.delete(forum, by: Garden.ada)
+    }
+    #expect(try garden.found("seeds", in: scopes) == [])
+    await garden.store.close()
+  }
+
   @Test func `the place of a message is found with it`() async throws {
     let garden = try await Garden()
     let message = try await garden.post("rose").id
