@@ -123,7 +123,9 @@ struct Description: Sendable {
             throw Fault(description: "\(place).\(name) is not in it")
           }
         }
-      case ("additionalProperties", .bool): break
+      case ("additionalProperties", .bool(let allowed)):
+        let unknown = Set(value.members.keys).subtracting((schema["properties"]?.members ?? [:]).keys)
+        try expect(allowed || unknown.isEmpty, "additionalProperties")
       case ("additionalProperties", .object):
         let known = Set((schema["properties"]?.members ?? [:]).keys)
         for (name, member) in value.members where !known.contains(name) {

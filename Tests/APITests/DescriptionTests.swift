@@ -126,6 +126,24 @@ import Wire
     #expect(throws: Description.Fault.self) { try check(201) }
   }
 
+  @Test func `a member that a closed schema does not have is noticed`() throws {
+    let properties: Tree = .object(["id": .object(["type": .string("string")])])
+    let id = Tree.string("7")
+    for (rule, isFault) in [(Tree.bool(false), true), (.bool(true), false)] {
+      let schema: Tree = .object(["properties": properties, "additionalProperties": rule])
+      try description.check(.object(["id": id]), schema, at: "")
+      let more: Tree = .object(["id": id, "more": id])
+      if isFault {
+        #expect(throws: Description.Fault.self) { try description.check(more, schema, at: "") }
+      } else {
+        try description.check(more, schema, at: "")
+      }
+    }
+    #expect(throws: Description.Fault.self) {
+      try description.check(.object(["id": id]), .object(["additionalProperties": .bool(false)]), at: "")
+    }
+  }
+
   @Test(arguments: [
     (Method.get, "/server", 418, "{}"), (.get, "/server", 200, "{}"), (.get, "/users/7", 404, #"{"code":"not_found"}"#),
     (.delete, "/sessions/current", 204, "{}"), (.get, "/me", 200, "[]"), (.get, "/users/7/avatar", 200, "{}"),
