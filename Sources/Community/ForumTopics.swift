@@ -29,7 +29,7 @@ extension Community {
       let id = try tx.addTopic(draft.title, in: forum, by: creator)
       if let text {
         var message = NewMessage(conversation: id, author: creator, text: text.markdown)
-        message.text = try tx.resolved(text, in: id)
+        message.text = try tx.called(text, in: id, by: caller)
         let stored = try tx.post(message)
         try tx.gather(around: message, at: stored.seq)
       }

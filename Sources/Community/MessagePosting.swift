@@ -30,7 +30,13 @@ extension Community {
         guard let earlier = try tx.earlier(message) else { throw error }
         return try tx.repeated(earlier.id, to: caller, bounds)
       }
-      message.text = try tx.resolved(text, in: conversation)
+      // A send that is repeated rings nobody again.
+      if text.namesRoom, let earlier = try tx.earlier(message) {
+        return try tx.repeated(earlier.id, to: caller, bounds)
+      }
+      message.text =
+        try draft.isMachineOnly
+        ? tx.resolved(text, in: conversation) : tx.called(text, in: conversation, by: caller)
       let stored = try tx.post(message)
       guard stored.isNew else { return try tx.repeated(stored.id, to: caller, bounds) }
       if standing.kind == .topic { try tx.gather(around: message, at: stored.seq) }
@@ -62,7 +68,11 @@ extension Community {
         guard try tx.owns(attachments, editor) else { throw .invalid("attachments", .unknown) }
       }
       let conversation = found.message.conversation
-      let resolved = try text.map { text throws(Refusal) in try tx.resolved(text, in: conversation) }
+      // An edit rings nobody, and what has rung stays what it was.
+      let isRoomNamed = try content.wasRung()
+      let resolved = try text.map { text throws(Refusal) in
+        try tx.resolved(text, in: conversation, isRoomNamed: isRoomNamed)
+      }
       let revision = try tx.edit(
         id, to: resolved, attachments: change.attachments, by: editor, ifRevision: change.ifRevision)
       if revision != found.message.revision, let resolved, found.standing.kind == .topic {
@@ -143,6 +153,17 @@ extension ReadTransaction {
   func seenNow(_ id: ID<Message>, by caller: Caller, _ bounds: Bounds) throws(Refusal) -> SeenMessage {
     guard let message = try message(id) else { throw .notFound }
     return try seen([message], by: caller, bounds)[0]
+  }
+}
+
+extension Message.Content {
+  /// Whether it has called everyone.
+  fileprivate func wasRung() throws(Refusal) -> Bool {
+    do {
+      return try namesRoom()
+    } catch {
+      throw .unavailable
+    }
   }
 }
 

@@ -25,9 +25,13 @@ struct ReadText: Sendable {
 
   @concurrent private static func readAside(_ text: String) async -> [MarkupEntity] { MarkupDocument(text).entities }
 
-  /// As it is stored. `find` says who a name is, and whether they may read what calls them.
+  /// Whether it would call everyone in a forum.
+  var namesRoom: Bool { entities.contains { $0.namesRoom } }
+
+  /// As it is stored. `find` says who a name is, and whether they may read what calls them; `isRoomNamed`, whether
+  /// `@room` is more than plain text.
   func resolved(
-    _ find: (String) throws(Refusal) -> (id: ID<Account>, reads: Bool)?
+    isRoomNamed: Bool, _ find: (String) throws(Refusal) -> (id: ID<Account>, reads: Bool)?
   ) throws(Refusal) -> MessageText {
     var text = MessageText(markdown)
     var found = MessageEntities()
@@ -41,6 +45,8 @@ struct ReadText: Sendable {
       case .link:
         found.links.append(.init(span, url: entity.value))
         text.links.append(entity.value)
+      case .mention where entity.namesRoom:
+        if isRoomNamed { found.mentions.append(.init(span, name: entity.value, user: nil)) }
       case .mention:
         let key = AccountName.key(entity.value)
         let person: (id: ID<Account>, reads: Bool)?
@@ -58,12 +64,32 @@ struct ReadText: Sendable {
 
 extension ReadTransaction {
   /// A text with those whom it calls. Who can't read the conversation is not called.
-  func resolved(_ text: ReadText, in conversation: ID<Conversation>) throws(Refusal) -> MessageText {
-    try text.resolved { name throws(Refusal) in
+  func resolved(
+    _ text: ReadText, in conversation: ID<Conversation>, isRoomNamed: Bool = false
+  ) throws(Refusal) -> MessageText {
+    try text.resolved(isRoomNamed: isRoomNamed) { name throws(Refusal) in
       guard let person = try person(called: name) else { return nil }
       guard let standing = try standing(of: person.id, in: conversation) else { return (person.id, false) }
       return (person.id, Permissions.rights(of: person.role, in: standing).contains(.read))
     }
+  }
+}
+
+extension WriteTransaction {
+  /// The text of a message that is about to be stored. `@room` calls everyone where it rings; elsewhere it is plain text.
+  func called(_ text: ReadText, in conversation: ID<Conversation>, by caller: Caller) throws(Refusal) -> MessageText {
+    guard text.namesRoom, let forum = try forum(of: conversation), try rings(forum, for: caller) else {
+      return try resolved(text, in: conversation)
+    }
+    var called = try resolved(text, in: conversation, isRoomNamed: true)
+    called.callsRoom = true
+    return called
+  }
+}
+
+extension MarkupEntity {
+  fileprivate var namesRoom: Bool {
+    kind == .mention && AccountName.key(value) == MessageEntities.Mention.room
   }
 }
 

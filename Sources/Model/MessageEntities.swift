@@ -20,13 +20,17 @@ public struct MessageEntities: Sendable, Hashable {
     }
   }
 
-  /// Of somebody who exists.
+  /// Of somebody who exists, or of everyone in the forum.
   public struct Mention: Sendable, Hashable {
     public var span: Span
     public var name: String
-    public var user: ID<Account>
+    /// Nil for everyone.
+    public var user: ID<Account>?
 
-    public init(_ span: Span, name: String, user: ID<Account>) {
+    /// The name that calls everyone; it is nobody's.
+    public static let room = "room"
+
+    public init(_ span: Span, name: String, user: ID<Account>?) {
       self.span = span
       self.name = name
       self.user = user
@@ -71,6 +75,7 @@ extension MessageEntities: JSONWritable {
             mention.span.writeFields(to: &json)
             json.field("name", mention.name)
             json.field("user_id", mention.user)
+            json.field("room", mention.user == nil)
           }
         }
       }
@@ -98,5 +103,18 @@ extension MessageEntities.Span {
   fileprivate func writeFields(to json: inout JSONWriter) {
     json.field("pos", position)
     json.field("len", length)
+  }
+}
+
+extension Message.Content {
+  /// Whether the text has called everyone in the forum.
+  public func namesRoom() throws(JSONError) -> Bool {
+    guard let entities else { return false }
+    var object = try JSONValue(parsing: entities.bytes).object()
+    for mention in try object.value("mentions").array() {
+      var mention = try mention.object()
+      if try mention.optional("room") ?? false { return true }
+    }
+    return false
   }
 }

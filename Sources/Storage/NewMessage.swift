@@ -42,6 +42,8 @@ public struct MessageText: Sendable, Hashable {
   public var hashtags: [String] = []
   public var mentions: [ID<Account>] = []
   public var links: [String] = []
+  /// Whether it rings everyone in the forum. It is a matter of the moment and not kept.
+  public var callsRoom = false
 
   public init(_ markdown: String) {
     self.markdown = markdown
