@@ -1,0 +1,60 @@
+"""Runs the kinds of tests of the web that are named, or all, and ends with `N passed, N failed`.
+
+`types`: TypeScript reads the library and its comments. `node`: the `*.test.mjs` of `sdk`, by Node's own runner.
+`browser`: the `test_*.py` of `sdk` and `app`. After a kind may stand files: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
+"""
+
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+WEB = Path(__file__).resolve().parent
+TOP = WEB.parents[1]
+FOLDERS = (WEB / "sdk", WEB / "app")
+
+
+def types(_):
+    failed = subprocess.call(["tsc", "--project", WEB / "tsconfig.json"]) != 0
+    return int(not failed), int(failed)
+
+
+def node(files):
+    files = files or sorted(map(str, WEB.glob("sdk/*.test.mjs")))
+    done = subprocess.run(["node", "--test", *files], cwd=TOP, stdout=subprocess.PIPE, text=True)
+    print(done.stdout, flush=True)
+    found = re.findall(r"^# (pass|fail|cancelled) (\d+)$", done.stdout, re.MULTILINE)
+    counts = {name: int(count) for name, count in found}
+    failed = counts.get("fail", 0) + counts.get("cancelled", 0)
+    return counts.get("pass", 0), max(failed, int(done.returncode != 0))
+
+
+def browser(files):
+    suite = unittest.TestSuite()
+    for folder in FOLDERS:
+        sys.path.insert(0, str(folder))
+        for file in sorted(folder.glob("test_*.py")):
+            if not files or str(file) in [str(TOP / name) for name in files]:
+                suite.addTests(unittest.defaultTestLoader.loadTestsFromName(file.stem))
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+    return max(0, result.testsRun - failed - len(result.skipped)), failed
+
+
+KINDS = {"types": types, "node": node, "browser": browser}
+
+
+def main(arguments):
+    kinds = [name for name in arguments if name in KINDS] or list(KINDS)
+    files = [name for name in arguments if name not in KINDS]
+    passed = failed = 0
+    for name in kinds:
+        kind_passed, kind_failed = KINDS[name](files)
+        passed += kind_passed
+        failed += kind_failed
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main(sys.argv[1:]))
