@@ -1,0 +1,94 @@
+// Making elements. Words become text nodes and nothing else: no string of anyone's is ever read as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+const PROPERTIES = new Set(["value", "checked", "disabled", "selected", "indeterminate", "hidden", "tabIndex"]);
+
+/**
+ * `el("button.plain.wide", { on: { click }, aria: { label: "Close" } }, icon("close"), "Close")`
+ * @param {string} name a tag, and classes behind dots
+ * @param {object} [props] `on`, `aria` and `data` are groups; what is null or false is left out
+ * @param {...any} children nodes, strings, lists of them; null and false are left out
+ */
+export function el(name, props, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const node = document.createElement(tag);
+  if (classes.length) node.className = classes.join(" ");
+  if (tag === "button") node.type = "button";
+  if (props) set(node, props);
+  fill(node, children);
+  return node;
+}
+
+export function set(node, props) {
+  for (const [key, value] of Object.entries(props)) {
+    if (key === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    else if (key === "aria") for (const [name, it] of Object.entries(value)) attribute(node, `aria-${name}`, it);
+    else if (key === "data") for (const [name, it] of Object.entries(value)) attribute(node, `data-${name}`, it);
+    else if (key === "class") node.classList.add(...String(value || "").split(" ").filter(Boolean));
+    else if (PROPERTIES.has(key)) node[key] = value ?? "";
+    else if (key === "href") node.setAttribute("href", safeAddress(value));
+    else attribute(node, key, value);
+  }
+  return node;
+}
+
+function attribute(node, name, value) {
+  if (value === null || value === undefined || value === false) return node.removeAttribute(name);
+  node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
+}
+
+function fill(node, children) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (Array.isArray(child)) fill(node, child);
+    else node.append(child);
+  }
+}
+
+/** Puts these children in the place of all that were there. */
+export function refill(node, ...children) {
+  node.replaceChildren();
+  fill(node, children);
+  return node;
+}
+
+/** Only what a browser goes to without running it. */
+export function safeAddress(address) {
+  const text = String(address ?? "");
+  try {
+    const url = new URL(text, location.origin);
+    return ["http:", "https:", "mailto:", "blob:"].includes(url.protocol) ? text : "#";
+  } catch {
+    return "#";
+  }
+}
+
+/** One of the drawings in icons.svg. Without a label it is decoration beside a word. */
+export function icon(name, label) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "icon");
+  if (label) {
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", label);
+  } else {
+    svg.setAttribute("aria-hidden", "true");
+  }
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `/icons.svg#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+export function spoken(text) {
+  return el("span.spoken", null, text);
+}
+
+/** A number that no other call gave: for `id`s that labels and descriptions point to. */
+export function freshID(prefix) {
+  freshID.last = (freshID.last ?? 0) + 1;
+  return `${prefix}-${freshID.last}`;
+}
+
+export function isTyping(target) {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}

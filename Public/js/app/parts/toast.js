@@ -1,0 +1,30 @@
+import { el } from "../dom.js";
+import { say } from "../text.js";
+
+let shelf;
+function place() {
+  if (!shelf?.isConnected) document.body.append((shelf = el("div.toasts", { role: "status", aria: { live: "polite" } })));
+  return shelf;
+}
+
+/** A sentence at the foot of the page; with `undo`, ten seconds to take it back. Resolves to whether that was done. */
+export function toast(sentence, { undo, action, act, stays = false } = {}) {
+  return new Promise((resolve) => {
+    const end = (chosen) => {
+      clearTimeout(timer);
+      node.remove();
+      resolve(chosen);
+    };
+    const press = undo ?? act;
+    const node = toastElement(sentence, press && (action ?? say("act.undo")), () => {
+      press();
+      end(true);
+    });
+    place().append(node);
+    const timer = stays ? 0 : setTimeout(() => end(false), press ? 10_000 : 4_000);
+  });
+}
+
+export function toastElement(sentence, action, on) {
+  return el("div.toast", null, el("span", null, sentence), action && el("button.toast-action", { on: { click: on } }, action));
+}
