@@ -45,7 +45,7 @@ export function messageElement(message, view) {
 function label(message, { author, quote }) {
   const name = author?.display_name || author?.name || say("person.gone");
   const at = message.created_at ?? message.sent_at;
-  return say(quote ? "message.labelReply" : "message.label", { name, time: at ? moment(new Date(at)) : say("time.now"), to: quote?.author ?? "" });
+  return say(quote ? "message.labelReply" : "message.label", { name, at: at ? moment(new Date(at)) : say("time.now"), to: quote?.author ?? "" });
 }
 
 function bubble(message, view) {
