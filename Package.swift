@@ -34,12 +34,13 @@ let package = Package(
     .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Markup", exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Media", exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Model", dependencies: ["JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "Storage", dependencies: ["SQLite", "Model", "Crypto", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),
     .target(
-      name: "Community", dependencies: ["Model", "Markup", "Storage", "Crypto"], exclude: ["README.md"],
+      name: "Community", dependencies: ["Model", "Markup", "Media", "Storage", "Crypto"], exclude: ["README.md"],
       swiftSettings: strict),
     .target(
       name: "API", dependencies: ["Community", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
@@ -93,6 +94,7 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "MarkupTests", dependencies: ["Markup", "SeededRandom"], exclude: ["cases.json"], swiftSettings: tests),
+    .testTarget(name: "MediaTests", dependencies: ["Media", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests

@@ -1,0 +1,43 @@
+// Looking at bytes without leaving them: whatever lies beyond the end is nil or not so.
+
+extension Span where Element == UInt8 {
+  func has(_ other: [UInt8], at start: Int) -> Bool {
+    guard start >= 0, start <= count, count - start >= other.count else { return false }
+    for index in other.indices where self[start + index] != other[index] { return false }
+    return true
+  }
+
+  func has(_ text: String, at start: Int) -> Bool { has(Array(text.utf8), at: start) }
+
+  /// Big-endian, as nearly all of these formats are.
+  func uint(_ length: Int, at start: Int) -> Int? {
+    guard start >= 0, start <= count, count - start >= length else { return nil }
+    var value = 0
+    for index in 0..<length { value = value << 8 | Int(self[start + index]) }
+    return value
+  }
+
+  func littleUInt(_ length: Int, at start: Int) -> Int? {
+    guard start >= 0, start <= count, count - start >= length else { return nil }
+    var value = 0
+    for index in (0..<length).reversed() { value = value << 8 | Int(self[start + index]) }
+    return value
+  }
+
+  func uint16(at start: Int) -> Int? { uint(2, at: start) }
+  func uint32(at start: Int) -> Int? { uint(4, at: start) }
+}
+
+extension [UInt8] {
+  /// Takes bytes of `piece` from `index` on until there are `count` of them; whether there are.
+  mutating func gather(_ piece: [UInt8], from index: inout Int, until count: Int) -> Bool {
+    let end = Swift.min(index + Swift.max(count - self.count, 0), piece.count)
+    append(contentsOf: piece[index..<end])
+    index = end
+    return self.count >= count
+  }
+
+  mutating func append(uint32 value: Int) {
+    for shift in [24, 16, 8, 0] { append(UInt8(truncatingIfNeeded: value >> shift)) }
+  }
+}

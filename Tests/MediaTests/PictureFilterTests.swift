@@ -1,0 +1,156 @@
+import SeededRandom
+import Testing
+
+@testable import Media
+
+@Suite struct PictureFilterTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let format: FileFormat
+    let bytes: [UInt8]
+    let served: [UInt8]
+    let isTurned: Bool
+    var testDescription: String { "\(format)" }
+  }
+
+  static let rows = [
+    Row(format: .jpeg, bytes: Pictures.jpeg(), served: Pictures.servedJPEG(), isTurned: true),
+    Row(format: .jpeg, bytes: Pictures.jpeg(isLittle: true), served: Pictures.servedJPEG(), isTurned: true),
+    Row(
+      format: .jpeg, bytes: Pictures.jpeg(orientation: 3), served: Pictures.servedJPEG(orientation: 3), isTurned: false),
+    Row(
+      format: .jpeg, bytes: Pictures.jpeg(orientation: 1), served: Pictures.servedJPEG(orientation: nil),
+      isTurned: false
+    ),
+    Row(
+      format: .jpeg, bytes: Pictures.jpeg(orientation: 99), served: Pictures.servedJPEG(orientation: nil),
+      isTurned: false),
+    Row(format: .png, bytes: Pictures.png(), served: Pictures.servedPNG(), isTurned: true),
+    Row(
+      format: .png, bytes: Pictures.png(orientation: 1), served: Pictures.servedPNG(orientation: nil), isTurned: false),
+    Row(format: .webp, bytes: Pictures.webp(), served: Pictures.servedWebP(), isTurned: true),
+    Row(
+      format: .webp, bytes: Pictures.webp(orientation: 1), served: Pictures.servedWebP(orientation: 1), isTurned: false),
+    Row(
+      format: .webp, bytes: Pictures.riff(Pictures.lossless), served: Pictures.riff(Pictures.lossless), isTurned: false),
+    Row(format: .webp, bytes: Pictures.riff(Pictures.lossy), served: Pictures.riff(Pictures.lossy), isTurned: false),
+  ]
+
+  /// What is served of it when it comes in such pieces.
+  static func served(_ format: FileFormat, _ pieces: [[UInt8]]) throws -> (bytes: [UInt8], size: PixelSize) {
+    var filter = try #require(PictureFilter(format))
+    var output: [UInt8] = []
+    for piece in pieces { output += try filter.take(piece) }
+    return (output, try filter.finish())
+  }
+
+  @Test(arguments: rows)
+  func `only the picture is left, its colours, and which way is up`(row: Row) throws {
+    let (served, size) = try Self.served(row.format, [row.bytes])
+    #expect(served == row.served)
+    #expect(size == (row.isTurned ? PixelSize(width: 480, height: 640) : PixelSize(width: 640, height: 480)))
+    #expect(!Self.contains(served, Pictures.secret))
+    #expect(FileFormat.sniff(row.bytes.span) == row.format && FileFormat.sniff(served.span) == row.format)
+  }
+
+  @Test(arguments: rows)
+  func `it is the same however it is cut into pieces`(row: Row) throws {
+    for place in 0...row.bytes.count {
+      let pieces = [Array(row.bytes[..<place]), Array(row.bytes[place...])]
+      #expect(try Self.served(row.format, pieces).bytes == row.served, "cut at \(place)")
+    }
+    #expect(try Self.served(row.format, row.bytes.map { [$0] }).bytes == row.served)
+  }
+
+  @Test(arguments: rows)
+  func `what was filtered once stays as it is`(row: Row) throws {
+    #expect(try Self.served(row.format, [row.served]).bytes == row.served)
+  }
+
+  @Test(arguments: rows)
+  func `a picture that is cut off is served as far as it goes, or refused`(row: Row) throws {
+    var hasSize = false
+    for length in 0..<row.bytes.count {
+      do {
+        let (served, _) = try Self.served(row.format, [Array(row.bytes[..<length])])
+        #expect(row.served.starts(with: served), "cut to \(length)")
+        hasSize = true
+      } catch is PictureFilter.Malformed {
+        #expect(!hasSize, "cut to \(length)")
+      }
+    }
+    #expect(hasSize)
+  }
+
+  @Test func `lengths that contradict themselves are refused`() {
+    let short = Pictures.start + [0xff, 0xdb, 0, 1]
+    let secondHeader = Pictures.signature + Pictures.header + Pictures.header
+    let endWithContent = Pictures.signature + Pictures.header + Pictures.chunk("IEND", [1])
+    let noHeader = Pictures.signature + Pictures.chunk("IDAT", [1])
+    let endless = Pictures.signature + Pictures.header + [0xff, 0xff, 0xff, 0xff] + Array("IDAT".utf8)
+    let tooLong = Array("RIFF".utf8) + Pictures.little(20, 4) + Array("WEBPVP8 ".utf8) + Pictures.little(1_000, 4)
+    let oddExtension = Pictures.riff(Pictures.part("VP8X", [0, 0, 0, 0]))
+    let withoutFrame = Pictures.start + Pictures.jfif + Pictures.end
+    let rows: [(FileFormat, [UInt8])] = [
+      (.jpeg, short), (.jpeg, withoutFrame), (.jpeg, []), (.png, secondHeader), (.png, endWithContent),
+      (.png, noHeader), (.png, endless), (.png, Pictures.signature), (.webp, tooLong), (.webp, oddExtension),
+      (.webp, Pictures.riff([])), (.webp, Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)),
+    ]
+    for (format, bytes) in rows {
+      #expect(throws: PictureFilter.Malformed.self, "\(format) \(bytes)") { try Self.served(format, [bytes]) }
+    }
+  }
+
+  @Test func `segments without end cost no memory`() throws {
+    var filter = try #require(PictureFilter(.jpeg))
+    _ = try filter.take(Pictures.start)
+    let comment = Pictures.segment(0xfe, [UInt8](repeating: 65, count: 65_533))
+    for _ in 0..<2_000 { #expect(try filter.take(comment).isEmpty) }
+    var chunks = try #require(PictureFilter(.png))
+    _ = try chunks.take(Pictures.signature + Pictures.header + Pictures.big(1 << 30, 4) + Array("tEXt".utf8))
+    let piece = [UInt8](repeating: 65, count: 1 << 16)
+    for _ in 0..<2_000 { #expect(try chunks.take(piece).isEmpty) }
+  }
+
+  @Test func `too large a block of Exif goes without being read`() throws {
+    let block = Pictures.exif(orientation: 6) + [UInt8](repeating: 65, count: 70_000)
+    let png = Pictures.signature + Pictures.header + Pictures.chunk("eXIf", block) + Pictures.chunk("IEND", [])
+    let plain = Pictures.signature + Pictures.header + Pictures.chunk("IEND", [])
+    #expect(try Self.served(.png, [png]).bytes == plain)
+    let webp = Pictures.riff(Pictures.extended(0x08) + Pictures.lossy + Pictures.part("EXIF", block))
+    let served = try Self.served(.webp, [webp]).bytes
+    #expect(served.count == webp.count && served.suffix(block.count).allSatisfy { $0 == 0 })
+  }
+
+  @Test func `whatever comes, it ends, and in every cut alike`() throws {
+    var random = Seeded(seed: 7)
+    var refused = 0
+    for round in 0..<3_000 {
+      let row = Self.rows[round % Self.rows.count]
+      var bytes = row.bytes
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let place = Int.random(in: 2..<bytes.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.remove(at: place)
+        default: bytes.insert([0, 0xff, 0x7f].randomElement(using: &random) ?? 0, at: place)
+        }
+      }
+      let place = Int.random(in: 0...bytes.count, using: &random)
+      let whole = Result { try Self.served(row.format, [bytes]).bytes }
+      let parts = Result { try Self.served(row.format, [Array(bytes[..<place]), Array(bytes[place...])]).bytes }
+      switch (whole, parts) {
+      case (.success(let one), .success(let other)):
+        #expect(one == other)
+        #expect(one.count <= bytes.count + 64)
+      case (.failure, .failure): refused += 1
+      default: Issue.record("round \(round) depends on how it is cut")
+      }
+    }
+    #expect((1..<3_000).contains(refused))
+  }
+
+  private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+    guard bytes.count >= part.count else { return false }
+    return (0...(bytes.count - part.count)).contains { bytes[$0..<($0 + part.count)].elementsEqual(part) }
+  }
+}
