@@ -30,6 +30,7 @@ create table job (
 ) strict;
 
 create index job_open on job (id) where finished_at is null;
+create index job_of_subject on job (subject, kind, id) where subject is not null;
 create index job_finished on job (finished_at, id) where finished_at is not null;
 
 -- What was done by those who may, and why.

@@ -40,8 +40,8 @@ extension API {
   }
 
   @Sendable static func deleteForum(_ call: Call) async throws -> Response {
-    try await call.community.delete(try call.id() as ID<Forum>, by: call.caller)
-    return Response(.noContent)
+    let job = try await call.community.delete(try call.id() as ID<Forum>, by: call.caller)
+    return .object { json in json.field("job_id", job) }
   }
 
   @Sendable static func showForumIcon(_ call: Call) async throws -> Response {

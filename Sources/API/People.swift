@@ -52,7 +52,11 @@ extension API {
 
   @Sendable static func leave(_ call: Call) async throws -> Response {
     let leaving = try await call.body { body in try Leaving(&body) }
-    return .one(try await call.community.leave(try call.reference(), leaving, by: call.caller))
+    let departed = try await call.community.leave(try call.reference(), leaving, by: call.caller)
+    return .object { json in
+      departed.person.writeMembers(to: &json)
+      json.field("job_id", departed.job)
+    }
   }
 
   @Sendable static func approve(_ call: Call) async throws -> Response {

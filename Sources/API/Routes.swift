@@ -96,5 +96,6 @@ extension API {
     Endpoint(.get, "/server", .anyone, showServer),
     Endpoint(.get, "/settings", .anyone, showSettings),
     Endpoint(.patch, "/settings", .person(.admin), changeSettings),
+    Endpoint(.get, "/jobs/{id}", .person(.read), showJob),
   ]
 }

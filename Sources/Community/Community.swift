@@ -8,9 +8,6 @@ public final class Community: Sendable {
   public let bounds: Bounds
   let passwords: Passwords
 
-  /// Every kind of large work that the rules start, for the store that carries it out.
-  public static let jobs: [JobKind] = [.departure, .forumErasure, .forumLosses]
-
   /// `passwordCost` is for tests, which have no time.
   public init(_ store: Store, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
     self.store = store

@@ -76,7 +76,12 @@ extension ReadTransaction {
 // MARK: Losing what can't be read
 
 extension JobKind {
-  static let forumLosses = JobKind("forum.losses") { (tx, losses: inout ForumLosses) throws(Refusal) in
+  static let forumLosses = JobKind(
+    "forum.losses",
+    progress: { (tx, losses: ForumLosses) throws(Refusal) in
+      try tx.share(of: losses.forum, upTo: losses.conversation, inside: losses.account.number > 0 ? 0 : nil)
+    }
+  ) { (tx, losses: inout ForumLosses) throws(Refusal) in
     try tx.loseMore(&losses)
   }
 }
@@ -86,8 +91,9 @@ extension WriteTransaction {
   private static let lookedAtOnce = 200
 
   /// Whoever may not read the forum any more loses its conversations, in a stored job.
-  func startLosses(of forum: ID<Forum>, by actor: ID<Account>) throws(Refusal) {
-    _ = try startJob(
+  @discardableResult
+  func startLosses(of forum: ID<Forum>, by actor: ID<Account>) throws(Refusal) -> ID<Job> {
+    try startJob(
       kind: JobKind.forumLosses.name, subject: forum.number, by: actor, state: ForumLosses(forum, by: actor))
   }
 

@@ -38,12 +38,16 @@ extension Community {
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)
       guard after != before else { return try tx.forum(id, for: caller) }
-      try tx.move(before, to: after, change.from ?? .now, by: actor)
+      let job = try tx.move(before, to: after, change.from ?? .now, by: actor)
       _ = try tx.change(before, to: after, by: actor)
       try tx.audit(.forumChanged, by: actor, subject: id.number, reason: change.reason)
-      return try tx.forum(id, for: caller)
+      var seen = try tx.forum(id, for: caller)
+      seen.job = job
+      return seen
     }
-    return SeenForum(after.forum, role: after.role, memberCount: after.memberCount, opened: opened)
+    var seen = after
+    seen.opened = opened
+    return seen
   }
 
   /// How many messages a change opens to those whom it lets in; nil where it lets nobody in. Counted aside, since there
@@ -59,19 +63,21 @@ extension Community {
     }
   }
 
-  /// One that the caller has deleted already stays so.
-  public func delete(_ id: ID<Forum>, by caller: Caller) async throws(Refusal) {
+  /// One that the caller has deleted already stays so. What was said in it is erased by the job that comes back; nil where
+  /// that was done long ago.
+  public func delete(_ id: ID<Forum>, by caller: Caller) async throws(Refusal) -> ID<Job>? {
     let actor = try caller.person(for: .write)
-    try await store.write { tx throws(Refusal) in
+    return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
-      if try tx.deleter(of: id) == actor { return }
+      if try tx.deleter(of: id) == actor { return try tx.job(.forumErasure, about: id.number) }
       try tx.require(.manage, caller, in: id)
       guard let forum = try tx.forum(id) else { throw .notFound }
       try tx.delete(forum, by: actor)
       try tx.startLosses(of: id, by: actor)
-      _ = try tx.startJob(
+      let job = try tx.startJob(
         kind: JobKind.forumErasure.name, subject: id.number, by: actor, state: ForumErasure(id, by: actor))
       try tx.audit(.forumDeleted, by: actor, subject: id.number)
+      return job
     }
   }
 
@@ -129,11 +135,11 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// What another visibility means for what was said, and for those who may read no longer.
+  /// What another visibility means for what was said, and for those who may read no longer: these a job looks for.
   fileprivate func move(
     _ before: Forum, to after: Forum, _ from: ForumChange.HistoryStart, by actor: ID<Account>
-  ) throws(Refusal) {
-    guard before.visibility != after.visibility else { return }
+  ) throws(Refusal) -> ID<Job>? {
+    guard before.visibility != after.visibility else { return nil }
     guard after.visibility.isWider(than: before.visibility) else { return try startLosses(of: before.id, by: actor) }
     let start: ID<Message>? =
       switch from {
@@ -141,6 +147,7 @@ extension WriteTransaction {
       case .beginning: nil
       }
     try openHistory(of: before.id, after: start, from: before.visibility, to: after.visibility)
+    return nil
   }
 }
 

@@ -4,13 +4,20 @@
 public import Model
 import Storage
 
+/// What is left of somebody who went, or was sent.
+public struct Departed: Sendable {
+  public let person: Person
+  /// What does the rest; nil where nothing is left to do, or it was done long ago.
+  public let job: ID<Job>?
+}
+
 extension Community {
   /// Once more changes nothing. What a departure leaves to do is done soon after.
   ///
   /// - Returns: what is left of the person for who asks.
   public func leave(
     _ reference: AccountReference, _ leaving: Leaving, by caller: Caller
-  ) async throws(Refusal) -> Person {
+  ) async throws(Refusal) -> Departed {
     let actor = try caller.person(for: .admin)
     if let reason = leaving.reason { _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars, least: 1) }
     let proof = try await proof(of: leaving, reference, caller)
@@ -26,13 +33,15 @@ extension Community {
         guard leaving.password == nil else { throw .invalid("password", .unknownField) }
         guard leaving.reason != nil else { throw .invalid("reason", .missing) }
       }
-      guard let state = try before.state(after: leaving.how) else { return before.seen(with: rights) }
+      guard let state = try before.state(after: leaving.how) else {
+        return Departed(person: before.seen(with: rights), job: try tx.job(.departure, about: account.number))
+      }
       if before.looksAfter {
         guard try tx.hasOwner(but: account) else { throw .lastOwner }
       }
-      let person = try tx.take(before, to: state, by: actor)
+      let (person, job) = try tx.take(before, to: state, by: actor)
       if !isSelf { try tx.audit(leaving.how.audited, by: actor, subject: account.number, reason: leaving.reason) }
-      return person.seen(with: rights)
+      return Departed(person: person.seen(with: rights), job: job)
     }
   }
 
@@ -75,12 +84,12 @@ extension Person {
 extension WriteTransaction {
   fileprivate func take(
     _ before: Person, to state: AccountState, by actor: ID<Account>
-  ) throws(Refusal) -> Person {
+  ) throws(Refusal) -> (person: Person, job: ID<Job>?) {
     guard state == .deactivated else { return try depart(before.account.id, as: state, by: actor) }
     var after = before
     after.standing?.state = state
     try endAll(of: before.account.id)
-    return try change(before, to: after, by: actor)
+    return (try change(before, to: after, by: actor), nil)
   }
 }
 

@@ -117,6 +117,9 @@ public enum Permissions {
     }
   }
 
+  /// Whether somebody may know how far large work has come.
+  public static func maySeeJob(_ role: Role?, isOwn: Bool) -> Bool { isOwn || role?.isStaff == true }
+
   /// Which forums are seen by who is not a member of them.
   public static func visible(to role: Role?) -> [Visibility] {
     Visibility.allCases.filter { rights(of: role, in: ForumStanding(visibility: $0)).contains(.see) }

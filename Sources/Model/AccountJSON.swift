@@ -36,20 +36,21 @@ extension Account: JSONReadable {
 }
 
 extension Person: JSONWritable {
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      account.writeMembers(to: &json)
-      if let standing {
-        json.field("state", standing.state.rawValue)
-        json.field("imported", standing.isImported)
-        json.field("last_seen_at", standing.lastSeenAt.map { Timestamp($0) })
-      }
-      if let own {
-        json.field("discoverable", own.isDiscoverable)
-        json.field("reachable_by", own.reachableBy.rawValue)
-        json.field("show_receipts", own.showsReceipts)
-        json.field("preferences", own.preferences)
-      }
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// For an answer that says more beside them.
+  public func writeMembers(to json: inout JSONWriter) {
+    account.writeMembers(to: &json)
+    if let standing {
+      json.field("state", standing.state.rawValue)
+      json.field("imported", standing.isImported)
+      json.field("last_seen_at", standing.lastSeenAt.map { Timestamp($0) })
+    }
+    if let own {
+      json.field("discoverable", own.isDiscoverable)
+      json.field("reachable_by", own.reachableBy.rawValue)
+      json.field("show_receipts", own.showsReceipts)
+      json.field("preferences", own.preferences)
     }
   }
 }

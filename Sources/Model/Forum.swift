@@ -85,6 +85,8 @@ public struct SeenForum: Sendable, Hashable {
   public var memberCount: Int?
   /// How many messages a wider visibility has opened to those whom it let in; in the answer to that change only.
   public var opened: Int?
+  /// What takes it from those who may read no longer, where a visibility has narrowed; in the answer to that change only.
+  public var job: ID<Job>?
 
   public init(_ forum: Forum, role: ForumRole? = nil, memberCount: Int? = nil, opened: Int? = nil) {
     self.forum = forum

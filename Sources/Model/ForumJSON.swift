@@ -60,6 +60,7 @@ extension SeenForum: JSONWritable {
       json.field("role", role?.rawValue)
       if let memberCount { json.field("member_count", memberCount) }
       if let opened { json.field("opened", opened) }
+      if let job { json.field("job_id", job) }
     }
   }
 }
@@ -70,5 +71,6 @@ extension SeenForum: JSONReadable {
     self.init(
       try Forum(&object), role: try object.optionalWord("role"), memberCount: try object.optional("member_count"),
       opened: try object.optional("opened"))
+    job = try object.optional("job_id")
   }
 }

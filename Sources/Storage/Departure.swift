@@ -24,16 +24,13 @@ struct Departure: Sendable {
     self.actor = actor
   }
 
+  /// All that it goes through.
+  var stages: [Stage] { Stage.allCases.filter { isErasure || $0 != .actions && $0 != .messages } }
+
   /// Nil when all is done.
   var nextStage: Stage? {
-    switch stage {
-    case .relations: .conversations
-    case .conversations: .forums
-    case .forums: .notes
-    case .notes: isErasure ? .actions : nil
-    case .actions: .messages
-    case .messages: nil
-    }
+    let stages = stages
+    return stages.firstIndex(of: stage).flatMap { place in stages.dropFirst(place + 1).first }
   }
 }
 

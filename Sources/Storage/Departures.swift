@@ -8,7 +8,9 @@ import SQLite
 
 extension JobKind {
   /// Carries out what `WriteTransaction.depart` has begun.
-  public static let departure = JobKind("departure") { (tx, departure: inout Departure) throws(Refusal) in
+  public static let departure = JobKind(
+    "departure", progress: { (tx, departure: Departure) throws(Refusal) in try tx.progress(of: departure) }
+  ) { (tx, departure: inout Departure) throws(Refusal) in
     guard try tx.carryOut(&departure) else { return false }
     guard let next = departure.nextStage else { return true }
     departure.stage = next
@@ -18,7 +20,9 @@ extension JobKind {
 
 extension WriteTransaction {
   /// Takes the name and the profile away, ends every way in, and begins the rest.
-  public func depart(_ account: ID<Account>, as state: AccountState, by actor: ID<Account>) throws(Refusal) -> Person {
+  public func depart(
+    _ account: ID<Account>, as state: AccountState, by actor: ID<Account>
+  ) throws(Refusal) -> (person: Person, job: ID<Job>) {
     guard let before = try person(account) else { throw .notFound }
     let avatar = try run { connection in
       try connection.first("select avatar_file_id from account where id = $1", account.number) { row in
@@ -48,9 +52,9 @@ extension WriteTransaction {
     if let avatar { try letGo(of: [ID(avatar)]) }
     try log(.userUpdated, in: .site, subject: account.number, revision: revision, actor: actor.number)
     let departure = Departure(of: account, isErasure: state == .erased, by: actor)
-    _ = try startJob(kind: JobKind.departure.name, subject: account.number, by: actor, state: departure)
+    let job = try startJob(kind: JobKind.departure.name, subject: account.number, by: actor, state: departure)
     guard let person = try person(account) else { throw .notFound }
-    return person
+    return (person, job)
   }
 
   /// One chunk; whether its stage is done.
@@ -272,5 +276,25 @@ extension WriteTransaction {
 
   private func isEmpty(_ query: SQL, _ account: ID<Account>) throws(Refusal) -> Bool {
     try run { connection in try connection.first(query, account.number) { _ in true } == nil }
+  }
+}
+
+extension ReadTransaction {
+  /// The stages count alike, but that within the last the messages do.
+  fileprivate func progress(of departure: Departure) throws(Refusal) -> Double {
+    let stages = departure.stages
+    let done = Double(stages.firstIndex(of: departure.stage) ?? 0)
+    guard departure.stage == .messages else { return done / Double(stages.count) }
+    let left = try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from message
+        where author_id = $1 and id > $2
+        """, departure.account.number, departure.lastMessage
+      ) { row in try row.int(0) } ?? 0
+    }
+    let all = Double(max(departure.messages + left, 1))
+    return (done + Double(departure.messages) / all) / Double(stages.count)
   }
 }

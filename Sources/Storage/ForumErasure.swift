@@ -20,7 +20,9 @@ public struct ForumErasure: Sendable {
 }
 
 extension JobKind {
-  public static let forumErasure = JobKind("forum.erasure") { (tx, erasure: inout ForumErasure) throws(Refusal) in
+  public static let forumErasure = JobKind(
+    "forum.erasure", progress: { (tx, erasure: ForumErasure) throws(Refusal) in try tx.progress(of: erasure) }
+  ) { (tx, erasure: inout ForumErasure) throws(Refusal) in
     try tx.eraseMore(&erasure)
   }
 }
@@ -83,6 +85,34 @@ extension WriteTransaction {
     let message = try state(of: id)
     guard message.deletion == nil else { return try breakSeal(of: id) }
     _ = try entomb(message, as: .erased, by: actor)
+  }
+}
+
+extension ReadTransaction {
+  fileprivate func progress(of erasure: ForumErasure) throws(Refusal) -> Double {
+    let isInside = erasure.seq > 0
+    let last = isInside ? try lastSeq(of: erasure.conversation) ?? 1 : 1
+    return try share(
+      of: erasure.forum, upTo: erasure.conversation, inside: isInside ? Double(erasure.seq) / Double(max(last, 1)) : nil
+    )
+  }
+
+  /// How much of a forum's conversations a walk through them has behind it. `inside` is how far it is in `conversation`;
+  /// nil where it has come to its end.
+  public func share(
+    of forum: ID<Forum>, upTo conversation: ID<Conversation>, inside: Double?
+  ) throws(Refusal) -> Double {
+    let (done, all) = try run { connection in
+      try connection.first(
+        """
+        select count(*) filter (where id <= $1), count(*)
+        from conversation
+        where forum_id = $2
+        """, conversation.number, forum.number
+      ) { row in (Double(try row.int(0)), Double(try row.int(1))) } ?? (0, 0)
+    }
+    guard all > 0 else { return 1 }
+    return (inside.map { done - 1 + $0 } ?? done) / all
   }
 }
 

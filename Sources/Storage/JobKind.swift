@@ -11,21 +11,33 @@ public import Model
 public struct JobKind: Sendable {
   public let name: String
   let chunk: @Sendable (WriteTransaction, _ state: String) throws(Refusal) -> (state: String, isFinished: Bool)
+  private let progress: @Sendable (ReadTransaction, _ state: String) throws(Refusal) -> Double
 
+  /// - Parameter progress: how much of it is done, from 0 to 1. It may count, so it is asked in the background.
   public init<State: JSONReadable & JSONWritable & Sendable>(
-    _ name: String, chunk: @escaping @Sendable (WriteTransaction, inout State) throws(Refusal) -> Bool
+    _ name: String,
+    progress: @escaping @Sendable (ReadTransaction, State) throws(Refusal) -> Double = { _, _ throws(Refusal) in 0 },
+    chunk: @escaping @Sendable (WriteTransaction, inout State) throws(Refusal) -> Bool
   ) {
-    self.name = name
-    self.chunk = { tx, text throws(Refusal) in
-      var state: State
+    @Sendable func read(_ text: String, _ tx: ReadTransaction) throws(Refusal) -> State {
       do throws(JSONError) {
-        state = try State(json: JSONValue(parsing: Array(text.utf8)))
+        return try State(json: JSONValue(parsing: Array(text.utf8)))
       } catch {
         throw tx.broken("the state of a job \"\(name)\" can't be read: \(error)")
       }
+    }
+    self.name = name
+    self.progress = { tx, text throws(Refusal) in try progress(tx, read(text, tx)) }
+    self.chunk = { tx, text throws(Refusal) in
+      var state = try read(text, tx)
       let isFinished = try chunk(tx, &state)
       return (state.jsonText, isFinished)
     }
+  }
+
+  /// How much of a job of this kind is done, from 0 to 1.
+  public func progress(of job: StoredJob, _ tx: ReadTransaction) throws(Refusal) -> Double {
+    min(max(try progress(tx, job.state), 0), 1)
   }
 }
 

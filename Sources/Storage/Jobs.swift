@@ -40,6 +40,21 @@ extension ReadTransaction {
     }
   }
 
+  /// The newest of a kind about something; nil where there is none, or none any more.
+  public func job(_ kind: JobKind, about subject: Int) throws(Refusal) -> ID<Job>? {
+    try run { connection in
+      try connection.first(
+        """
+        select id
+        from job
+        where subject = $1 and kind = $2
+        order by id desc
+        limit 1
+        """, subject, kind.name
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
   /// Those that are not finished, the oldest first.
   func openJobs(limit: Int) throws(Refusal) -> [(id: ID<Job>, kind: String)] {
     try run { connection in

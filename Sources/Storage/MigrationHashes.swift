@@ -5,7 +5,7 @@ enum MigrationHashes {
   static let all: [Migration] = [
     Migration(
       number: 1, name: "place",
-      hash: "ac48c0594dfd258fbb5b24782839ae4a5e54124070e9c6abc00820c889f7821a"),
+      hash: "9cf8f59b5d3c0a84a1c25fa8fd482606e95d5d245239c466cc8a17332af92fde"),
     Migration(
       number: 2, name: "people",
       hash: "7fbe2014f8e4b199885b54b3d878200d8fb7ad9f2931ad29ceb71e2a9dd8cf84"),

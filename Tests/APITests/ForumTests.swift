@@ -101,7 +101,7 @@ import Testing
       let other = try #require(lower["id"])
       let renamed = try await village.ask(.patch, "/forums/\(other)", as: "linus", ["title": "Garden"])
       #expect(renamed.status == 409 && renamed.code == "taken" && !renamed.has("current"))
-      #expect(try await village.ask(.delete, "/forums/\(first)", as: "grace").status == 204)
+      #expect(try await village.ask(.delete, "/forums/\(first)", as: "grace").status == 200)
       #expect(try await village.ask(.patch, "/forums/\(other)", as: "linus", ["title": "Garden"]).status == 200)
     }
   }
