@@ -145,7 +145,9 @@ create table action (
   type text not null,
   user_id integer not null references account (id) on delete cascade,
   created_at integer not null,
+  -- When the message was written, which never changes: by it a person's marks are listed.
+  message_at integer not null,
   primary key (message_id, type, user_id)
 ) strict, without rowid;
 
-create index actions_of_user on action (user_id, type, message_id);
+create index actions_of_user on action (user_id, type, message_at, message_id);

@@ -47,9 +47,8 @@ extension API {
   }
 
   @Sendable static func showTimeline(_ call: Call) async throws -> Response {
-    let (limit, next) = try call.query { query in (try query.limit(), try query.nextPair()) }
-    let cursor = next.map { TimelineCursor(time: $0.0, message: ID($0.1)) }
-    let page = try await call.community.timeline(before: cursor, limit: limit, for: call.caller)
+    let (limit, next) = try call.query { query in (try query.limit(), try query.nextTime()) }
+    let page = try await call.community.timeline(before: next, limit: limit, for: call.caller)
     return .page(page.posts, next: page.next.map { "\($0.time).\($0.message)" })
   }
 

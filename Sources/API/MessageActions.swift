@@ -28,13 +28,13 @@ extension API {
   }
 
   @Sendable static func listOwnActions(_ call: Call) async throws -> Response {
-    let (name, limit, next, show): (String?, Int, ID<Message>?, MessageShow) = try call.query { query in
-      (try query.text("type"), try query.limit(), try query.id("next"), try query.show())
+    let (name, limit, next, show) = try call.query { query in
+      (try query.text("type"), try query.limit(), try query.nextTime(), try query.show())
     }
     guard let name else { throw Refusal.invalid("type", .missing) }
     guard let type = ActionType(name) else { throw Refusal.invalid("type", .invalid) }
     let page = try await call.community.marked(as: type, before: next, limit: limit, show, for: call.caller)
-    return .page(page.messages, next: page.next?.description)
+    return .page(page.messages, next: page.next.map { "\($0.time).\($0.message)" })
   }
 }
 

@@ -74,6 +74,11 @@ struct Query {
     return (first, second)
   }
 
+  /// Where a list goes on that is ordered by the times of messages.
+  mutating func nextTime() throws(Refusal) -> TimelineCursor? {
+    try nextPair().map { TimelineCursor(time: $0.0, message: ID($0.1)) }
+  }
+
   func finish() throws(Refusal) {
     let unknown = Set(pairs.pairs.map(\.name)).subtracting(read)
     guard unknown.isEmpty else {

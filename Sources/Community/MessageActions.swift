@@ -41,12 +41,12 @@ extension Community {
 
   /// What the caller has marked so, the newest message first, as far as they may still read it.
   public func marked(
-    as type: ActionType, before message: ID<Message>?, limit: Int, _ show: MessageShow, for caller: Caller
-  ) async throws(Refusal) -> (messages: [SeenMessage], next: ID<Message>?) {
+    as type: ActionType, before cursor: TimelineCursor?, limit: Int, _ show: MessageShow, for caller: Caller
+  ) async throws(Refusal) -> (messages: [SeenMessage], next: TimelineCursor?) {
     let person = try caller.person()
     let bounds = bounds
     let found = try await store.readInBackground { tx throws(Refusal) in
-      let (ids, next) = try tx.readableMarks(type.name, of: person, before: message, limit: limit, caller)
+      let (ids, next) = try tx.readableMarks(type.name, of: person, before: cursor, limit: limit, caller)
       return (try tx.seen(tx.messages(ids), by: caller, bounds), next)
     }
     return (await found.0.shown(show), found.1)
@@ -101,23 +101,23 @@ extension ReadTransaction {
 
   /// As many as fit a page; where it goes on, the last of them, if there are more.
   fileprivate func readableMarks(
-    _ type: String, of person: ID<Account>, before message: ID<Message>?, limit: Int, _ caller: Caller
-  ) throws(Refusal) -> (ids: [ID<Message>], next: ID<Message>?) {
+    _ type: String, of person: ID<Account>, before cursor: TimelineCursor?, limit: Int, _ caller: Caller
+  ) throws(Refusal) -> (ids: [ID<Message>], next: TimelineCursor?) {
     var starts: [ID<Conversation>: Int?] = [:]
-    var ids: [ID<Message>] = []
-    var before = message
+    var page: [TimelineCursor] = []
+    var before = cursor
     while true {
       let found = try marked(type, by: person, before: before, limit: Self.stretch)
-      for (id, place) in found {
+      for (cursor, place) in found {
         if starts[place.conversation] == nil {
           starts[place.conversation] = .some(try historyStart(of: place.conversation, for: caller))
         }
         guard let start = starts[place.conversation] ?? nil, place.seq >= start else { continue }
-        if ids.count == limit { return (ids, ids.last) }
-        ids.append(id)
+        if page.count == limit { return (page.map(\.message), page.last) }
+        page.append(cursor)
       }
-      guard found.count == Self.stretch, let last = found.last else { return (ids, nil) }
-      before = last.id
+      guard found.count == Self.stretch, let last = found.last else { return (page.map(\.message), nil) }
+      before = last.cursor
     }
   }
 }

@@ -1,4 +1,4 @@
-/// Where a timeline goes on: before the post of this time and id.
+/// Where messages of many conversations, listed by their times, go on: before the one of this time and id.
 public struct TimelineCursor: Sendable, Hashable {
   public let time: Int
   public let message: ID<Message>

@@ -204,7 +204,7 @@ extension WriteTransaction {
             select message_id
             from action
             where user_id = $1 and type = 'star'
-            order by message_id
+            order by message_at, message_id
             limit $2
           )
           """, account, Self.chunk),
@@ -221,7 +221,7 @@ extension WriteTransaction {
         from action a
         join message m on m.id = a.message_id
         where a.user_id = $1
-        order by a.type, a.message_id
+        order by a.type, a.message_at, a.message_id
         limit $2
         """, departure.account.number, Self.chunk
       ) { row in

@@ -12,10 +12,12 @@ extension WriteTransaction {
     let isNew = try run { connection in
       try connection.execute(
         """
-        insert into action (message_id, type, user_id, created_at)
-        values ($1, $2, $3, $4)
+        insert into action (message_id, type, user_id, created_at, message_at)
+        select id, $1, $2, $3, created_at
+        from message
+        where id = $4
         on conflict (message_id, type, user_id) do nothing
-        """, message.number, type.name, person.number, Int(now)) == 1
+        """, type.name, person.number, Int(now), message.number) == 1
     }
     if isNew { try log(.actionAdded, type, message, conversation, person) }
     return isNew
@@ -140,22 +142,25 @@ extension ReadTransaction {
     }
   }
 
-  /// What a person has marked so, the newest message first, and where each stands.
+  /// What a person has marked so, the newest message first by when it was written, and where each stands.
   public func marked(
-    _ type: String, by person: ID<Account>, before message: ID<Message>?, limit: Int
-  ) throws(Refusal) -> [(id: ID<Message>, place: MessagePlace)] {
+    _ type: String, by person: ID<Account>, before cursor: TimelineCursor?, limit: Int
+  ) throws(Refusal) -> [(cursor: TimelineCursor, place: MessagePlace)] {
     try run { connection in
       try connection.all(
         """
-        select m.id, m.conversation_id, m.seq
+        select a.message_at, m.id, m.conversation_id, m.seq
         from action a
         join message m on m.id = a.message_id
-        where a.user_id = $1 and a.type = $2 and a.message_id < $3
-        order by a.message_id desc
-        limit $4
-        """, person.number, type, message?.number ?? .max, limit
+        where a.user_id = $1 and a.type = $2 and (a.message_at, a.message_id) < ($3, $4)
+        order by a.message_at desc, a.message_id desc
+        limit $5
+        """, person.number, type, cursor?.time ?? .max, cursor?.message.number ?? .max, limit
       ) { row in
-        (id: ID(try row.int(0)), place: MessagePlace(conversation: ID(try row.int(1)), seq: try row.int(2)))
+        (
+          cursor: TimelineCursor(time: try row.int(0), message: ID(try row.int(1))),
+          place: MessagePlace(conversation: ID(try row.int(2)), seq: try row.int(3))
+        )
       }
     }
   }

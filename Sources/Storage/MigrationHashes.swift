@@ -14,7 +14,7 @@ enum MigrationHashes {
       hash: "4b945746ec57e7bbe37d6e12c858adb0d0bcd5acc594c53923115e006e737dbb"),
     Migration(
       number: 4, name: "messages",
-      hash: "7f209215933a9b3d532217697e14f5f4c1cf52e857aad484e1b77584f2eea881"),
+      hash: "730265db24ea2654ac5099d91a351c1d587fcaf2c1147ecc541f78ebffc4afe3"),
     Migration(
       number: 5, name: "files",
       hash: "063722b836fa447fd1c355bbcfb9cd3cfa8724c9601a6f4ca40aa2b2a698f0d6"),

@@ -115,8 +115,10 @@ import Wire
         try tx.run { connection in
           for type in ["like", "star"] {
             try connection.execute(
-              "insert into action (message_id, type, user_id, created_at) values ($1, $2, $3, 0)", thanks.number, type,
-              Int(id) ?? 0)
+              """
+              insert into action (message_id, type, user_id, created_at, message_at)
+              select id, $1, $2, 0, created_at from message where id = $3
+              """, type, Int(id) ?? 0, thanks.number)
           }
         }
       }

@@ -121,6 +121,29 @@ import Testing
     }
   }
 
+  @Test func `what was copied later is listed by when it was said`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (_, room) = try await village.garden()
+      var ids = [try await village.say("first", in: room, as: "grace")]
+      ids.append(try await village.say("second", in: room, as: "grace"))
+      let made = try await village.ask(.post, "/messages/\(ids[0])/topic", as: "grace", ["title": "First"])
+      ids[0] = try #require(made["message_id"])
+      for id in ids { _ = try await village.ask(.put, "/messages/\(id)/actions/star", as: "linus") }
+      var found: [String?] = []
+      var next = ""
+      for _ in 1...2 {
+        let page = try await village.ask(.get, "/me/actions?type=star&limit=1\(next)", as: "linus")
+        found += page.texts("data", "text")
+        next = page["next"].map { "&next=\($0)" } ?? ""
+      }
+      #expect(found == ["second", "first"] && next == "")
+      for wrong in ["x", "1", "1.2.3", "1.x"] {
+        let answer = try await village.ask(.get, "/me/actions?type=star&next=\(wrong)", as: "linus")
+        #expect(answer.status == 400 && answer["errors.0.field"] == "next")
+      }
+    }
+  }
+
   @Test func `one’s stars are listed by their messages, newest first, as far as one may still read them`() async throws
   {
     try await Village.open(.inMemory) { village in

@@ -142,7 +142,10 @@ import Testing
           "insert into inbox (id, user_id, kind, created_at) values ($1, 1, 'mention', 0)", message.id.number)
         for type in ["star", "like"] {
           try connection.execute(
-            "insert into action (message_id, type, user_id, created_at) values ($1, $2, 1, 0)", message.id.number, type)
+            """
+            insert into action (message_id, type, user_id, created_at, message_at)
+            select id, $1, 1, 0, created_at from message where id = $2
+            """, type, message.id.number)
         }
       }
     }

@@ -59,7 +59,10 @@ extension Garden {
       let report = tx.nextID()
       try tx.run { connection in
         try connection.execute(
-          "insert into action (message_id, type, user_id, created_at) values ($1, 'like', 2, 5)", message.number)
+          """
+          insert into action (message_id, type, user_id, created_at, message_at)
+          select id, 'like', 2, 5, created_at from message where id = $1
+          """, message.number)
         try connection.execute(
           """
           insert into inbox (id, user_id, kind, conversation_id, message_id, actor_id, detail, created_at, read_at)

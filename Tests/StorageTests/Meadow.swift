@@ -102,8 +102,10 @@ final class Meadow {
 
   func act(_ person: ID<Account>, _ type: String, on message: ID<Message>) throws {
     try connection.execute(
-      "insert into action (message_id, type, user_id, created_at) values ($1, $2, $3, 0)", message.number, type,
-      person.number)
+      """
+      insert into action (message_id, type, user_id, created_at, message_at)
+      select id, $1, $2, 0, created_at from message where id = $3
+      """, type, person.number, message.number)
   }
 
   func attach(_ files: [Int], to message: ID<Message>) throws {

@@ -198,7 +198,10 @@ import Testing
         try connection.execute(
           "insert into participant (conversation_id, user_id, role, joined_at) values (3, 1, 'admin', 0)")
         try connection.execute(
-          "insert into action (message_id, type, user_id, created_at) values ($1, 'like', 1, 0)", message.id.number)
+          """
+          insert into action (message_id, type, user_id, created_at, message_at)
+          values ($1, 'like', 1, 0, 0)
+          """, message.id.number)
       }
       _ = try tx.depart(Garden.ada, as: .erased, by: Garden.ada)
     }

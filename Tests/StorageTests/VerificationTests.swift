@@ -209,6 +209,10 @@ private final class QuietGarden {
     ("update message set moved_to = 7 where id = 5", "references", "message 5 was moved"),
     ("update hashtag set conversation_id = 101", "references", "a hashtag of message 7 stands in conversation 101"),
     ("update mention set user_id = 50", "references", "message 7 mentions account 50"),
+    (
+      "insert into action (message_id, type, user_id, created_at, message_at) values (7, 'like', 2, 0, 9)",
+      "references", "the mark like of account 2 has another time than message 7"
+    ),
     ("update attachment set file_id = 50", "attachments", "message 7 has file 50, which is not there"),
     ("update file set owner_id = 2", "attachments", "message 7 has file 102 of account 2"),
     ("update forum set icon_file_id = 50", "attachments", "forum 100 shows file 50"),

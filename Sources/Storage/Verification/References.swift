@@ -73,6 +73,16 @@ extension Check {
       where not exists (select 1 from account a where a.id = user_id)
       """
     ) { row in "message \(try row.int(0)) mentions account \(try row.int(1)), which is not there" }
+    try examination.expectNone(
+      """
+      select a.message_id, a.type, a.user_id
+      from action a
+      join message m on m.id = a.message_id
+      where a.message_at <> m.created_at
+      """
+    ) { row in
+      "the mark \(try row.text(1)) of account \(try row.int(2)) has another time than message \(try row.int(0))"
+    }
     examination.count(try examination.number("select count(*) from forum"), "forums")
     examination.count(try examination.number("select count(*) from message where reply_to is not null"), "replies")
     examination.count(try examination.number("select count(*) from mention"), "mentions")
