@@ -17,20 +17,20 @@ extension Community {
   ) async throws(Refusal) -> MadeConversation {
     let creator = try caller.person(for: .write)
     let new = try checked(draft)
-    return try await store.write { tx throws(Refusal) in
+    return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       if let clientID = draft.clientID, let earlier = try tx.remembered(.conversation, by: creator, clientID) {
         let id = ID<Conversation>(earlier.subject)
         guard try tx.kind(of: id) == draft.kind else { throw .clientIDReused }
         guard try tx.conversation(id) != nil else { throw .gone }
-        return MadeConversation(conversation: try tx.shown(id, to: caller, creator), isNew: false)
+        return MadeConversation(conversation: try tx.shown(id, to: caller, creator, bounds), isNew: false)
       }
       guard Permissions.mayBeginConversations(caller.role) else { throw .forbidden }
       let (id, isNew) = try tx.makeConversation(new, draft, by: creator, caller)
       if let clientID = draft.clientID {
         try tx.remember(.conversation, by: creator, clientID, subject: id.number)
       }
-      return MadeConversation(conversation: try tx.shown(id, to: caller, creator), isNew: isNew)
+      return MadeConversation(conversation: try tx.shown(id, to: caller, creator, bounds), isNew: isNew)
     }
   }
 
@@ -42,7 +42,7 @@ extension Community {
     if case .set(let title) = change.title { change.title = .set(try checkedTitle(title)) }
     try check(annotationBytes: change.annotations?.bytes.count)
     if change.writers?.audience == .anyone { throw .invalid("writers.open_to", .invalid) }
-    return try await store.write { [change] tx throws(Refusal) in
+    return try await store.write { [change, bounds] tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       try tx.require(change.needs, caller, in: id)
       // A room and a topic are changed as parts of their forum.
@@ -51,12 +51,12 @@ extension Community {
       try change.checkFits(old)
       var new = old
       change.apply(to: &new)
-      guard new != old else { return try tx.shown(id, to: caller, actor) }
+      guard new != old else { return try tx.shown(id, to: caller, actor, bounds) }
       if new.readers.audience.isWider(than: old.readers.audience) {
         try tx.openHistory(of: old, from: old.readers.audience, beginning: change.opensHistory)
       }
       _ = try tx.change(new, from: old, by: actor)
-      return try tx.shown(id, to: caller, actor)
+      return try tx.shown(id, to: caller, actor, bounds)
     }
   }
 
@@ -124,7 +124,7 @@ extension CommunityView {
 
   public func conversation(_ id: ID<Conversation>, for caller: Caller) throws(Refusal) -> SeenConversation {
     try read { tx throws(Refusal) in
-      if let person = caller.account { return .bySomebody(try tx.shown(id, to: caller, person)) }
+      if let person = caller.account { return .bySomebody(try tx.shown(id, to: caller, person, community.bounds)) }
       try tx.require(.read, caller, in: id)
       guard var conversation = try tx.conversation(id) else { throw .notFound }
       // Who takes part is for those with an account.
@@ -148,7 +148,8 @@ extension CommunityView {
         let (_, standing) = try tx.rights(of: caller, in: id)
         places.append((id, Permissions.fromSeq(of: caller.role, in: standing)))
       }
-      return (try tx.conversations(places, of: person), found.count > limit ? page.last?.activity : nil)
+      let conversations = try tx.seen(tx.conversations(places, of: person), by: caller, community.bounds)
+      return (conversations, found.count > limit ? page.last?.activity : nil)
     }
   }
 
@@ -160,13 +161,26 @@ extension CommunityView {
 }
 
 extension ReadTransaction {
+  /// With what the caller thinks of each one's last message.
+  fileprivate func seen(
+    _ conversations: [OwnConversation], by caller: Caller, _ bounds: Bounds
+  ) throws(Refusal) -> [OwnConversation] {
+    var last = try seen(conversations.compactMap(\.lastMessage?.message), by: caller, bounds)[...]
+    return conversations.map { conversation in
+      var conversation = conversation
+      if conversation.lastMessage != nil { conversation.lastMessage = last.popFirst() }
+      return conversation
+    }
+  }
+
   /// As the caller has it, who may read it.
   func shown(
-    _ id: ID<Conversation>, to caller: Caller, _ person: ID<Account>
+    _ id: ID<Conversation>, to caller: Caller, _ person: ID<Account>, _ bounds: Bounds
   ) throws(Refusal) -> OwnConversation {
     let (_, standing) = try rights(of: caller, in: id)
     let fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
-    guard let own = try conversations([(id, fromSeq)], of: person).first else { throw .notFound }
+    let found = try seen(conversations([(id, fromSeq)], of: person), by: caller, bounds)
+    guard let own = found.first else { throw .notFound }
     return own
   }
 

@@ -65,13 +65,13 @@ extension Community {
   /// Takes what a stranger began, also after it was refused.
   public func takeRequest(_ id: ID<Conversation>, by caller: Caller) async throws(Refusal) -> OwnConversation {
     let person = try caller.person(for: .write)
-    return try await store.write { tx throws(Refusal) in
+    return try await store.write { [bounds] tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       guard let request = try tx.request(of: person, in: id) else { throw .notFound }
       if request.isWaiting {
         try tx.takeRequest(of: id, by: person, from: request.from, wasRefused: request.isRefused)
       }
-      return try tx.shown(id, to: caller, person)
+      return try tx.shown(id, to: caller, person, bounds)
     }
   }
 

@@ -2,7 +2,7 @@
 public struct OwnConversation: Sendable, Hashable {
   public var conversation: Conversation
   /// The newest that this person may read.
-  public var lastMessage: Message?
+  public var lastMessage: SeenMessage?
   /// At most `ConversationHead.mostUnread`.
   public var unread: Int
   /// The last `seq` that the person has read, and that a device of theirs has.
@@ -31,7 +31,8 @@ public struct OwnConversation: Sendable, Hashable {
   }
 
   public init(
-    _ conversation: Conversation, lastMessage: Message?, unread: Int, readSeq: Int, deliveredSeq: Int, lastOffset: Int,
+    _ conversation: Conversation, lastMessage: SeenMessage?, unread: Int, readSeq: Int, deliveredSeq: Int,
+    lastOffset: Int,
     level: Level, participation: Participation?
   ) {
     self.conversation = conversation

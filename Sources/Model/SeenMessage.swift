@@ -47,6 +47,29 @@ extension SeenMessage: JSONWritable {
   }
 }
 
+extension SeenMessage: JSONReadable {
+  /// Members that nobody knows here are left alone: a newer server may say more.
+  public init(json value: JSONValue) throws(JSONError) {
+    self.init(try Message(json: value))
+    var object = try value.object()
+    status = try object.optionalWord("status")
+    html = try object.optional("html")
+    let hasAnnotations: JSONRaw? = try object.optional("annotations") { value throws(JSONError) in value.raw }
+    showsAnnotations = message.tombstone != nil || hasAnnotations != nil
+    guard message.tombstone == nil else { return }
+    var actions = try object.object("actions")
+    for (type, value) in actions.members() {
+      var action = try value.object()
+      if try action.optional("mine") ?? false { mine.insert(type) }
+    }
+    // Nobody else's star is counted.
+    if mine.contains("star"), var content = message.content {
+      content.actions.removeAll { $0.type == "star" }
+      message.state = .live(content)
+    }
+  }
+}
+
 /// How far one of the others has come, in a conversation of a few.
 public struct MessageReceipt: Sendable, Hashable {
   public var user: ID<Account>

@@ -74,7 +74,7 @@ extension ReadTransaction {
   }
 
   /// Conversations as one person has them, in the order in which they are asked for. `fromSeq` says where the history
-  /// of each begins for that person.
+  /// of each begins for that person. What they think of its last message has to be added.
   public func conversations(
     _ ids: [(id: ID<Conversation>, fromSeq: Int)], of person: ID<Account>
   ) throws(Refusal) -> [OwnConversation] {
@@ -86,7 +86,7 @@ extension ReadTransaction {
     let last = try messages(found.compactMap(\.conversation.lastMessage))
     let byID = Dictionary(last.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     for place in found.indices {
-      found[place].lastMessage = found[place].conversation.lastMessage.flatMap { byID[$0] }
+      found[place].lastMessage = found[place].conversation.lastMessage.flatMap { byID[$0] }.map { SeenMessage($0) }
     }
     return found
   }

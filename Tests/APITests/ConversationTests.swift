@@ -67,6 +67,42 @@ import Testing
     }
   }
 
+  @Test func `the last message of a conversation is as its viewer sees it`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.acquaint("grace", "linus")
+      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      try await village.talk("group", by: "grace", with: [])
+      let id = try await village.say("hello", in: direct, as: "grace")
+      for type in ["like", "star"] { _ = try await village.ask(.put, "/messages/\(id)/actions/\(type)", as: "linus") }
+      _ = try await village.ask(.put, "/conversations/\(direct)/read", as: "linus", ["message_id": id])
+      func last(_ name: String) async throws -> [Answer] {
+        [
+          try await village.ask(.get, "/conversations?kind=direct", as: name),
+          try await village.ask(.get, "/conversations/\(direct)", as: name),
+        ]
+      }
+      for (answer, path) in zip(try await last("grace"), ["data.0.last_message", "last_message"]) {
+        #expect(answer["\(path).status"] == "all_read" && answer.bool("\(path).actions.like.mine") == false)
+      }
+      for (answer, path) in zip(try await last("linus"), ["data.0.last_message", "last_message"]) {
+        #expect(!answer.has("\(path).status") && answer.bool("\(path).actions.like.mine") == true)
+        #expect(answer.bool("\(path).actions.star.mine") == true)
+      }
+      // What has none stands where it stood.
+      let all = try await village.ask(.get, "/conversations", as: "grace")
+      #expect(all.texts("data", "kind").contains("group") && all.count("data") >= 2)
+      for place in 0..<all.count("data") {
+        #expect(all["data.\(place).last_message.id"] == all["data.\(place).last_message_id"])
+      }
+      let seen = try #require(try await last("linus").last)
+      let read = try OwnConversation(json: JSONValue(parsing: seen.body))
+      #expect(read.lastMessage?.mine == ["like", "star"] && read.lastMessage?.message.content?.actions.count == 1)
+      var json = JSONWriter()
+      json.value(read)
+      #expect(json.bytes == seen.body)
+    }
+  }
+
   /// The recipe of an app that keeps its things in a channel of its own.
   @Test func `a private channel is found by its type, the oldest last, and its lists say who reads and writes`()
     async throws
