@@ -57,7 +57,7 @@ extension ReadTransaction {
     return heads
   }
 
-  /// Copies that a move has made count nowhere.
+  /// Copies that a move has made count nowhere, and what those wrote whom the person mutes or blocks.
   func unread(
     of person: ID<Account>, in conversation: ID<Conversation>, after seq: Int
   ) throws(Refusal) -> Int {
@@ -70,6 +70,7 @@ extension ReadTransaction {
           from message
           where conversation_id = $1 and seq > $2 and author_id <> $3 and moved_from is null
           and deletion is null and machine_only = 0
+          and author_id not in (select other_id from relation where user_id = $3 and kind in ('mute', 'block'))
           limit $4
         ) as waiting
         """, conversation.number, seq, person.number, ConversationHead.mostUnread

@@ -60,7 +60,7 @@ extension ReadTransaction {
     select \(Message.columns)
     from message
     where reply_to = $1 and id > $2 and seq >= $3
-    and not exists (select 1 from relation where user_id = $4 and kind = 'mute' and other_id = message.author_id)
+    and author_id not in (select other_id from relation where user_id = $4 and kind in ('mute', 'block'))
     order by id
     limit $5
     """)

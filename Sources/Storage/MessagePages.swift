@@ -157,7 +157,7 @@ extension ReadTransaction {
       select \(columns)
       from message
       where conversation_id = $1 and seq >= $2 and seq < $3
-      and not exists (select 1 from relation where user_id = $4 and kind = 'mute' and other_id = message.author_id)
+      and author_id not in (select other_id from relation where user_id = $4 and kind in ('mute', 'block'))
       \(query.includesDeleted ? "" : "and deletion is null")
       \(query.includesMachineOnly ? "" : "and machine_only = 0")
       order by seq \(order.rawValue)

@@ -28,7 +28,7 @@ extension ReadTransaction {
         and not exists (
           select 1
           from relation n
-          where n.user_id = $5 and n.kind = 'mute' and n.other_id = r.other_id
+          where n.user_id = $5 and n.kind in ('mute', 'block') and n.other_id = r.other_id
         )
         order by coalesce(m.latest_at, m.created_at) desc, m.id desc
         limit $4

@@ -138,6 +138,33 @@ import Testing
     }
   }
 
+  @Test func `whom one blocks one does not read, as though they were muted`() async throws {
+    try await Village.open(.inMemory) { village in
+      let group = try await village.talk(.group, ["ada", "grace", "linus"])
+      let first = try await village.say("first", in: group, as: "grace")
+      try await village.say("second", in: group, as: "linus")
+      try await village.say("third", in: group, as: "linus", ["reply_to": first])
+      try await village.expect(204, .put, "/users/@linus/block", as: "grace")
+      func read(_ name: String, _ query: String = "") async throws -> [String?] {
+        let path = "/conversations/\(group)/messages?order=asc\(query)"
+        return try await village.ask(.get, path, as: name).texts("data", "text")
+      }
+      #expect(try await read("grace") == ["first"])
+      #expect(try await read("grace", "&include_muted=true") == ["first", "second", "third"])
+      #expect(try await read("linus") == ["first", "second", "third"])
+      let page = try await village.ask(.get, "/conversations/\(group)/messages", as: "grace")
+      #expect(page.int("skipped.0.from_seq") == 2 && page.int("skipped.0.to_seq") == 3)
+      #expect(page["skipped.0.reason"] == "muted")
+      #expect(try await village.ask(.get, "/messages/\(first)/replies", as: "grace").count("data") == 0)
+      #expect(try await village.ask(.get, "/messages/\(first)/replies", as: "ada").count("data") == 1)
+      #expect(try await village.ask(.get, "/conversations/\(group)", as: "grace").int("unread_count") == 0)
+      #expect(try await village.ask(.get, "/conversations/\(group)", as: "ada").int("unread_count") == 3)
+      try await village.expect(204, .delete, "/users/@linus/block", as: "grace")
+      #expect(try await read("grace") == ["first", "second", "third"])
+      #expect(try await village.ask(.get, "/conversations/\(group)", as: "grace").int("unread_count") == 2)
+    }
+  }
+
   @Test func `who joined late sees nothing of what was said before, by no way`() async throws {
     try await Village.open(.inMemory) { village in
       let talk = try await village.talk(.group, ["grace", "linus"], fromSeq: ["linus": 3])

@@ -23,6 +23,20 @@ import Testing
     #expect(try meadow.reading.unread(of: Meadow.ada, in: ID(77)) == 0)
   }
 
+  @Test(arguments: ["mute", "block"]) func `what those write whom one does not listen to is not unread`(
+    relation: String
+  ) throws {
+    let meadow = try Meadow()
+    try meadow.join(Meadow.ada, Meadow.room)
+    for author in [Meadow.grace, Meadow.alan, Meadow.grace] { try meadow.post("seeds", by: author) }
+    try meadow.connection.execute(
+      "insert into relation (user_id, kind, other_id, created_at) values (1, $1, 2, 0), (3, $1, 1, 0)", relation)
+    #expect(try meadow.reading.unread(of: Meadow.ada, in: Meadow.room) == 1)
+    #expect(try meadow.reading.heads(of: Meadow.ada).map(\.unread) == [1])
+    #expect(try meadow.reading.conversations([(Meadow.room, 1)], of: Meadow.ada).map(\.unread) == [1])
+    #expect(try meadow.reading.unread(of: Meadow.grace, in: Meadow.room) == 1)
+  }
+
   @Test func `nobody counts beyond a thousand`() throws {
     let meadow = try Meadow()
     try meadow.join(Meadow.ada, Meadow.room)
