@@ -29,6 +29,8 @@ final class RateLimiter: Sendable {
   private enum Owner: Hashable {
     case person(ID<Account>)
     case address(IPAddress)
+    /// Whose password is guessed, whether there is such a person or not.
+    case name(String)
   }
 
   private struct Buckets {
@@ -53,6 +55,23 @@ final class RateLimiter: Sendable {
   /// Refuses what is too much. `now` is in milliseconds.
   func count(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
     guard let owner = owner(of: work, caller, address) else { return }
+    try spend(work, of: owner, now)
+  }
+
+  /// The same for one more password that is tried for a name. One that was right costs nothing: it is given back.
+  func countGuess(at name: String, now: Int64) throws(Problem) {
+    try spend(.guessing, of: .name(AccountName.key(name)), now)
+  }
+
+  func giveBackGuess(at name: String, now: Int64) {
+    let each = Self.microseconds(limits[.guessing])
+    let bucket = Bucket(work: .guessing, owner: .name(AccountName.key(name)))
+    buckets.withLock { buckets in
+      if let kept = buckets[bucket] { buckets[bucket] = max(kept - each, now * 1_000) }
+    }
+  }
+
+  private func spend(_ work: Work, of owner: Owner, _ now: Int64) throws(Problem) {
     let allowance = limits[work]
     guard let wait = spend(Bucket(work: work, owner: owner), allowance, now * 1_000) else { return }
     throw .rateLimited(allowance.burst, seconds: Int((wait + 999_999) / 1_000_000))
@@ -63,13 +82,18 @@ final class RateLimiter: Sendable {
     switch work {
     // Who guesses at passwords, or makes people up, has as many accounts as they like.
     case .login, .registration: address.map { .address($0.subscriber) }
+    // Counted by the name, which stands in the body.
+    case .guessing: nil
     case .sending, .discovery, .writing: caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
     }
   }
 
+  /// For one.
+  private static func microseconds(_ allowance: Allowance) -> Int64 { 86_400_000_000 / Int64(allowance.perDay) }
+
   /// Takes one; nil if there was one, else how long until there is. In microseconds.
   private func spend(_ bucket: Bucket, _ allowance: Allowance, _ now: Int64) -> Int64? {
-    let each = 86_400_000_000 / Int64(allowance.perDay)
+    let each = Self.microseconds(allowance)
     let whole = each * Int64(allowance.burst)
     return buckets.withLock { buckets in
       // A clock that was set back makes no one wait longer than an empty bucket does.

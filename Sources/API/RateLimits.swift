@@ -2,6 +2,8 @@
 public enum Work: Sendable, Hashable, CaseIterable {
   /// Whatever tries a password or a one-time link.
   case login
+  /// A wrong password for one name, from wherever.
+  case guessing
   case registration
   /// Messages.
   case sending
@@ -14,6 +16,7 @@ public enum Work: Sendable, Hashable, CaseIterable {
 /// How much of each kind of work one person, or one address, may ask for.
 public struct RateLimits: Sendable {
   public var login = Allowance(burst: 30, perMinute: 20)
+  public var guessing = Allowance(burst: 40, perDay: 240)
   public var registration = Allowance(burst: 20, perMinute: 2)
   public var sending = Allowance(burst: 60, perMinute: 120)
   public var discovery = Allowance(burst: 10, perDay: 10)
@@ -24,6 +27,7 @@ public struct RateLimits: Sendable {
   public subscript(_ work: Work) -> Allowance {
     switch work {
     case .login: login
+    case .guessing: guessing
     case .registration: registration
     case .sending: sending
     case .discovery: discovery
@@ -49,6 +53,8 @@ extension RateLimits {
   public static let all: [Entry] = [
     Entry(name: "login", meaning: "passwords and links that one address tries in a minute", path: \.login.perMinute),
     Entry(name: "login-burst", meaning: "how many of them at once", path: \.login.burst),
+    Entry(name: "guessing", meaning: "wrong passwords for one name in a day", path: \.guessing.perDay),
+    Entry(name: "guessing-burst", meaning: "how many of them at once", path: \.guessing.burst),
     Entry(
       name: "registration", meaning: "people whom one address registers in a minute", path: \.registration.perMinute),
     Entry(name: "registration-burst", meaning: "how many of them at once", path: \.registration.burst),

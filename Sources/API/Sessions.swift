@@ -12,8 +12,17 @@ extension API {
         try body.optional("device") ?? "", try body.optional("cookie") ?? false
       )
     }
-    let opened = try await call.community.signIn(name: name, password: password, on: device)
-    return call.signedIn(opened, wantsCookie: wantsCookie)
+    // Who comes with a session of theirs is let in however many others guess.
+    let isCounted = try name.utf8.count <= AccountName.mostBytes && !call.view.isCalled(name, call.caller)
+    if isCounted { try call.api.limiter.countGuess(at: name, now: call.context.now) }
+    do throws(Refusal) {
+      let opened = try await call.community.signIn(name: name, password: password, on: device)
+      if isCounted { call.api.limiter.giveBackGuess(at: name, now: call.context.now) }
+      return call.signedIn(opened, wantsCookie: wantsCookie)
+    } catch {
+      if isCounted, error != .unauthenticated { call.api.limiter.giveBackGuess(at: name, now: call.context.now) }
+      throw error
+    }
   }
 
   @Sendable static func listSessions(_ call: Call) async throws -> Response {

@@ -19,6 +19,12 @@ extension CommunityView {
     return Caller(account: known.account, role: known.role, scope: known.scope, session: known.id)
   }
 
+  /// Whether it is by this name that the caller signs in.
+  public func isCalled(_ name: String, _ caller: Caller) throws(Refusal) -> Bool {
+    guard let account = caller.account else { return false }
+    return try read { tx throws(Refusal) in try tx.account(named: AccountName.key(name)) == account }
+  }
+
   /// The caller's own ways in of one kind, the newest first: one more than `limit`, where there are more.
   public func sessions(
     _ kind: Session.Kind, before: ID<Session>?, limit: Int, for caller: Caller

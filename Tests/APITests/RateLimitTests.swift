@@ -108,6 +108,47 @@ import Wire
     }
   }
 
+  @Test(arguments: Way.allCases)
+  func `one name is guessed at only so often, from wherever, and its owner is let in all the same`(
+    way: Way
+  ) async throws {
+    var rates = Village.unlimited
+    rates.guessing = Allowance(burst: 3, perDay: 24)
+    try await Village.open(way, rates: rates) { village in
+      func signIn(_ name: String, _ password: String, as caller: String? = nil) async throws -> Int {
+        try await village.ask(.post, "/sessions", as: caller, ["username": name, "password": password]).status
+      }
+      // What is right costs nothing.
+      for _ in 1...5 { #expect(try await signIn("grace", "grace’s password") == 201) }
+      for name in ["grace", "GRACE", "Grace"] { #expect(try await signIn(name, "guess") == 401) }
+      #expect(try await signIn("grace", "grace’s password") == 429)
+      #expect(try await signIn("linus", "linus’s password") == 201)
+      // With a session of hers she is known; with somebody else's nobody is.
+      #expect(try await signIn("grace", "grace’s password", as: "grace") == 201)
+      #expect(try await signIn("grace", "grace’s password", as: "linus") == 429)
+      #expect(try await village.ask(.get, "/me", as: "grace").status == 200)
+      // Nobody learns who is there.
+      for _ in 1...3 { #expect(try await signIn("nobody.here", "guess") == 401) }
+      #expect(try await signIn("nobody.here", "guess") == 429)
+      // Who may not come in has shown the right password.
+      try await village.put("linus", in: .disabled)
+      for _ in 1...5 { #expect(try await signIn("linus", "linus’s password") == 403) }
+      #expect(try await signIn(String(repeating: "x", count: 65), "guess") == 401)
+    }
+  }
+
+  @Test func `a name is guessed at again as time goes by`() throws {
+    let limiter = RateLimiter(RateLimits())
+    func guesses(at now: Int64) -> Int {
+      (0..<50).filter { _ in (try? limiter.countGuess(at: "grace", now: now)) != nil }.count
+    }
+    #expect(guesses(at: 1_000_000) == 40)
+    #expect(guesses(at: 1_000_000 + 360_000) == 1)
+    limiter.giveBackGuess(at: "grace", now: 1_000_000 + 360_000)
+    #expect(guesses(at: 1_000_000 + 360_000) == 1)
+    limiter.giveBackGuess(at: "linus", now: 0)
+  }
+
   @Test func `every endpoint that changes something is counted, and each kind where it belongs`() {
     for endpoint in API.endpoints {
       #expect((endpoint.work == nil) == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")

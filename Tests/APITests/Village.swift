@@ -42,7 +42,7 @@ final class Village: Sendable {
     let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
     var rates = RateLimits()
     (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
-    rates.discovery = endless
+    (rates.discovery, rates.guessing) = (endless, endless)
     return rates
   }()
 
