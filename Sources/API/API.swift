@@ -52,6 +52,8 @@ struct Endpoint: Sendable {
   let bodyLimit: Int?
   /// What it counts as; nil for what is not limited.
   let work: Work?
+  /// Whether a query is for it, where it changes something. Other endpoints show that by reading it.
+  let takesQuery: Bool
   let answer: Answer
 
   /// Who gets to ask at all. What they may see and do is the community's answer.
@@ -67,13 +69,14 @@ struct Endpoint: Sendable {
   /// What changes something counts as writing, unless it says otherwise.
   init(
     _ method: Method, _ path: String, _ access: Access, counts work: Work? = nil, bodyLimit: Int? = nil,
-    _ answer: @escaping Answer
+    takesQuery: Bool = false, _ answer: @escaping Answer
   ) {
     self.method = method
     self.path = path
     self.access = access
     self.bodyLimit = bodyLimit
     self.work = work ?? (method.isSafe ? nil : .writing)
+    self.takesQuery = takesQuery
     self.answer = answer
   }
 
@@ -88,7 +91,12 @@ struct Endpoint: Sendable {
   func handler(of api: API) -> Handler {
     { request, context throws(Problem) in
       do {
-        return try await answer(Call(request, context, api, for: self))
+        let call = try Call(request, context, api, for: self)
+        // Before anything is changed; and what changes nothing, once it had the time to read its query.
+        if !method.isSafe, !takesQuery { try call.requireNoStrayQuery() }
+        let response = try await answer(call)
+        if method.isSafe { try call.requireNoStrayQuery() }
+        return response
       } catch {
         throw Problem(error)
       }

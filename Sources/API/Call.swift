@@ -12,6 +12,10 @@ struct Call {
   /// The community as this loop reads it.
   let view: CommunityView
   let caller: Caller
+  /// Whether the endpoint has looked at the query, where there is one.
+  private let queryUse: QueryUse?
+
+  private final class QueryUse { var isRead = false }
 
   var community: Community { api.community }
 
@@ -20,6 +24,7 @@ struct Call {
     self.context = context
     self.api = api
     view = context.locals.object(CommunityView.self) { api.community.view() }
+    queryUse = request.head.target.query == nil ? nil : QueryUse()
     if endpoint.access == .host {
       caller = try view.host()
       return
@@ -72,8 +77,15 @@ struct Call {
     return media.isJSON || media.essence == "application/x-www-form-urlencoded"
   }
 
+  /// Refuses a query at which nobody has looked: what a GET changes nothing with may be asked afterwards.
+  func requireNoStrayQuery() throws(Refusal) {
+    guard let queryUse, !queryUse.isRead else { return }
+    try Query(request.head.target.query).finish()
+  }
+
   /// Reads the query by its names; what was not read is refused.
   func query<Value>(_ read: (inout Query) throws -> Value) throws -> Value {
+    queryUse?.isRead = true
     var query = try Query(request.head.target.query)
     let value = try read(&query)
     try query.finish()

@@ -10,7 +10,7 @@ extension API {
     Endpoint(.get, "/invites", .person(.read), listInvites),
     Endpoint(.post, "/invites", .person(.write), invite),
     Endpoint(.get, "/invites/{code}", .anyone, showInvite),
-    Endpoint(.delete, "/invites/{code}", .person(.write), revokeInvite),
+    Endpoint(.delete, "/invites/{code}", .person(.write), takesQuery: true, revokeInvite),
     Endpoint(.get, "/links/{code}", .anyone, showLink),
     Endpoint(.post, "/links/{code}", .anyone, counts: .login, useLink),
     Endpoint(.post, "/sessions", .anyone, counts: .login, signIn),

@@ -40,6 +40,15 @@ import Wire
     }
   }
 
+  @Test func `what changes something takes a query where it says so`() throws {
+    for endpoint in API.endpoints where !endpoint.method.isSafe {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let parameters = try (operation["parameters"]?.items ?? []).map { try description.followed($0) }
+      let takesQuery = parameters.contains { $0["in"] == .string("query") }
+      #expect(takesQuery == endpoint.takesQuery, "\(endpoint.method.name) \(endpoint.path)")
+    }
+  }
+
   @Test func `what changes something can be too much, and what has a body can be wrong`() throws {
     for endpoint in API.endpoints {
       guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
