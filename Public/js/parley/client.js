@@ -1,0 +1,174 @@
+// Calls: one method for each endpoint, JSON both ways, and one kind of error.
+
+import { endpoints } from './endpoints.js';
+import { Problem, networkProblem } from './problem.js';
+import { backOff, isAbort, wait } from './time.js';
+
+/** @typedef {string | number | boolean | null | undefined} QueryValue */
+/**
+ * What a call takes: the names in the path beside `query` and `body`.
+ * @typedef {{ [name: string]: any, query?: Record<string, QueryValue>, body?: any, signal?: AbortSignal,
+ *   tries?: number }} CallOptions
+ */
+/** @typedef {{ [name in keyof typeof endpoints]: (options?: CallOptions) => Promise<any> }} Calls */
+/**
+ * @typedef {object} ClientOptions
+ * @property {string} [url] Where the place is; the page's own origin otherwise.
+ * @property {string | null} [token] Without one the session's cookie says who asks.
+ * @property {typeof globalThis.fetch} [fetch]
+ * @property {number} [timeout] Milliseconds until an answer is given up.
+ * @property {number} [tries] How often a call that is safe to repeat is made at most.
+ */
+
+/** Longer than this nobody waits: the caller is told instead. */
+const mostWait = 10_000;
+
+/**
+ * `client.calls.message({ id: '1042' })`; a PUT or POST takes `body`. What may be repeated is, when nobody answers or
+ * the server has no time: GET, PUT, DELETE, and a POST with a `client_id`.
+ */
+export class Client {
+  /** @param {ClientOptions} options */
+  constructor({ url, token = null, fetch = globalThis.fetch, timeout = 30_000, tries = 3 } = {}) {
+    this.origin = (url ?? globalThis.location?.origin ?? '').replace(/\/+$/, '');
+    this.base = `${this.origin}/api/v1`;
+    this.token = token;
+    this.timeout = timeout;
+    this.tries = tries;
+    this.fetch = fetch.bind(globalThis);
+    /** How many calls are under way: while there are any, something may turn. */
+    this.underWay = 0;
+    /** @type {((underWay: number) => void) | null} */
+    this.onActivity = null;
+    /**
+     * Called when the server no longer knows who asks.
+     * @type {(() => void) | null}
+     */
+    this.onSignedOut = null;
+    this.calls = callsOf(this);
+  }
+
+  /**
+   * One call by method and path, which begins behind `/api/v1`. Answers with the body.
+   * @param {string} method @param {string} path @param {CallOptions} [options]
+   */
+  async call(method, path, options = {}) {
+    return (await this.request(method, path, options)).body;
+  }
+
+  /**
+   * The same with the status and the headers.
+   * @param {string} method @param {string} path
+   * @param {CallOptions & { headers?: Record<string, string>, raw?: BodyInit }} [options]
+   * @returns {Promise<{ status: number, headers: Headers, body: any }>}
+   */
+  async request(method, path, options = {}) {
+    const isSafe = method !== 'PATCH' && (method !== 'POST' || options.body?.client_id !== undefined);
+    const most = isSafe ? (options.tries ?? this.tries) : 1;
+    this.#activity(1);
+    try {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await this.#once(method, path, options);
+        } catch (error) {
+          if (!(error instanceof Problem) || !error.isTemporary || tries >= most) throw error;
+          const pause = error.retryAfter ?? backOff(tries);
+          if (pause > mostWait) throw error;
+          await wait(pause, options.signal);
+          options.signal?.throwIfAborted();
+        }
+      }
+    } finally {
+      this.#activity(-1);
+    }
+  }
+
+  /** @param {number} change */
+  #activity(change) {
+    this.underWay += change;
+    this.onActivity?.(this.underWay);
+  }
+
+  /**
+   * @param {string} method @param {string} path
+   * @param {CallOptions & { headers?: Record<string, string>, raw?: BodyInit }} options
+   */
+  async #once(method, path, { query, body, raw, signal, headers = {} }) {
+    const timer = new AbortController();
+    const stop = () => timer.abort();
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', stop);
+    const timeout = setTimeout(stop, this.timeout);
+    try {
+      const answer = await this.fetch(`${this.base}${path}${queryText(query)}`, {
+        method,
+        headers: {
+          ...(this.token ? { Authorization: `Bearer ${this.token}` } : {}),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        body: body === undefined ? raw : JSON.stringify(body),
+        credentials: this.token ? 'omit' : 'same-origin',
+        signal: timer.signal,
+      });
+      const text = await answer.text();
+      const said = readJSON(text);
+      if (answer.ok || answer.status === 304) return { status: answer.status, headers: answer.headers, body: said };
+      throw this.#problem(answer, said);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      if (signal?.aborted && isAbort(error)) throw error;
+      throw networkProblem(error);
+    } finally {
+      clearTimeout(timeout);
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  /** @param {Response} answer @param {any} said */
+  #problem(answer, said) {
+    if (answer.status === 401) this.onSignedOut?.();
+    const seconds = Number(answer.headers.get('retry-after') ?? NaN);
+    const retryAfter = Number.isFinite(seconds) ? seconds * 1000 : null;
+    // A proxy before the server answers with pages of its own.
+    const code = typeof said?.code === 'string' ? said.code : answer.status >= 500 ? 'unavailable' : 'unexpected';
+    return new Problem({ ...said, status: answer.status, code }, { retryAfter });
+  }
+}
+
+/** @param {Client} client @returns {Calls} */
+function callsOf(client) {
+  /** @type {Record<string, (options?: CallOptions) => Promise<any>>} */
+  const calls = {};
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    const [method, pattern] = endpoint.split(' ');
+    calls[name] = (options = {}) => client.call(method, fill(pattern, options), options);
+  }
+  return /** @type {Calls} */ (calls);
+}
+
+/** @param {string} pattern @param {CallOptions} options */
+const fill = (pattern, options) =>
+  pattern.replace(/\{(\w+)\}/g, (_, name) => {
+    if (options[name] === undefined) throw new TypeError(`${pattern} needs ${name}`);
+    return encodeURIComponent(options[name]).replaceAll('%40', '@').replaceAll('%3A', ':');
+  });
+
+/** @param {Record<string, QueryValue>} [query] */
+function queryText(query = {}) {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) text.set(name, String(value));
+  }
+  return `${text}` && `?${text}`;
+}
+
+/** @param {string} text */
+function readJSON(text) {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

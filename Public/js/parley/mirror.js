@@ -1,0 +1,114 @@
+// What views need at once, in memory: everything that is held but messages. Each tab has its own, and keeps it by the
+// changes that any tab writes.
+
+import { readCursor } from './ids.js';
+import { position } from './reducer.js';
+import { put } from './store.js';
+
+const mirrored = ['place', 'people', 'forums', 'conversations', 'receipts', 'relations', 'inbox', 'outbox', 'drafts'];
+
+export class Mirror {
+  /** @type {Record<string, Map<string, any>>} */
+  #tables = Object.fromEntries(mirrored.map((table) => [table, new Map()]));
+  /**
+   * Names of the streams of which an offset is held.
+   * @type {Set<string>}
+   */
+  streams = new Set();
+
+  /** @param {import('./store.js').Store} store */
+  async load(store) {
+    await Promise.all(
+      mirrored.map(async (table) => this.apply((await store.list(table)).map((row) => put(table, row)))),
+    );
+    this.streams = new Set((await store.list('streams')).map(({ name }) => name));
+  }
+
+  /** @param {import('./store.js').Change[]} changes */
+  apply(changes) {
+    for (const change of changes) {
+      if (change.table === 'streams') {
+        if ('row' in change) this.streams.add(String(change.key));
+        else if ('key' in change) this.streams.delete(String(change.key));
+      }
+      const rows = this.#tables[change.table];
+      if (!rows) continue;
+      if ('from' in change) {
+        const first = Array.isArray(change.from) ? change.from[0] : null;
+        for (const [name, row] of rows) if (row.conversation_id === first) rows.delete(name);
+      } else if ('row' in change) {
+        rows.set(String(change.key), change.row);
+      } else {
+        rows.delete(String(change.key));
+      }
+    }
+  }
+
+  get people() { return this.#tables.people; }
+  get forums() { return this.#tables.forums; }
+  get conversations() { return this.#tables.conversations; }
+  get receipts() { return this.#tables.receipts; }
+  get relations() { return this.#tables.relations; }
+  get inbox() { return this.#tables.inbox; }
+  get drafts() { return this.#tables.drafts; }
+
+  /**
+   * What waits to be sent, in order.
+   * @returns {import('./outbox.js').Operation[]}
+   */
+  get outbox() {
+    return [...this.#tables.outbox.values()].sort((a, b) => a.order - b.order);
+  }
+
+  /**
+   * A value by its name: `settings`, `inbox`, …
+   * @param {string} name
+   */
+  value(name) {
+    return this.#tables.place.get(name)?.value ?? null;
+  }
+
+  /** Oneself. */
+  get me() {
+    return this.value('me');
+  }
+
+  /** @returns {string | null} */
+  get cursor() {
+    return this.value('cursor');
+  }
+
+  /** @returns {number} */
+  get generation() {
+    return this.value('generation') ?? 0;
+  }
+
+  get position() {
+    return position(this.generation, this.cursor === null ? 0 : readCursor(this.cursor).id);
+  }
+
+  /** @returns {import('./reducer.js').Context} */
+  get context() {
+    return {
+      me: this.me?.id ?? null,
+      generation: this.generation,
+      isMuted: (author) => this.relations.get(author)?.mute === true,
+    };
+  }
+
+  /**
+   * Whether the topic `me` tells of a stream.
+   * @param {string} stream
+   */
+  isOwn(stream) {
+    const [kind, id] = stream.split(':');
+    if (kind !== 'conversation') return kind === 'site' || kind === 'user';
+    const conversation = this.conversations.get(id);
+    return conversation?.role !== undefined || (conversation?.owner_id ?? null) === (this.me?.id ?? '');
+  }
+
+  /** @param {string} forum @returns {string[]} */
+  conversationsOf(forum) {
+    return [...this.conversations.values()].filter((one) => one.forum_id === forum).map((one) => one.id);
+  }
+}

@@ -1,0 +1,184 @@
+// History by pages: fetched, kept, and only then shown. What is fetched includes what a view may leave out
+// (machine-only messages, those of muted people), so that a stretch that is held is held whole.
+
+import { newHistory, missing, stretchAt, stretchesOf, withStretch, withoutStretch } from './history.js';
+import { readCursor } from './ids.js';
+import { Rows, mergeMessage, position } from './reducer.js';
+
+/** @typedef {import('./history.js').History} History @typedef {import('./history.js').Stretch} Stretch */
+/**
+ * @typedef {object} PagesOptions
+ * @property {import('./client.js').Client} client
+ * @property {import('./store.js').Store} store
+ * @property {() => { generation: number }} now
+ * @property {(changes: import('./store.js').Change[]) => void} publish
+ */
+/**
+ * @typedef {object} Page
+ * @property {any[]} messages In order.
+ * @property {boolean} isFirst Whether nothing readable is before it.
+ * @property {boolean} isLast
+ */
+
+const everything = { include_machine: true, include_muted: true };
+const most = 200;
+
+export class Pages {
+  /** @param {PagesOptions} options */
+  constructor({ client, store, now, publish }) {
+    this.client = client;
+    this.store = store;
+    this.now = now;
+    this.publish = publish;
+  }
+
+  /** @param {string} conversation @returns {Promise<History>} */
+  async history(conversation) {
+    return (await this.store.get('history', conversation)) ?? newHistory(conversation);
+  }
+
+  /**
+   * Held messages, in order.
+   * @param {string} conversation @param {number} from @param {number} to @returns {Promise<any[]>}
+   */
+  held(conversation, from, to) {
+    if (from > to) return Promise.resolve([]);
+    return this.store.list('messages', { from: [conversation, from], to: [conversation, to] });
+  }
+
+  /**
+   * Fetches a page and keeps it.
+   * @param {string} conversation
+   * @param {{ before?: string, after?: string, around?: string, limit?: number, isForced?: boolean,
+   *   signal?: AbortSignal }} query
+   * @returns {Promise<Page>}
+   */
+  async fetch(conversation, { isForced = false, signal, ...query }) {
+    const order = query.after === undefined ? 'desc' : 'asc';
+    const page = await this.client.calls.messages({
+      id: conversation, query: { ...everything, order, limit: 50, ...query }, signal,
+    });
+    const messages = await this.keep(conversation, page, { isForced });
+    // Before and after the page there may be messages that the bounds left out, so `more` alone does not say.
+    return { messages, isFirst: page.next_older === null, isLast: page.next_newer === null };
+  }
+
+  /**
+   * Keeps a page as it came, beside what is held. Gives the messages as they are held now, in order.
+   * @param {string} conversation @param {any} page @param {{ isForced?: boolean }} options
+   */
+  async keep(conversation, page, { isForced = false } = {}) {
+    const known = position(this.now().generation, readCursor(page.cursor).id);
+    const { stretches } = stretchesOf(page.data);
+    /** @type {import('./store.js').Place[]} */
+    const places = [
+      ['history', conversation],
+      ['conversations', conversation],
+      ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
+    ];
+    /** @type {any[]} */
+    let kept = [];
+    const changes = await this.store.update(places, (found) => {
+      const rows = new Rows(places, found);
+      kept = page.data.map((/** @type {any} */ message) => {
+        const before = rows.get('messages', [conversation, message.seq]);
+        const merged = mergeMessage(before, message, known, { isForced });
+        rows.put('messages', merged);
+        return merged;
+      });
+      const history = rows.get('history', conversation) ?? newHistory(conversation);
+      let { held, from } = history;
+      for (const stretch of stretches) held = withStretch(held, ...stretch);
+      for (const skip of page.skipped) if (skip.reason === 'before_joining') from = Math.max(from, skip.to_seq + 1);
+      rows.put('history', { ...history, held, from });
+      keepLatest(rows, conversation, page, kept);
+      return rows.changes;
+    });
+    this.publish(changes);
+    return kept.sort((a, b) => a.seq - b.seq);
+  }
+
+  /**
+   * What of a stretch is not held is fetched.
+   * @param {string} conversation @param {number} from @param {number} to
+   * @param {{ isForced?: boolean, signal?: AbortSignal, onPage?: (done: number) => void }} options
+   *   `isForced` fetches what is held, too.
+   */
+  async complete(conversation, from, to, { isForced = false, signal, onPage } = {}) {
+    if (isForced) await this.forget(conversation, from, to);
+    for (let rounds = 0; ; rounds++) {
+      const history = await this.history(conversation);
+      const gaps = missing(history.held, Math.max(from, history.from), to);
+      const gap = gaps[gaps.length - 1];
+      if (!gap) return;
+      const anchor = await this.store.get('messages', [conversation, gap[1] + 1]);
+      const below = anchor ? null : await this.store.get('messages', [conversation, gap[0] - 1]);
+      const where = anchor ? { before: anchor.id } : below ? { after: below.id } : {};
+      const { messages } = await this.fetch(conversation, { ...where, limit: most, isForced, signal });
+      onPage?.(messages.length);
+      const after = await this.history(conversation);
+      const isNearer = missing(after.held, Math.max(from, after.from), to).length === 0 || messages.length > 0;
+      // A server that gives nothing where there should be something would be asked for ever.
+      if (!isNearer || rounds > (to - from) / most + 1000) throw new Error(`${conversation} has a hole at ${gap[1]}`);
+    }
+  }
+
+  /**
+   * Whether all of a stretch is held.
+   * @param {string} conversation @param {number} from @param {number} to
+   */
+  async isHeld(conversation, from, to) {
+    const { held, from: first } = await this.history(conversation);
+    const stretch = stretchAt(held, to);
+    return stretch !== null && stretch[0] <= Math.max(from, first);
+  }
+
+  /**
+   * What was held of a stretch is looked at as not held; the rows stay until better ones come.
+   * @param {string} conversation @param {number} from @param {number} to
+   */
+  async forget(conversation, from, to) {
+    const changes = await this.store.update([['history', conversation]], ([history]) =>
+      history
+        ? [{ table: 'history', key: conversation, row: { ...history, held: withoutStretch(history.held, from, to) } }]
+        : [],
+    );
+    this.publish(changes);
+  }
+
+  /**
+   * Fetches all of a conversation, from where an earlier try came to.
+   * @param {string} conversation
+   * @param {{ signal?: AbortSignal, onProgress?: (held: number, all: number) => void }} options
+   */
+  async all(conversation, { signal, onProgress } = {}) {
+    const mark = async (/** @type {History['state']} */ state) => {
+      const changes = await this.store.update([['history', conversation]], ([history]) => [
+        { table: 'history', key: conversation, row: { ...(history ?? newHistory(conversation)), state } },
+      ]);
+      this.publish(changes);
+    };
+    if ((await this.history(conversation)).state !== 'complete') await mark('started');
+    const last = (await this.fetch(conversation, { limit: most, signal })).messages;
+    const to = last[last.length - 1]?.seq ?? 0;
+    await this.complete(conversation, 1, to, {
+      signal,
+      onPage: async () => {
+        const { held } = await this.history(conversation);
+        onProgress?.(held.reduce((sum, [from, to]) => sum + to - from + 1, 0), to);
+      },
+    });
+    await mark('complete');
+  }
+}
+
+/**
+ * A page may end where the conversation does.
+ * @param {Rows} rows @param {string} id @param {any} page @param {any[]} kept
+ */
+function keepLatest(rows, id, page, kept) {
+  const conversation = rows.get('conversations', id);
+  const last = kept.find((message) => message.seq === page.latest_seq);
+  if (!conversation || !last || last.seq < (conversation.last_seq ?? 0)) return;
+  rows.put('conversations', { ...conversation, last_seq: last.seq, last_message_id: last.id, last_message: last });
+}

@@ -1,0 +1,63 @@
+/** @typedef {{ field: string, code: string, params?: Record<string, any> }} FieldProblem */
+/**
+ * @typedef {{ status?: number, code: string, detail?: string, params?: Record<string, any>, request?: string,
+ *   current?: any, errors?: FieldProblem[] }} Said
+ */
+
+/**
+ * Why a call was not answered as asked: what the server said (RFC 9457), or `network` when it said nothing. `code` is
+ * stable; people see a sentence that is chosen by `code` and `params`.
+ */
+export class Problem extends Error {
+  /**
+   * @param {Said} said
+   * @param {{ retryAfter?: number | null, cause?: unknown }} options
+   */
+  constructor(said, { retryAfter = null, cause } = {}) {
+    const fields = (said.errors ?? []).map(({ field, code }) => `${field} ${code}`).join(', ');
+    super(said.detail ?? (fields ? `${said.code}: ${fields}` : said.code), { cause });
+    this.name = 'Problem';
+    /** 0 when there was no answer. */
+    this.status = said.status ?? 0;
+    this.code = said.code;
+    this.params = said.params ?? {};
+    /** What was wrong with the input, field by field. */
+    this.errors = said.errors ?? [];
+    /**
+     * The first of these fields.
+     * @type {string | null}
+     */
+    this.field = this.errors[0]?.field ?? null;
+    /** With a conflict of revisions: the thing as it is now. */
+    this.current = said.current ?? null;
+    /** The id of the request, for the server's log. */
+    this.request = said.request ?? null;
+    /**
+     * Milliseconds that the server asks to wait.
+     * @type {number | null}
+     */
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same call may succeed later: nobody answered, or the server had no time. */
+  get isTemporary() {
+    return this.status === 0 ? this.code === 'network' : this.status === 429 || this.status >= 500;
+  }
+
+  /** Whether we have to say anew who we are. */
+  get isSignedOut() {
+    return this.status === 401;
+  }
+
+  /** For stores and other tabs, which carry values only. */
+  toJSON() {
+    const { status, code, message: detail, params, errors } = this;
+    return { status, code, detail, params, errors };
+  }
+}
+
+/**
+ * No answer came.
+ * @param {unknown} cause
+ */
+export const networkProblem = (cause) => new Problem({ code: 'network', detail: 'no answer' }, { cause });

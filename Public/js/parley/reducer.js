@@ -1,0 +1,453 @@
+// What an event makes of what is held: local state is f(events). Nothing here waits, reads or writes; `Rows` is given
+// the rows that the event touches and collects what becomes of them.
+//
+// The rules, so that an event may come twice, late, or beside an answer that knows more:
+//
+// - A thing with a `revision` is replaced by a newer one only.
+// - What has none (marks on a message, participants, levels) comes whole, and the newest event wins. `known` says as of
+//   which event a row is held; an answer is as new as its cursor.
+// - Read marks never move back.
+// - A stream's offsets follow one another. One that was seen changes nothing; one too far says that something is
+//   missing.
+
+import { newHistory, withStretch } from './history.js';
+import { clearOf, keyOf, put } from './store.js';
+
+/** @typedef {import('./store.js').Place} Place @typedef {import('./store.js').Change} Change */
+/** @typedef {import('./store.js').Key} Key */
+/**
+ * @typedef {object} Event
+ * @property {string} event
+ * @property {string} id
+ * @property {string} stream
+ * @property {number} offset
+ * @property {string} [at]
+ * @property {string | null} [actor_id]
+ * @property {any} [data]
+ */
+/**
+ * @typedef {object} Context
+ * @property {string | null} me
+ * @property {number} generation How often the server's history has changed under us.
+ * @property {(author: string) => boolean} isMuted
+ */
+/**
+ * What is left to do for whoever may ask the server.
+ * @typedef {object} Outcome
+ * @property {'applied' | 'known' | 'gap'} result
+ * @property {string[]} refetch Things by name, such as `conversation:12`, that the event did not tell in full.
+ * @property {string[]} recount Conversations whose unread messages are to be counted anew.
+ */
+
+/** Positions of another history are always older, whatever their number. Ids stay far below 2⁴⁰. */
+const generationStep = 2 ** 40;
+
+/** @param {number} generation @param {number | string} id */
+export const position = (generation, id) => generation * generationStep + Number(id);
+
+/** @param {number} known */
+const generationOf = (known) => Math.floor(known / generationStep);
+
+/** The rows of one transaction: what was read, and what becomes of it. */
+export class Rows {
+  /** @type {Map<string, any>} */
+  #rows = new Map();
+  /** @type {Map<string, Change>} */
+  #changes = new Map();
+  /** @type {Change[]} */
+  #clears = [];
+
+  /** @param {Place[]} places @param {any[]} rows */
+  constructor(places, rows) {
+    places.forEach(([place, key], number) => {
+      const [table, index] = place.split('@');
+      const row = rows[number];
+      if (index) this.#rows.set(nameOf(place, key), row);
+      if (index && row) this.#rows.set(nameOf(table, keyOf(table, row)), row);
+      if (!index) this.#rows.set(nameOf(table, key), row);
+    });
+  }
+
+  /** @param {string} place @param {Key} key */
+  get(place, key) {
+    const [table, index] = place.split('@');
+    const found = this.#rows.get(nameOf(place, key));
+    // By another name it may have been changed since.
+    return index && found ? this.#rows.get(nameOf(table, keyOf(table, found))) : found;
+  }
+
+  /** @param {string} table @param {any} row */
+  put(table, row) {
+    const name = nameOf(table, keyOf(table, row));
+    this.#rows.set(name, row);
+    if (table === 'messages') this.#rows.set(nameOf('messages@id', row.id), row);
+    this.#changes.set(name, put(table, row));
+  }
+
+  /** @param {string} table @param {Key} key */
+  remove(table, key) {
+    const name = nameOf(table, key);
+    this.#rows.delete(name);
+    this.#changes.set(name, { table, key });
+  }
+
+  /**
+   * Takes all rows of a conversation.
+   * @param {string} table @param {string} conversation
+   */
+  clear(table, conversation) {
+    const isOf = (/** @type {any} */ row) => row?.conversation_id === conversation;
+    for (const [name, row] of this.#rows) if (name.startsWith(`${table} `) && isOf(row)) this.#rows.delete(name);
+    for (const [name, change] of this.#changes) {
+      if (change.table === table && 'row' in change && isOf(change.row)) this.#changes.delete(name);
+    }
+    this.#clears.push(clearOf(table, conversation));
+  }
+
+  /** @returns {Change[]} What was cleared first. */
+  get changes() {
+    return [...this.#clears, ...this.#changes.values()];
+  }
+}
+
+/** @param {string} table @param {Key} key */
+const nameOf = (table, key) => `${table} ${JSON.stringify(key)}`;
+
+/**
+ * The rows that an event may touch.
+ * @param {Event} event
+ * @returns {Place[]}
+ */
+export function placesOf({ event, stream, data }) {
+  /** @type {Place[]} */
+  const places = [['streams', stream]];
+  if (event === 'hidden' || !data) return places;
+  const conversation = data.conversation_id ?? data.id;
+  switch (event.split('.')[0]) {
+    case 'message':
+      places.push(['messages', [conversation, data.seq]], ['messages@id', data.id]);
+      places.push(['conversations', conversation], ['history', conversation]);
+      if (data.client_id) places.push(['outbox', data.client_id]);
+      return places;
+    case 'action':
+      return [...places, ['messages@id', data.message_id]];
+    case 'receipt':
+      return [...places, ['receipts', [conversation, data.user_id]]];
+    case 'conversation':
+      return [...places, ['conversations', conversation], ['history', conversation]];
+    case 'participant':
+    case 'level':
+      return [...places, data.forum_id ? ['forums', data.forum_id] : ['conversations', conversation]];
+    case 'mark':
+      return [...places, ['conversations', conversation]];
+    case 'forum':
+      return [...places, ['forums', data.id]];
+    case 'user':
+      return [...places, ['people', data.id], ['place', 'me']];
+    case 'inbox':
+      return [...places, ['inbox', data.id ?? ''], ['place', 'inbox']];
+    case 'relation':
+      return [...places, ['relations', data.user_id]];
+    case 'preferences':
+      return [...places, ['place', 'me']];
+    case 'settings':
+      return [...places, ['place', 'settings']];
+    default:
+      return places;
+  }
+}
+
+/** @param {Rows} rows @param {Event} event @param {Context} context @returns {Outcome} */
+export function reduce(rows, event, context) {
+  /** @type {Outcome} */
+  const outcome = { result: 'applied', refetch: [], recount: [] };
+  const stream = rows.get('streams', event.stream);
+  if (stream && event.offset <= stream.offset) return { ...outcome, result: 'known' };
+  if (stream && event.offset > stream.offset + 1) return { ...outcome, result: 'gap' };
+  rows.put('streams', { name: event.stream, offset: event.offset });
+  if (event.event !== 'hidden' && event.data) {
+    const known = position(context.generation, event.id);
+    kinds[event.event.split('.')[0]]?.({ rows, event, data: event.data, known, context, outcome });
+  }
+  return outcome;
+}
+
+/** @typedef {{ rows: Rows, event: Event, data: any, known: number, context: Context, outcome: Outcome }} Step */
+/** @type {Record<string, (step: Step) => void>} */
+const kinds = {
+  message({ rows, data, known, context, outcome }) {
+    const before = rows.get('messages', [data.conversation_id, data.seq]);
+    const message = mergeMessage(before, data, known, { isEvent: true });
+    keepMessage(rows, message);
+    countMessage(rows, before, message, context, outcome);
+    // Our own, come round before the answer to its post: it waits no longer.
+    if (data.client_id && data.author_id === context.me && rows.get('outbox', data.client_id)) {
+      rows.remove('outbox', data.client_id);
+    }
+  },
+
+  action({ rows, event, data, known, context, outcome }) {
+    const message = rows.get('messages@id', data.message_id);
+    if (!message || known <= message.actions_known) return;
+    const isOwnStream = event.stream.startsWith('user:');
+    const { star, ...others } = message.actions ?? {};
+    const actions = isOwnStream ? { ...others } : keepMine(data.actions, message.actions);
+    const ownStar = isOwnStream ? data.actions.star && { count: 1, mine: true } : star;
+    if (ownStar) actions.star = ownStar;
+    // What of it is one's own no event says: asked for, when it was oneself.
+    if (!isOwnStream && event.actor_id === context.me) outcome.refetch.push(`message:${data.message_id}`);
+    rows.put('messages', { ...message, actions, actions_known: known });
+  },
+
+  receipt({ rows, data }) {
+    const held = rows.get('receipts', [data.conversation_id, data.user_id]);
+    rows.put('receipts', {
+      ...data,
+      read_up_to: Math.max(data.read_up_to, held?.read_up_to ?? 0),
+      delivered_up_to: Math.max(data.delivered_up_to, held?.delivered_up_to ?? 0),
+    });
+  },
+
+  conversation({ rows, event, data, known, outcome }) {
+    if (event.event === 'conversation.removed') return dropConversation(rows, data.id);
+    const held = rows.get('conversations', data.id);
+    // How much of what was said before is unread, and where its stream stands, no event says.
+    if (data.from_seq !== undefined && held?.unread_count === undefined) {
+      outcome.refetch.push(`conversation:${data.id}`);
+    }
+    if (data.kind === undefined) {
+      outcome.refetch.push(`conversation:${data.id}`);
+    } else {
+      rows.put('conversations', mergeConversation(held, data, known));
+    }
+    return undefined;
+  },
+
+  participant({ rows, event, data, known, context }) {
+    if (data.forum_id) {
+      const forum = rows.get('forums', data.forum_id);
+      if (forum && data.user_id === context.me) rows.put('forums', { ...forum, role: data.role ?? null });
+      return;
+    }
+    const held = rows.get('conversations', data.conversation_id);
+    if (!held || known <= (held.participants_known ?? 0)) return;
+    const isIn = event.event !== 'participant.left' && data.role !== undefined;
+    const others = held.participants?.filter((/** @type {any} */ one) => one.user_id !== data.user_id);
+    const participants = others && (isIn ? [...others, { user_id: data.user_id, role: data.role }] : others);
+    const step = { 'participant.joined': 1, 'participant.left': -1 }[event.event] ?? 0;
+    const count = participants?.length ?? Math.max(0, (held.participant_count ?? 0) + step);
+    const role = data.user_id === context.me && isIn ? { role: data.role } : {};
+    rows.put('conversations', {
+      ...held, ...role, participants, participant_count: count, participants_known: known,
+    });
+  },
+
+  mark({ rows, data, outcome }) {
+    const held = rows.get('conversations', data.conversation_id);
+    if (!held) return;
+    const read = Math.max(held.read_up_to ?? 0, data.read_up_to);
+    const delivered = Math.max(held.delivered_up_to ?? 0, data.delivered_up_to);
+    const isAllRead = read >= (held.last_seq ?? 0);
+    if (read > (held.read_up_to ?? 0) && !isAllRead) outcome.recount.push(held.id);
+    const unread = isAllRead ? { unread_count: 0 } : {};
+    rows.put('conversations', { ...held, read_up_to: read, delivered_up_to: delivered, ...unread });
+  },
+
+  level({ rows, data, known }) {
+    const table = data.forum_id ? 'forums' : 'conversations';
+    const held = rows.get(table, data.forum_id ?? data.conversation_id);
+    if (!held || known <= (held.level_known ?? 0)) return;
+    rows.put(table, { ...held, level: data.level, level_set: data.set, level_known: known });
+  },
+
+  forum({ rows, event, data, known, outcome }) {
+    if (event.event === 'forum.deleted') {
+      rows.remove('forums', data.id);
+      outcome.refetch.push(`forum:${data.id}`);
+    } else if (data.title === undefined) {
+      outcome.refetch.push(`forum:${data.id}`);
+    } else {
+      rows.put('forums', mergeThing(rows.get('forums', data.id), data, known));
+    }
+  },
+
+  user({ rows, data, known, context, outcome }) {
+    if (data.revision === undefined) {
+      outcome.refetch.push(`user:${data.id}`);
+      return;
+    }
+    rows.put('people', mergeThing(rows.get('people', data.id), data, known));
+    if (data.id === context.me) putMe(rows, data, known);
+  },
+
+  inbox({ rows, event, data, outcome }) {
+    if (event.event === 'inbox.added' && data.id) rows.put('inbox', data);
+    outcome.refetch.push('inbox');
+  },
+
+  relation({ rows, data, known }) {
+    const held = rows.get('relations', data.user_id);
+    if (!held || known > held.known) rows.put('relations', { ...data, known });
+  },
+
+  preferences({ rows, data, known }) {
+    putMe(rows, data, known);
+  },
+
+  settings({ rows, data, known }) {
+    const held = rows.get('place', 'settings');
+    if (!held || data.revision > held.value.revision || generationOf(known) > generationOf(held.known)) {
+      rows.put('place', { name: 'settings', value: data, known });
+    }
+  },
+};
+
+/**
+ * Oneself, of whom more is told than of others.
+ * @param {Rows} rows @param {any} person @param {number} known
+ */
+export function putMe(rows, person, known) {
+  const held = rows.get('place', 'me');
+  rows.put('place', { name: 'me', value: mergeThing(held?.value, person, known) });
+}
+
+/**
+ * A thing with a revision. An answer of the same revision may say more of it than an event did.
+ * @param {any} held @param {any} incoming @param {number} known
+ */
+export function mergeThing(held, incoming, known) {
+  if (!held) return { ...incoming, known };
+  const isNewer =
+    generationOf(known) > generationOf(held.known) || incoming.revision > held.revision ||
+    (incoming.revision === held.revision && known >= held.known);
+  return isNewer ? { ...held, ...incoming, known } : held;
+}
+
+/**
+ * What has its own rules beside the revision keeps them: participants, level, marks, and where it has come to.
+ * @param {any} held @param {any} incoming @param {number} known
+ */
+export function mergeConversation(held, incoming, known) {
+  if (!held || generationOf(known) > generationOf(held.known)) return { ...incoming, known };
+  const merged = mergeThing(held, incoming, known);
+  const most = (/** @type {string} */ name) => Math.max(held[name] ?? 0, incoming[name] ?? 0);
+  const isBehind = (held.last_seq ?? 0) > (incoming.last_seq ?? 0);
+  const kept = isBehind ? held : merged;
+  const later = (/** @type {string} */ name) => known < (held[`${name}_known`] ?? 0);
+  return {
+    ...merged,
+    last_seq: most('last_seq'),
+    last_message_id: kept.last_message_id,
+    last_message: kept.last_message,
+    ...(held.read_up_to === undefined && incoming.read_up_to === undefined
+      ? {}
+      : { read_up_to: most('read_up_to'), delivered_up_to: most('delivered_up_to') }),
+    unread_count: isBehind || most('read_up_to') > (incoming.read_up_to ?? 0) ? held.unread_count : merged.unread_count,
+    ...(later('participants') ? { participants: held.participants, participant_count: held.participant_count } : {}),
+    ...(later('level') ? { level: held.level, level_set: held.level_set } : {}),
+  };
+}
+
+/**
+ * A message of an event or an answer, beside the one that is held.
+ * @param {any} held @param {any} incoming @param {number} known
+ * @param {{ isEvent?: boolean, isForced?: boolean }} options `isForced`: what is held was found to be wrong.
+ */
+export function mergeMessage(held, incoming, known, { isEvent = false, isForced = false } = {}) {
+  const isOther = !held || generationOf(known) > generationOf(held.known) || (isForced && known >= held.known);
+  if (isOther) return { ...incoming, actions: incoming.actions ?? {}, known, actions_known: known };
+  const isNewer = incoming.revision > held.revision || (incoming.revision === held.revision && known >= held.known);
+  const content = isNewer ? { ...incoming, known } : held;
+  const hasActions = known >= held.actions_known;
+  const actions = incoming.actions ?? {};
+  return {
+    ...content,
+    actions: !hasActions ? held.actions : isEvent ? keepMine(actions, held.actions) : actions,
+    actions_known: hasActions ? known : held.actions_known,
+    // Events don't say it; it never goes back.
+    ...(held.status && !content.status ? { status: held.status } : {}),
+  };
+}
+
+/**
+ * An event says how many, and not whether oneself is among them.
+ * @param {Record<string, any>} [incoming] @param {Record<string, any>} [held]
+ */
+function keepMine(incoming = {}, held = {}) {
+  /** @type {Record<string, any>} */
+  const actions = {};
+  for (const [type, action] of Object.entries(incoming)) {
+    actions[type] = held[type]?.mine ? { ...action, mine: true } : action;
+  }
+  if (held.star && !actions.star) actions.star = held.star;
+  return actions;
+}
+
+/**
+ * Puts a message, and that it is held.
+ * @param {Rows} rows @param {any} message
+ */
+export function keepMessage(rows, message) {
+  const history = rows.get('history', message.conversation_id) ?? newHistory(message.conversation_id);
+  rows.put('messages', message);
+  const held = withStretch(history.held, message.seq, message.seq);
+  if (JSON.stringify(held) !== JSON.stringify(history.held)) rows.put('history', { ...history, held });
+}
+
+/**
+ * What waits to be read, as far as one message goes.
+ * @param {any} message @param {any} conversation @param {Context} context
+ */
+export const isUnread = (message, conversation, context) =>
+  message !== undefined && !message.deleted && !message.machine_only && message.author_id !== context.me &&
+  !context.isMuted(message.author_id) && !message.moved_from && message.seq > (conversation.read_up_to ?? 0);
+
+/** @param {Rows} rows @param {any} before @param {any} message @param {Context} context @param {Outcome} outcome */
+function countMessage(rows, before, message, context, outcome) {
+  const held = rows.get('conversations', message.conversation_id);
+  if (!held) {
+    outcome.refetch.push(`conversation:${message.conversation_id}`);
+    return;
+  }
+  const isNew = message.seq > (held.last_seq ?? 0);
+  const isLast = message.seq >= (held.last_seq ?? 0);
+  let unread = held.unread_count;
+  if (unread !== undefined) {
+    const counts = isUnread(message, held, context);
+    if (isNew) {
+      unread = Math.min(1000, unread + Number(counts));
+    } else if (before && unread < 1000) {
+      // A count of 1000 may stand for more.
+      const did = isUnread(before, held, context);
+      unread = Math.max(0, unread + Number(counts) - Number(did));
+    } else if (message.seq > (held.read_up_to ?? 0)) {
+      outcome.recount.push(held.id);
+    }
+  }
+  const last = isLast ? { last_seq: message.seq, last_message_id: message.id, last_message: message } : {};
+  rows.put('conversations', { ...held, ...last, unread_count: unread });
+}
+
+/**
+ * Nothing of it stays, but what the person themselves has written and not sent.
+ * @param {Rows} rows @param {string} id
+ */
+export function dropConversation(rows, id) {
+  rows.remove('conversations', id);
+  rows.remove('history', id);
+  rows.remove('streams', `conversation:${id}`);
+  rows.clear('messages', id);
+  rows.clear('receipts', id);
+}
+
+/**
+ * A message that an answer brought, where it is newer than what the conversation ends with.
+ * @param {Rows} rows @param {any} message
+ */
+export function keepSent(rows, message) {
+  keepMessage(rows, message);
+  const held = rows.get('conversations', message.conversation_id);
+  if (!held || message.seq < (held.last_seq ?? 0)) return;
+  const last = { last_seq: message.seq, last_message_id: message.id, last_message: message };
+  rows.put('conversations', { ...held, ...last });
+}

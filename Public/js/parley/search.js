@@ -1,0 +1,108 @@
+// Looking through what is held here, without the server. Words are folded as the server folds them as far as a browser
+// can: case, accents and width don't matter, and in scripts without spaces any part of the text is found.
+
+import { compareIds } from './ids.js';
+
+/**
+ * @typedef {object} Search
+ * @property {string} [q] Words, "phrases", -not, prefix*.
+ * @property {string} [conversation]
+ * @property {string} [author]
+ * @property {string} [hashtag]
+ * @property {string} [mention] A name.
+ * @property {string} [annotation] A type.
+ * @property {'file' | 'link'} [has]
+ * @property {string} [after_time] RFC 3339.
+ * @property {string} [before_time]
+ * @property {number} [limit]
+ */
+/** @typedef {{ text: string, isNot: boolean, isPrefix: boolean, isLoose: boolean }} Term */
+
+const withoutSpaces = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+
+/**
+ * Lower case, without accents, one space between words.
+ * @param {string} text
+ */
+export const fold = (text) =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{So}]+/gu, ' ')
+    .trim();
+
+/** @param {string} query @returns {Term[]} */
+export function readQuery(query) {
+  const terms = [];
+  for (const [, not, phrase, word] of query.matchAll(/(-?)(?:"([^"]*)"|([^\s"]+))/g)) {
+    const text = fold(phrase ?? word);
+    if (text === '') continue;
+    const isPrefix = phrase === undefined && word.endsWith('*');
+    terms.push({ text, isNot: not === '-', isPrefix, isLoose: withoutSpaces.test(text) || /\p{So}/u.test(text) });
+  }
+  return terms;
+}
+
+/** @param {string} text @param {Term[]} terms */
+export function matchesQuery(text, terms) {
+  const folded = ` ${fold(text)} `;
+  return terms.every((term) => {
+    const wanted = term.isLoose ? term.text : term.isPrefix ? ` ${term.text}` : ` ${term.text} `;
+    return folded.includes(wanted) !== term.isNot;
+  });
+}
+
+/**
+ * Held messages that fit, newest first, found conversation by conversation.
+ * @param {import('./store.js').Store} store
+ * @param {string[]} conversations Where to look.
+ * @param {Search} search
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any[]>}
+ */
+export async function searchHeld(store, conversations, search, signal) {
+  const { limit = 50 } = search;
+  const terms = readQuery(search.q ?? '');
+  /** @type {any[]} */
+  let found = [];
+  for (const conversation of search.conversation ? [search.conversation] : conversations) {
+    let to = Number.MAX_SAFE_INTEGER;
+    for (let count = 0; count < limit; ) {
+      if (signal?.aborted) return [];
+      const messages = await store.list('messages', {
+        from: [conversation, 0], to: [conversation, to], limit: chunk, newestFirst: true,
+      });
+      const fitting = messages.filter((message) => fits(message, search, terms));
+      found.push(...fitting);
+      count += fitting.length;
+      if (messages.length < chunk) break;
+      to = messages[messages.length - 1].seq - 1;
+    }
+    found = found.sort((a, b) => compareIds(b.id, a.id)).slice(0, limit);
+  }
+  return found;
+}
+
+const chunk = 500;
+
+/** @param {any} message @param {Search} search @param {Term[]} terms */
+function fits(message, search, terms) {
+  if (message.deleted || message.machine_only) return false;
+  const { entities = {}, annotations = [], attachments = [] } = message;
+  const types = annotations.map((/** @type {any} */ annotation) => annotation.type);
+  const names = (/** @type {any[]} */ list = [], /** @type {string} */ wanted = '') =>
+    list.some(({ name }) => fold(name ?? '') === fold(wanted));
+  return (
+    (search.author === undefined || message.author_id === search.author) &&
+    (search.hashtag === undefined || names(entities.hashtags, search.hashtag)) &&
+    (search.mention === undefined || names(entities.mentions, search.mention)) &&
+    (search.annotation === undefined || types.includes(search.annotation)) &&
+    (search.has !== 'file' || attachments.length > 0) &&
+    (search.has !== 'link' || (entities.links ?? []).length > 0) &&
+    (search.after_time === undefined || message.created_at > search.after_time) &&
+    (search.before_time === undefined || message.created_at < search.before_time) &&
+    (terms.length === 0 || matchesQuery(message.text ?? '', terms))
+  );
+}

@@ -1,0 +1,306 @@
+// What a client holds, on the disk. One way to write: `update` reads the named rows, asks what becomes of them, and
+// writes that, all in one transaction. So an event and the cursor behind it are there together or not at all, and two
+// tabs that write at once never undo one another.
+//
+// | table | key | row |
+// |---|---|---|
+// | `place` | a name | `cursor`, `me`, `settings`, … |
+// | `people`, `forums`, `conversations` | id | the thing, and `known` |
+// | `messages` | [conversation, seq] | the message, and `known`; found by `id` and by `client_id` too |
+// | `history` | conversation | which stretches of it are held |
+// | `streams` | name | the offset of the last event |
+// | `receipts` | [conversation, person] | how far somebody has come |
+// | `relations` | person | follow, mute, block |
+// | `inbox` | id | what rang |
+// | `outbox` | operation's id | what waits to be sent |
+// | `drafts` | conversation | what is being written |
+// | `files` | a name | the bytes of what waits to be uploaded |
+
+/** @typedef {string | number | (string | number)[]} Key */
+// A row's place. A table's name may carry an index: `messages@id`.
+/** @typedef {[table: string, key: Key]} Place */
+/** @typedef {{ table: string, key: Key, row: any }} Put @typedef {{ table: string, key: Key }} Remove */
+/** @typedef {{ table: string, from: Key, to: Key }} Clear */
+/** @typedef {Put | Remove | Clear} Change */
+/**
+ * @typedef {object} Store
+ * @property {(table: string, key: Key) => Promise<any>} get A row, or undefined.
+ * @property {(table: string, range?: Range) => Promise<any[]>} list Rows in the order of their keys.
+ * @property {(places: Place[], decide: (rows: any[]) => Change[]) => Promise<Change[]>} update Gives what was written.
+ * @property {() => Promise<void>} erase Everything goes.
+ * @property {() => void} close
+ */
+/** @typedef {{ from?: Key, to?: Key, limit?: number, newestFirst?: boolean }} Range Both ends belong to it. */
+
+/** @type {Record<string, { key: string[], indices?: Record<string, string> }>} */
+export const tables = {
+  place: { key: ['name'] },
+  people: { key: ['id'] },
+  forums: { key: ['id'] },
+  conversations: { key: ['id'] },
+  messages: { key: ['conversation_id', 'seq'], indices: { id: 'id', client: 'client_id' } },
+  history: { key: ['id'] },
+  streams: { key: ['name'] },
+  receipts: { key: ['conversation_id', 'user_id'] },
+  relations: { key: ['user_id'] },
+  inbox: { key: ['id'] },
+  outbox: { key: ['id'] },
+  drafts: { key: ['conversation_id'] },
+  files: { key: ['id'] },
+};
+
+/**
+ * The key of a row.
+ * @param {string} table @param {any} row
+ * @returns {Key}
+ */
+export function keyOf(table, row) {
+  const names = tables[table].key;
+  return names.length === 1 ? row[names[0]] : names.map((name) => row[name]);
+}
+
+/**
+ * A change that puts a row.
+ * @param {string} table @param {any} row
+ * @returns {Put}
+ */
+export const put = (table, row) => ({ table, key: keyOf(table, row), row });
+
+/**
+ * A change that takes all messages of a conversation.
+ * @param {string} table @param {string} conversation
+ * @returns {Clear}
+ */
+export const clearOf = (table, conversation) => ({
+  table,
+  from: [conversation],
+  // A list comes after every number and text.
+  to: /** @type {any} */ ([conversation, []]),
+});
+
+/**
+ * In memory, for tests, for Node, and for browsers that keep nothing in private windows.
+ * @returns {Store}
+ */
+export function memoryStore() {
+  /** @type {Record<string, MemoryTable>} */
+  let held = {};
+  const table = (/** @type {string} */ name) => (held[name] ??= new MemoryTable(name));
+  const get = (/** @type {string} */ place, /** @type {Key} */ key) => {
+    const [name, index] = place.split('@');
+    return structuredCopy(table(name).get(key, index));
+  };
+  return {
+    get: async (place, key) => get(place, key),
+    list: async (name, { from = -Infinity, to = [[]], limit = Infinity, newestFirst = false } = {}) => {
+      const rows = table(name).inRange(from, /** @type {any} */ (to));
+      if (newestFirst) rows.reverse();
+      return rows.slice(0, limit).map(structuredCopy);
+    },
+    update: async (places, decide) => {
+      const changes = decide(places.map(([place, key]) => get(place, key)));
+      for (const change of changes) {
+        if ('from' in change) table(change.table).clear(change.from, change.to);
+        else if ('row' in change) table(change.table).put(structuredCopy(change.row));
+        else table(change.table).remove(change.key);
+      }
+      return changes;
+    },
+    erase: async () => {
+      held = {};
+    },
+    close: () => {},
+  };
+}
+
+/** Rows by the first part of their key, so that a page of a conversation is not looked for among all messages. */
+class MemoryTable {
+  /** @type {Map<string, Map<string, any>>} */
+  #rows = new Map();
+  /** @type {Record<string, Map<any, any>>} */
+  #indices = {};
+
+  /** @param {string} name */
+  constructor(name) {
+    this.name = name;
+    this.fields = Object.entries(tables[name].indices ?? {});
+    for (const [index] of this.fields) this.#indices[index] = new Map();
+  }
+
+  /** @param {Key} key @param {string} [index] */
+  get(key, index) {
+    if (index) return this.#indices[index].get(key);
+    return this.#rows.get(firstOf(key))?.get(JSON.stringify(key));
+  }
+
+  /** @param {any} row */
+  put(row) {
+    const key = keyOf(this.name, row);
+    this.remove(key);
+    const first = firstOf(key);
+    if (!this.#rows.has(first)) this.#rows.set(first, new Map());
+    this.#rows.get(first)?.set(JSON.stringify(key), row);
+    for (const [index, field] of this.fields) if (row[field] != null) this.#indices[index].set(row[field], row);
+  }
+
+  /** @param {Key} key */
+  remove(key) {
+    const row = this.get(key);
+    if (!row) return;
+    this.#rows.get(firstOf(key))?.delete(JSON.stringify(key));
+    for (const [index, field] of this.fields) this.#indices[index].delete(row[field]);
+  }
+
+  /** @param {Key} from @param {Key} to */
+  clear(from, to) {
+    for (const row of this.inRange(from, to)) this.remove(keyOf(this.name, row));
+  }
+
+  /**
+   * In the order of their keys.
+   * @param {any} from @param {any} to
+   * @returns {any[]}
+   */
+  inRange(from, to) {
+    const isOne = Array.isArray(from) && Array.isArray(to) && from[0] === to[0];
+    const rows = isOne ? [this.#rows.get(firstOf(from)) ?? new Map()] : [...this.#rows.values()];
+    return rows
+      .flatMap((rows) => [...rows.values()])
+      .map((row) => ({ row, key: keyOf(this.name, row) }))
+      .filter(({ key }) => compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0)
+      .sort((a, b) => compareKeys(a.key, b.key))
+      .map(({ row }) => row);
+  }
+}
+
+/** @param {Key} key */
+const firstOf = (key) => String(Array.isArray(key) ? key[0] : key);
+
+/**
+ * What one holds is not what another holds.
+ * @param {any} row
+ */
+const structuredCopy = (row) => (row === undefined ? undefined : structuredClone(row));
+
+/**
+ * As IndexedDB orders keys: numbers, then texts, then lists.
+ * @param {any} a @param {any} b
+ * @returns {number}
+ */
+export function compareKeys(a, b) {
+  const rank = (/** @type {any} */ key) => (Array.isArray(key) ? 2 : typeof key === 'string' ? 1 : 0);
+  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  if (!Array.isArray(a)) return a < b ? -1 : a > b ? 1 : 0;
+  for (let place = 0; place < Math.min(a.length, b.length); place++) {
+    const order = compareKeys(a[place], b[place]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+const version = 1;
+
+/**
+ * In the browser. One database for each place and person.
+ * @param {string} name @param {{ indexedDB?: IDBFactory, onLost?: () => void }} options
+ *   `onLost`: another tab erased it, or
+ * holds a newer one.
+ * @returns {Promise<Store>}
+ */
+export async function browserStore(name, { indexedDB = globalThis.indexedDB, onLost } = {}) {
+  const opening = indexedDB.open(name, version);
+  opening.onupgradeneeded = () => {
+    for (const [table, { key, indices }] of Object.entries(tables)) {
+      const made = opening.result.createObjectStore(table, { keyPath: key.length === 1 ? key[0] : key });
+      for (const [index, field] of Object.entries(indices ?? {})) made.createIndex(index, field);
+    }
+  };
+  const database = await answered(opening);
+  database.onversionchange = () => {
+    database.close();
+    onLost?.();
+  };
+  database.onclose = () => onLost?.();
+
+  const source = (/** @type {IDBTransaction} */ transaction, /** @type {string} */ place) => {
+    const [table, index] = place.split('@');
+    const store = transaction.objectStore(table);
+    return index ? store.index(index) : store;
+  };
+  const tableOf = (/** @type {string} */ place) => place.split('@')[0];
+
+  return {
+    get: (place, key) => answered(source(database.transaction(tableOf(place)), place).get(key)),
+    list: (table, { from, to, limit = Infinity, newestFirst = false } = {}) => {
+      const store = database.transaction(table).objectStore(table);
+      const range = rangeOf(from, to);
+      if (!newestFirst) return answered(store.getAll(range, Number.isFinite(limit) ? limit : undefined));
+      return new Promise((resolve, reject) => {
+        /** @type {any[]} */
+        const rows = [];
+        const request = store.openCursor(range, 'prev');
+        request.onerror = () => reject(request.error);
+        request.onsuccess = () => {
+          const cursor = request.result;
+          if (!cursor || rows.length >= limit) return resolve(rows);
+          rows.push(cursor.value);
+          return cursor.continue();
+        };
+      });
+    },
+    update: (places, decide) =>
+      new Promise((resolve, reject) => {
+        // The whole of it: what the closure will write is not known before it has read.
+        const transaction = database.transaction(Object.keys(tables), 'readwrite');
+        /** @type {Change[]} */
+        let changes = [];
+        /** @type {unknown} */
+        let fault = null;
+        const write = (/** @type {any[]} */ rows) => {
+          try {
+            changes = decide(rows);
+            for (const change of changes) {
+              const store = transaction.objectStore(change.table);
+              if ('from' in change) store.delete(/** @type {IDBKeyRange} */ (rangeOf(change.from, change.to)));
+              else if ('row' in change) store.put(change.row);
+              else store.delete(change.key);
+            }
+          } catch (error) {
+            fault = error;
+            transaction.abort();
+          }
+        };
+        transaction.oncomplete = () => resolve(changes);
+        transaction.onabort = () => reject(fault ?? transaction.error);
+        const rows = new Array(places.length);
+        let left = places.length;
+        if (left === 0) return write(rows);
+        return places.forEach(([place, key], number) => {
+          const request = source(transaction, place).get(key);
+          request.onsuccess = () => {
+            rows[number] = request.result;
+            if (--left === 0) write(rows);
+          };
+        });
+      }),
+    erase: async () => {
+      database.close();
+      await answered(indexedDB.deleteDatabase(name));
+    },
+    close: () => database.close(),
+  };
+}
+
+/** @param {Key} [from] @param {Key} [to] */
+function rangeOf(from, to) {
+  if (from !== undefined && to !== undefined) return IDBKeyRange.bound(from, to);
+  if (from !== undefined) return IDBKeyRange.lowerBound(from);
+  return to === undefined ? undefined : IDBKeyRange.upperBound(to);
+}
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+const answered = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });

@@ -1,0 +1,557 @@
+// Keeps what is held equal to what the server holds: a snapshot, and from then on every event, in order, each kept in
+// one transaction with the cursor behind it. Where the server can't tell what happened since (`reset`), every
+// conversation is compared by its digest and what differs is fetched anew, before the cursor moves.
+
+import { readCursor } from './ids.js';
+import { Live } from './live.js';
+import { Problem } from './problem.js';
+import {
+  Rows, dropConversation, isUnread, mergeConversation, mergeMessage, mergeThing, placesOf, position, putMe,
+  reduce,
+} from './reducer.js';
+import { put } from './store.js';
+import { wait } from './time.js';
+import { verify } from './verify.js';
+
+/** @typedef {import('./store.js').Change} Change @typedef {import('./store.js').Place} Place */
+/** @typedef {import('./reducer.js').Event} Event */
+/**
+ * @typedef {object} SyncOptions
+ * @property {import('./client.js').Client} client
+ * @property {import('./store.js').Store} store
+ * @property {import('./mirror.js').Mirror} mirror
+ * @property {import('./pages.js').Pages} pages
+ * @property {(changes: Change[]) => void} publish
+ * @property {(kind: string, detail: any) => void} emit
+ * @property {Partial<import('./live.js').LiveOptions>} [live] What tests choose.
+ */
+
+/** What has its turn among the events, without being one. */
+const control = ['lagging', 'reset', 'notice', 'complete'];
+
+/** Events that are kept in one transaction, at most. */
+const mostAtOnce = 200;
+
+export class Sync {
+  /**
+   * Frames that wait for their turn.
+   * @type {any[]}
+   */
+  #queue = [];
+  #isPumping = false;
+  /**
+   * Streams that the server has stopped telling of.
+   * @type {Set<string>}
+   */
+  #lagging = new Set();
+  /**
+   * Conversations and forums that are followed because somebody looks at them.
+   * @type {Set<string>}
+   */
+  topics = new Set();
+  /**
+   * Things to ask the server for, by name.
+   * @type {Set<string>}
+   */
+  #wanted = new Set();
+  #isFetching = false;
+  #stop = new AbortController();
+
+  /** @param {SyncOptions} options */
+  constructor({ client, store, mirror, pages, publish, emit, live }) {
+    this.client = client;
+    this.store = store;
+    this.mirror = mirror;
+    this.pages = pages;
+    this.publish = publish;
+    this.emit = emit;
+    this.live = new Live({
+      ...live,
+      url: client.origin,
+      token: client.token,
+      hello: async () => ({ cursor: this.mirror.cursor, topics: ['me'] }),
+      onFrame: (frame) => this.#take(frame),
+      onState: (state, reason) => this.#changed(state, reason),
+    });
+  }
+
+  /** Fetches a first snapshot where there is none, and follows. It keeps trying until `stop`. */
+  async start() {
+    const { signal } = this.#stop;
+    for (let tries = 1; !signal.aborted && this.mirror.cursor === null; tries++) {
+      try {
+        this.emit('state', { connection: 'connecting', reason: null });
+        await this.#keepSnapshot(await this.#snapshot(), { isFirst: true });
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        this.emit('state', { connection: error.isTemporary ? 'offline' : 'stopped', reason: error });
+        if (!error.isTemporary) return;
+        await wait(error.retryAfter ?? this.live.options.pause(tries), signal);
+      }
+    }
+    if (!signal.aborted) this.live.start();
+  }
+
+  stop() {
+    this.#stop.abort();
+    this.#queue = [];
+    this.live.stop();
+  }
+
+  /**
+   * Follows a conversation or a forum that is not one's own, for as long as somebody looks at it.
+   * @param {Set<string>} topics
+   */
+  follow(topics) {
+    const added = [...topics].filter((topic) => !this.topics.has(topic));
+    const gone = [...this.topics].filter((topic) => !topics.has(topic));
+    this.topics = new Set(topics);
+    if (this.live.state !== 'live') return;
+    if (gone.length > 0) this.live.command('unsubscribe', { topics: gone }).catch(() => {});
+    if (added.length > 0) this.#subscribe(added);
+  }
+
+  // What comes.
+
+  /** @param {any} frame */
+  #take(frame) {
+    if (frame.event !== undefined && frame.offset === undefined) return this.#signal(frame);
+    this.#queue.push(frame);
+    return this.#pump();
+  }
+
+  /**
+   * The lossy lane: shown at once, kept nowhere.
+   * @param {any} frame
+   */
+  #signal(frame) {
+    if (control.includes(frame.event)) {
+      this.#queue.push(frame);
+      this.#pump();
+      return;
+    }
+    this.emit(frame.event === 'forum.activity' ? 'forumActivity' : frame.event, frame.data ?? frame);
+  }
+
+  async #pump() {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    try {
+      while (this.#queue.length > 0 && !this.#stop.signal.aborted) {
+        const isEvent = (/** @type {any} */ frame) => frame.event !== undefined && frame.offset !== undefined;
+        const other = this.#queue.findIndex((frame) => !isEvent(frame));
+        const count = Math.min(mostAtOnce, other === -1 ? this.#queue.length : other);
+        if (count > 0) await this.apply(this.#queue.splice(0, count));
+        else await this.#control(this.#queue.shift());
+      }
+    } catch (error) {
+      // What can't be kept or asked for now is asked for again, from the cursor.
+      this.#queue = [];
+      this.emit('fault', error);
+      this.live.restart();
+    } finally {
+      this.#isPumping = false;
+    }
+  }
+
+  /** @param {any} frame */
+  async #control(frame) {
+    if (frame.event === 'reset' || (frame.hello && frame.reset)) {
+      await this.#reset(frame.reason);
+      this.live.restart();
+    } else if (frame.hello && frame.user_id !== undefined && frame.user_id !== this.mirror.me?.id) {
+      this.live.stop();
+      this.emit('accountChanged', { id: frame.user_id });
+    } else if (frame.hello) {
+      if (frame.cursor) await this.#moveCursor(frame.cursor);
+      this.#lagging.clear();
+      this.live.caughtUp();
+      if (this.topics.size > 0) this.#subscribe([...this.topics]);
+    } else if (frame.event === 'lagging') {
+      this.#lagging.add(frame.stream);
+      await this.#subscribe([frame.stream]);
+    } else if (frame.event === 'notice') {
+      if (frame.code === 'lost') this.want(frame.topic);
+      this.emit('notice', frame);
+    }
+  }
+
+  /**
+   * Subscribes from now on, and then fetches what of the streams has been missed, so that nothing falls between.
+   * @param {string[]} topics
+   */
+  async #subscribe(topics) {
+    try {
+      const asked = topics.map((topic) => (/^(site$|user:)/.test(topic) ? 'me' : topic));
+      await this.live.command('subscribe', { topics: [...new Set(asked)].map((topic) => ({ topic })) });
+      for (const topic of topics) {
+        const held = await this.store.get('streams', topic);
+        if (held) await this.#pull(topic, held.offset);
+        this.#lagging.delete(topic);
+      }
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      // Not ours any longer, or cut off: then hello begins anew.
+      for (const topic of topics) if (error.status === 404) this.#lagging.delete(topic);
+    }
+  }
+
+  /**
+   * Applies events that follow one another, and keeps them with the cursor in one transaction.
+   * @param {Event[]} events
+   */
+  async apply(events) {
+    let left = events;
+    while (left.length > 0) {
+      const { changes, outcomes, gap } = await this.#keepEvents(left);
+      this.publish(changes);
+      left.slice(0, outcomes.length).forEach((event, place) => this.#told(event, outcomes[place]));
+      left = left.slice(outcomes.length);
+      if (!gap) return;
+      await this.#pull(gap.stream, gap.after);
+      const stream = await this.store.get('streams', gap.stream);
+      // Still not there: then what is between can't be had, and the event itself is all there is.
+      if (stream && stream.offset < left[0].offset - 1) await this.#skipTo(gap.stream, left[0].offset - 1);
+    }
+  }
+
+  /** @param {Event[]} events */
+  async #keepEvents(events) {
+    const context = this.mirror.context;
+    /** @type {Map<string, Place>} */
+    const places = new Map([['cursor', /** @type {Place} */ (['place', 'cursor'])]]);
+    for (const event of events) for (const place of placesOf(event)) places.set(JSON.stringify(place), place);
+    /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
+    const kept = { outcomes: [], gap: null };
+    const list = [...places.values()];
+    const changes = await this.store.update(list, (found) => {
+      const rows = new Rows(list, found);
+      const cursor = rows.get('place', 'cursor');
+      let last = Number(cursor ? readCursor(cursor.value).id : 0);
+      kept.outcomes = [];
+      kept.gap = null;
+      for (const event of events) {
+        const outcome = reduce(rows, event, context);
+        if (outcome.result === 'gap') {
+          kept.gap = { stream: event.stream, after: rows.get('streams', event.stream).offset };
+          break;
+        }
+        kept.outcomes.push(outcome);
+        // What is followed beside one's own comes out of its turn, and says nothing about the rest.
+        if (this.mirror.isOwn(event.stream) && this.#lagging.size === 0) last = Math.max(last, Number(event.id));
+      }
+      if (cursor && last > readCursor(cursor.value).id) {
+        rows.put('place', { ...cursor, value: `${readCursor(cursor.value).epoch}.${last}` });
+      }
+      return rows.changes;
+    });
+    return { changes, ...kept };
+  }
+
+  /** @param {Event} event @param {import('./reducer.js').Outcome} outcome */
+  #told(event, outcome) {
+    if (outcome.result === 'known') return;
+    this.emit('event', event);
+    for (const name of outcome.refetch) this.want(name);
+    for (const conversation of outcome.recount) this.want(`unread:${conversation}`);
+  }
+
+  /**
+   * Fetches what a stream has told after an offset. Where the log no longer holds that, the thing itself is fetched.
+   * @param {string} stream @param {number} after
+   */
+  async #pull(stream, after) {
+    for (let offset = after; ; ) {
+      let page;
+      try {
+        page = await this.client.calls.events({ stream, query: { after_offset: offset, limit: 200 } });
+      } catch (error) {
+        if (!(error instanceof Problem) || ![403, 404, 410].includes(error.status)) throw error;
+        if (error.status === 410) await this.#renew(stream);
+        else this.want(stream);
+        return;
+      }
+      if (page.data.length > 0) {
+        const { changes, outcomes } = await this.#keepEvents(page.data);
+        this.publish(changes);
+        page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ place) =>
+          this.#told(event, outcomes[place]),
+        );
+        offset = page.data[page.data.length - 1].offset;
+      }
+      if (!page.more) return;
+    }
+  }
+
+  /** @param {string} stream @param {number} offset */
+  async #skipTo(stream, offset) {
+    await this.store.update([['streams', stream]], () => [put('streams', { name: stream, offset })]);
+    await this.#renew(stream);
+  }
+
+  /**
+   * A thing whose events are gone is compared with the server's.
+   * @param {string} stream
+   */
+  async #renew(stream) {
+    this.want(stream);
+    const [kind, id] = stream.split(':');
+    if (kind === 'conversation') await verify(this.pages, id);
+  }
+
+  // Asking for what no event told in full.
+
+  /**
+   * Fetches a thing soon: `conversation:12`, `forum:3`, `user:7`, `message:1042`, `inbox`, or `unread:12`.
+   * @param {string} name
+   */
+  want(name) {
+    this.#wanted.add(name);
+    if (!this.#isFetching) queueMicrotask(() => this.#fetchWanted());
+  }
+
+  async #fetchWanted() {
+    if (this.#isFetching) return;
+    this.#isFetching = true;
+    try {
+      for (const name of this.#wanted) {
+        this.#wanted.delete(name);
+        if (this.#stop.signal.aborted) return;
+        try {
+          await this.#fetchOne(name);
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error;
+          if (!error.isTemporary) continue;
+          // Without a network there is no use in the rest; it is asked for again when there is one.
+          this.#wanted.add(name);
+          return;
+        }
+      }
+    } catch (error) {
+      this.emit('fault', error);
+    } finally {
+      this.#isFetching = false;
+    }
+  }
+
+  /** @param {string} name @returns {Promise<void>} */
+  async #fetchOne(name) {
+    const [kind, id = ''] = name.split(':');
+    // An answer knows at least what had happened when it was asked for.
+    const known = this.mirror.position;
+    switch (kind) {
+      case 'conversation': {
+        const found = await this.#orNull(this.client.calls.conversation({ id }));
+        return this.#keep([['conversations', id]], (rows) => {
+          if (found) rows.put('conversations', mergeConversation(rows.get('conversations', id), found, known));
+          else dropConversation(rows, id);
+        });
+      }
+      case 'forum': {
+        const found = await this.#orNull(this.client.calls.forum({ id }));
+        if (!found) return this.#dropForum(id);
+        return this.#keep([['forums', id]], (rows) =>
+          rows.put('forums', mergeThing(rows.get('forums', id), found, known)),
+        );
+      }
+      case 'user': {
+        const found = await this.#orNull(this.client.calls.person({ id }));
+        if (!found) return undefined;
+        return this.#keep([['people', id]], (rows) =>
+          rows.put('people', mergeThing(rows.get('people', id), found, known)),
+        );
+      }
+      case 'message': {
+        const found = await this.#orNull(this.client.calls.message({ id }));
+        if (!found) return undefined;
+        /** @type {Place} */
+        const place = ['messages', [found.conversation_id, found.seq]];
+        return this.#keep([place], (rows) => {
+          const held = rows.get(...place);
+          if (held) rows.put('messages', mergeMessage(held, found, known));
+        });
+      }
+      case 'inbox': {
+        const page = await this.#orNull(this.client.calls.inbox());
+        return this.#keep([['place', 'inbox']], (rows) => {
+          for (const row of page?.data ?? []) rows.put('inbox', row);
+          rows.put('place', { name: 'inbox', value: { unread_count: page?.unread_count ?? 0 } });
+        });
+      }
+      case 'unread':
+        return this.#recount(id);
+      default:
+        return undefined;
+    }
+  }
+
+  /** @template T @param {Promise<T>} call @returns {Promise<T | null>} */
+  async #orNull(call) {
+    try {
+      return await call;
+    } catch (error) {
+      if (error instanceof Problem && [403, 404, 410].includes(error.status)) return null;
+      throw error;
+    }
+  }
+
+  /** @param {Place[]} places @param {(rows: Rows) => void} change */
+  async #keep(places, change) {
+    this.publish(
+      await this.store.update(places, (found) => {
+        const rows = new Rows(places, found);
+        change(rows);
+        return rows.changes;
+      }),
+    );
+  }
+
+  /**
+   * What is not open to us any longer leaves nothing behind.
+   * @param {string} id
+   */
+  async #dropForum(id) {
+    const conversations = this.mirror.conversationsOf(id);
+    await this.#keep([], (rows) => {
+      rows.remove('forums', id);
+      rows.remove('streams', `forum:${id}`);
+      for (const conversation of conversations) dropConversation(rows, conversation);
+    });
+  }
+
+  /**
+   * Counts what waits to be read, here if all of it is held.
+   * @param {string} id @returns {Promise<void>}
+   */
+  async #recount(id) {
+    const conversation = this.mirror.conversations.get(id);
+    if (!conversation) return;
+    const from = (conversation.read_up_to ?? 0) + 1;
+    if (!(await this.pages.isHeld(id, from, conversation.last_seq))) return this.#fetchOne(`conversation:${id}`);
+    const messages = await this.pages.held(id, from, conversation.last_seq);
+    const context = this.mirror.context;
+    const count = messages.filter((message) => isUnread(message, conversation, context)).length;
+    await this.#keep([['conversations', id]], (rows) => {
+      const now = rows.get('conversations', id);
+      if (now?.read_up_to === conversation.read_up_to && now.last_seq === conversation.last_seq) {
+        rows.put('conversations', { ...now, unread_count: Math.min(1000, count) });
+      }
+    });
+  }
+
+  // Beginning, and beginning anew.
+
+  #snapshot() {
+    return this.client.calls.snapshot({ signal: this.#stop.signal });
+  }
+
+  /** @param {string} cursor */
+  async #moveCursor(cursor) {
+    this.publish(await this.store.update([], () => [put('place', { name: 'cursor', value: cursor })]));
+  }
+
+  /**
+   * @param {any} snapshot @param {{ isFirst: boolean }} options
+   */
+  async #keepSnapshot(snapshot, { isFirst }) {
+    const { epoch, id } = readCursor(snapshot.cursor);
+    const before = this.mirror.cursor === null ? epoch : readCursor(this.mirror.cursor).epoch;
+    const generation = this.mirror.generation + (epoch === before ? 0 : 1);
+    const known = position(generation, id);
+    /** @type {Place[]} */
+    const places = [['place', 'me'], ['place', 'settings']];
+    for (const table of ['people', 'forums', 'conversations']) {
+      for (const row of snapshot[table] ?? []) places.push([table, row.id]);
+    }
+    await this.#keep(places, (rows) => {
+      const put = (/** @type {string} */ name, /** @type {any} */ value) => rows.put('place', { name, value });
+      put('generation', generation);
+      if (snapshot.me) putMe(rows, snapshot.me, known);
+      if (snapshot.settings) rows.put('place', { name: 'settings', value: snapshot.settings, known });
+      if (snapshot.inbox) put('inbox', snapshot.inbox);
+      for (const [name, offset] of Object.entries(snapshot.offsets ?? {})) rows.put('streams', { name, offset });
+      for (const table of ['people', 'forums']) {
+        for (const row of snapshot[table] ?? []) rows.put(table, mergeThing(rows.get(table, row.id), row, known));
+      }
+      for (const row of snapshot.conversations ?? []) {
+        rows.put('conversations', mergeConversation(rows.get('conversations', row.id), row, known));
+        if (row.last_offset !== undefined) {
+          rows.put('streams', { name: `conversation:${row.id}`, offset: row.last_offset });
+        }
+      }
+      for (const relation of relationsOf(snapshot.relations ?? {})) rows.put('relations', { ...relation, known });
+      for (const { forum_id: forum, conversation_id: id, level } of snapshot.levels ?? []) {
+        const table = forum === undefined ? 'conversations' : 'forums';
+        const row = rows.get(table, forum ?? id);
+        if (row) rows.put(table, { ...row, level, level_set: true, level_known: known });
+      }
+      if (!isFirst) return;
+      rows.put('place', { name: 'cursor', value: snapshot.cursor });
+    });
+  }
+
+  /**
+   * The server can't say what happened since our cursor. The outbox and the drafts stay; everything else is compared.
+   * @param {string} reason
+   */
+  async #reset(reason) {
+    const snapshot = await this.#snapshot();
+    const listed = new Set((snapshot.conversations ?? []).map((/** @type {any} */ one) => one.id));
+    await this.#keep([], (rows) => {
+      // Offsets of streams that the snapshot does not name are learned from what comes.
+      for (const name of this.mirror.streams) rows.remove('streams', name);
+      for (const one of this.mirror.conversations.values()) {
+        if (one.role !== undefined && !listed.has(one.id)) dropConversation(rows, one.id);
+      }
+    });
+    await this.#keepSnapshot(snapshot, { isFirst: false });
+    let mended = 0;
+    for (const { id } of await this.store.list('history')) {
+      try {
+        mended += (await verify(this.pages, id, { signal: this.#stop.signal })).mended;
+        // A digest says nothing of the marks on messages: those of the newest are fetched in any case.
+        await this.pages.fetch(id, { limit: 200, signal: this.#stop.signal });
+      } catch (error) {
+        if (!(error instanceof Problem) || error.isTemporary) throw error;
+        if (error.status === 400) await this.#beginAnew(id);
+        else await this.#keep([], (rows) => dropConversation(rows, id));
+      }
+    }
+    await this.#moveCursor(snapshot.cursor);
+    this.emit('reset', { reason, mended, at: new Date().toISOString() });
+  }
+
+  /**
+   * A history that ends before ours has nothing to compare.
+   * @param {string} id
+   */
+  async #beginAnew(id) {
+    await this.#keep([], (rows) => {
+      rows.clear('messages', id);
+      rows.remove('history', id);
+    });
+  }
+
+  /** @param {import('./live.js').LiveState} state @param {Problem | null} reason */
+  #changed(state, reason) {
+    if (state === 'offline' || state === 'connecting') {
+      // What had not been kept comes again from the cursor.
+      this.#queue = [];
+      this.#lagging.clear();
+    }
+    this.emit('state', { connection: state, reason });
+    if (state === 'live' && this.#wanted.size > 0) this.#fetchWanted();
+  }
+}
+
+/**
+ * A snapshot lists people by what was said of them.
+ * @param {Record<string, string[]>} lists
+ */
+function relationsOf(lists) {
+  const all = new Set(Object.values(lists).flat());
+  return [...all].map((id) => ({
+    user_id: id,
+    ...Object.fromEntries(['follow', 'mute', 'block'].map((kind) => [kind, (lists[kind] ?? []).includes(id)])),
+  }));
+}

@@ -1,0 +1,34 @@
+// Waiting, so that tests can hold the clock.
+
+/**
+ * Resolves after some milliseconds, or at once when the signal says so; it is then for the caller to look at the
+ * signal.
+ * @param {number} milliseconds @param {AbortSignal} [signal] @returns {Promise<void>}
+ */
+export function wait(milliseconds, signal) {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+    return undefined;
+  });
+}
+
+/**
+ * How long to wait before the next try: twice as long each time, somewhere in the upper half, so that those who were
+ * cut off together don't come back together.
+ * @param {number} tries How many have failed.
+ * @param {{ first?: number, most?: number, random?: () => number }} options
+ */
+export function backOff(tries, { first = 500, most = 30_000, random = Math.random } = {}) {
+  const longest = Math.min(most, first * 2 ** Math.min(Math.max(tries - 1, 0), 20));
+  return longest / 2 + (longest / 2) * random();
+}
+
+/** @param {unknown} error */
+export const isAbort = (error) => error instanceof Error && error.name === 'AbortError';

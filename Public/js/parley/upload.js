@@ -1,0 +1,68 @@
+// Files: small ones in one request, large ones piece by piece, so that a cut connection costs one piece.
+
+import { Problem } from './problem.js';
+import { backOff, wait } from './time.js';
+
+/** Files up to this go in one request. */
+const whole = 4 * 1024 * 1024;
+const piece = 4 * 1024 * 1024;
+const mostTries = 8;
+
+/**
+ * @param {import('./client.js').Client} client
+ * @param {Blob & { name?: string }} blob
+ * @param {{ name?: string, type?: string, signal?: AbortSignal, onProgress?: (sent: number, size: number) => void,
+ *   uploadId?: string, onUpload?: (id: string) => void | Promise<void> }} options
+ *   `uploadId` goes on with an upload that was begun; `onUpload` is told the id of a new one.
+ * @returns {Promise<any>} The file.
+ */
+export async function upload(client, blob, options = {}) {
+  const { signal, onProgress } = options;
+  const type = options.type || blob.type || 'application/octet-stream';
+  const name = options.name ?? blob.name ?? 'file';
+  onProgress?.(0, blob.size);
+  if (blob.size <= whole) {
+    const form = new FormData();
+    form.append('file', new Blob([blob], { type }), name);
+    const file = (await client.request('POST', '/files', { raw: form, signal })).body;
+    onProgress?.(blob.size, blob.size);
+    return file;
+  }
+  let id = options.uploadId;
+  let offset = id === undefined ? 0 : await reached(client, id, signal);
+  if (id === undefined) {
+    id = (await client.calls.beginUpload({ body: { name, size: blob.size, mime_type: type }, signal })).id;
+    await options.onUpload?.(/** @type {string} */ (id));
+  }
+  for (let tries = 0; ; ) {
+    onProgress?.(offset, blob.size);
+    try {
+      const answer = await client.request('PATCH', `/uploads/${id}`, {
+        raw: blob.slice(offset, offset + piece),
+        headers: { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) },
+        signal,
+      });
+      tries = 0;
+      if (answer.status === 201) {
+        onProgress?.(blob.size, blob.size);
+        return answer.body;
+      }
+      offset = Number(answer.headers.get('upload-offset') ?? offset + piece);
+    } catch (error) {
+      const mayGoOn = error instanceof Problem && (error.isTemporary || error.status === 409) && ++tries < mostTries;
+      if (!mayGoOn) throw error;
+      await wait(error.retryAfter ?? backOff(tries), signal);
+      signal?.throwIfAborted();
+      offset = await reached(client, /** @type {string} */ (id), signal);
+    }
+  }
+}
+
+/**
+ * How much of an upload the server has.
+ * @param {import('./client.js').Client} client @param {string} id @param {AbortSignal} [signal]
+ */
+async function reached(client, id, signal) {
+  const { headers } = await client.request('HEAD', `/uploads/${id}`, { signal });
+  return Number(headers.get('upload-offset') ?? 0);
+}

@@ -1,0 +1,71 @@
+// Whether a copy of a conversation is the server's, message by message, and making it so. Two copies with the same
+// digest hold the same (`GET /conversations/{id}/digest` says what it is taken over).
+
+import { newHistory, stretchAt } from './history.js';
+import { sha256 } from './sha256.js';
+
+/**
+ * One message's line.
+ * @param {any} message
+ */
+export function digestLine({ seq, id, previous_message, revision, deleted, text, reply_to, attachments }) {
+  const content = deleted ? '-' : sha256(`${text ?? ''}\0${reply_to ?? ''}\0${(attachments ?? []).join(',')}`);
+  return `${seq} ${id} ${previous_message ?? 0} ${revision} ${deleted ? 1 : 0} ${content}\n`;
+}
+
+/** @param {any[]} messages In order. */
+export const digestOf = (messages) => sha256(messages.map(digestLine).join(''));
+
+/** Stretches of at most so many messages are fetched anew instead of looked at more closely. */
+const smallest = 50;
+const parts = 16;
+
+/**
+ * @typedef {{ checkedUpTo: number, isComplete: boolean, mended: number }} Verdict
+ *   `isComplete`: all from the beginning of the person's history was compared. `mended`: messages fetched anew.
+ */
+
+/**
+ * Compares what is held at the end of a conversation with the server, and mends what differs.
+ * @param {import('./pages.js').Pages} pages @param {string} conversation
+ * @param {{ signal?: AbortSignal }} options
+ * @returns {Promise<Verdict>}
+ */
+export async function verify(pages, conversation, { signal } = {}) {
+  const history = await pages.history(conversation);
+  const held = history.held[history.held.length - 1];
+  if (!held) return { checkedUpTo: 0, isComplete: false, mended: 0 };
+  const mended = await compare(pages, conversation, held[0], held[1], signal);
+  const isComplete = held[0] <= Math.max(1, history.from);
+  const changes = await pages.store.update([['history', conversation]], ([row]) => {
+    const now = row ?? newHistory(conversation);
+    // What came meanwhile came by events, each of which followed the one before.
+    const reaches = stretchAt(now.held, held[1]) !== null;
+    const checked = reaches && isComplete ? held[1] : now.checked;
+    return [{ table: 'history', key: conversation, row: { ...now, checked } }];
+  });
+  pages.publish(changes);
+  return { checkedUpTo: held[1], isComplete, mended };
+}
+
+/**
+ * @param {import('./pages.js').Pages} pages @param {string} conversation @param {number} from @param {number} to
+ * @param {AbortSignal} [signal] @returns {Promise<number>} How many messages were fetched anew.
+ */
+async function compare(pages, conversation, from, to, signal) {
+  const query = { from_seq: from, to_seq: to, parts };
+  const said = await pages.client.calls.digest({ id: conversation, query, signal });
+  let mended = 0;
+  for (const part of said.parts) {
+    const messages = await pages.held(conversation, part.from_seq, part.to_seq);
+    if (digestOf(messages) === part.digest) continue;
+    const count = part.to_seq - part.from_seq + 1;
+    if (count > smallest) {
+      mended += await compare(pages, conversation, part.from_seq, part.to_seq, signal);
+    } else {
+      await pages.complete(conversation, part.from_seq, part.to_seq, { isForced: true, signal });
+      mended += count;
+    }
+  }
+  return mended;
+}

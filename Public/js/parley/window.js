@@ -1,0 +1,416 @@
+// What a view of a conversation shows: a window of messages in memory, fixed in size, that touches the newest end or
+// lies somewhere above. What is held is shown at once, what is fetched after it; a cached answer that comes late is
+// dropped. What the person has said and the server has not heard stands at the newest end.
+
+import { missing, stretchAt } from './history.js';
+import { withOperations } from './outbox.js';
+
+/**
+ * One line of the list.
+ * @typedef {object} Item
+ * @property {string} key Stays the same when what waited has been sent.
+ * @property {any} message As it is to be shown. Of what was not sent yet: what there is.
+ * @property {any} source The held message or operation that it is made of.
+ * @property {'sent' | 'pending' | 'failed'} state
+ * @property {import('./outbox.js').Operation[]} operations What waits or failed about it.
+ * @property {boolean} isMuted
+ */
+/** @typedef {{ kind: 'insert' | 'replace' | 'remove', index: number, item: Item }} Delta In the order of applying. */
+/**
+ * @typedef {object} WindowOptions
+ * @property {import('./pages.js').Pages} pages
+ * @property {import('./mirror.js').Mirror} mirror
+ * @property {string} conversation
+ * @property {() => boolean} isLive Whether events tell of everything new.
+ * @property {(listener: (changes: import('./store.js').Change[]) => void) => () => void} listen
+ * @property {(window: MessageWindow, deltas: Delta[]) => void} onChange
+ * @property {number} [size] Messages that are held in memory.
+ * @property {number} [page] Messages that are fetched at once.
+ */
+
+export class MessageWindow {
+  /** @type {Item[]} */
+  items = [];
+  /** Whether the newest message is in the window: then what comes is shown. */
+  isAtNewest = true;
+  isAtOldest = false;
+  /** Whether the view is at its end. While a person reads above, nothing goes from the top. */
+  isSticking = true;
+  /**
+   * Why the last fetch failed.
+   * @type {import('./problem.js').Problem | null}
+   */
+  problem = null;
+  /**
+   * The first message that was unread when the window opened.
+   * @type {number | null}
+   */
+  firstUnread = null;
+  /**
+   * Neighbours, in order.
+   * @type {any[]}
+   */
+  #messages = [];
+  #turn = 0;
+  #isFilling = false;
+  #stop = new AbortController();
+
+  /** @param {WindowOptions} options */
+  constructor({ pages, mirror, conversation, isLive, listen, onChange, size = 200, page = 50 }) {
+    this.pages = pages;
+    this.mirror = mirror;
+    this.conversation = conversation;
+    this.isLive = isLive;
+    this.onChange = onChange;
+    this.size = size;
+    this.page = page;
+    this.#unlisten = listen((changes) => this.#heard(changes));
+    const { read_up_to: read, last_seq: last } = this.#thing;
+    if (read !== undefined && read < last) this.firstUnread = read + 1;
+  }
+
+  /** @type {() => void} */
+  #unlisten;
+
+  close() {
+    this.#stop.abort();
+    this.#unlisten();
+  }
+
+  get #thing() {
+    return this.mirror.conversations.get(this.conversation) ?? {};
+  }
+
+  /** How many messages came that the window does not reach. */
+  get beyond() {
+    const last = this.#messages[this.#messages.length - 1];
+    return last ? Math.max(0, (this.#thing.last_seq ?? 0) - last.seq) : 0;
+  }
+
+  /** Opens at the newest end. Resolves when the fresh answer is there; what was held shows before. */
+  async latest() {
+    const turn = this.#begin();
+    const { held } = await this.pages.history(this.conversation);
+    const stretch = held[held.length - 1];
+    if (this.#turn !== turn) return;
+    const last = this.#thing.last_seq;
+    const isFresh = stretch !== undefined && stretch[1] === last && this.isLive();
+    const from = stretch ? Math.max(stretch[0], stretch[1] - this.page + 1) : 1;
+    const cached = stretch ? this.pages.held(this.conversation, from, stretch[1]) : Promise.resolve([]);
+    const show = async () => {
+      const messages = await cached;
+      // The fresh answer may have been faster.
+      if (this.#turn === turn && !isAnswered && messages.length > 0) this.#show(messages, { isAtNewest: true });
+    };
+    let isAnswered = false;
+    if (isFresh) return show();
+    const shown = show();
+    await this.#try(async () => {
+      const page = await this.pages.fetch(this.conversation, { limit: this.page, signal: this.#stop.signal });
+      isAnswered = true;
+      if (this.#turn !== turn) return;
+      const joined = this.#joinedWith(page.messages);
+      this.#show(joined, { isAtNewest: true, isAtOldest: page.isFirst && joined === page.messages });
+    });
+    await shown;
+  }
+
+  /**
+   * Opens with a message in the middle.
+   * @param {{ id?: string, seq?: number }} place By id, or by `seq` where that is known.
+   */
+  async around({ id, seq }) {
+    const turn = this.#begin();
+    const held = id === undefined ? null : await this.pages.store.get('messages@id', id);
+    const middle = seq ?? (held?.conversation_id === this.conversation ? held.seq : undefined);
+    if (middle !== undefined) {
+      const stretch = stretchAt((await this.pages.history(this.conversation)).held, middle);
+      if (stretch) {
+        const half = Math.floor(this.page / 2);
+        const from = Math.max(stretch[0], middle - half);
+        const to = Math.min(stretch[1], middle + half);
+        const messages = await this.pages.held(this.conversation, from, to);
+        if (this.#turn !== turn) return;
+        this.#show(messages, { isAtNewest: to === this.#thing.last_seq });
+        // Enough on both sides: nothing has to be asked.
+        if (from > stretch[0] || to < stretch[1] || this.isLive()) return;
+      }
+    }
+    const around = id ?? (middle === undefined ? undefined : (await this.#at(middle))?.id);
+    if (around === undefined) return this.latest();
+    await this.#try(async () => {
+      const page = await this.pages.fetch(this.conversation, { around, limit: this.page, signal: this.#stop.signal });
+      if (this.#turn === turn) this.#show(page.messages, { isAtNewest: page.isLast, isAtOldest: page.isFirst });
+    });
+  }
+
+  /** Brings what is before the window. Nothing moves: those at the other end go. */
+  async older() {
+    const first = this.#messages[0];
+    if (!first || this.isAtOldest) return;
+    const { history, turn } = await this.#edge();
+    if (first.seq <= history.from) {
+      this.#show(this.#messages, { isAtOldest: true });
+      return;
+    }
+    const stretch = stretchAt(history.held, first.seq);
+    const from = Math.max(stretch?.[0] ?? first.seq, first.seq - this.page);
+    await this.#try(async () => {
+      const isHeld = from < first.seq;
+      const page = isHeld
+        ? { messages: await this.pages.held(this.conversation, from, first.seq - 1), isFirst: from <= history.from }
+        : await this.pages.fetch(this.conversation, {
+            before: first.id, limit: this.page, signal: this.#stop.signal,
+          });
+      if (this.#turn !== turn || this.#messages[0] !== first) return;
+      const all = [...page.messages.filter(({ seq }) => seq < first.seq), ...this.#messages];
+      const kept = all.slice(0, this.size);
+      const isAtNewest = this.isAtNewest && kept.length === all.length;
+      this.#show(kept, { isAtNewest, isAtOldest: page.isFirst || page.messages.length === 0 });
+    });
+  }
+
+  /** Brings what is after the window. */
+  async newer() {
+    const last = this.#messages[this.#messages.length - 1];
+    if (!last || this.isAtNewest) return;
+    const { history, turn } = await this.#edge();
+    const stretch = stretchAt(history.held, last.seq);
+    const to = Math.min(stretch?.[1] ?? last.seq, last.seq + this.page);
+    await this.#try(async () => {
+      const isHeld = to > last.seq;
+      const page = isHeld
+        ? { messages: await this.pages.held(this.conversation, last.seq + 1, to), isLast: false }
+        : await this.pages.fetch(this.conversation, { after: last.id, limit: this.page, signal: this.#stop.signal });
+      if (this.#turn !== turn || this.#messages[this.#messages.length - 1] !== last) return;
+      const all = [...this.#messages, ...page.messages.filter(({ seq }) => seq > last.seq)];
+      const kept = all.slice(-this.size);
+      const isAtNewest = page.isLast || kept[kept.length - 1].seq >= (this.#thing.last_seq ?? 0);
+      this.#show(kept, { isAtNewest, isAtOldest: this.isAtOldest && kept.length === all.length });
+    });
+  }
+
+  async #edge() {
+    const turn = this.#turn;
+    return { turn, history: await this.pages.history(this.conversation) };
+  }
+
+  #begin() {
+    this.problem = null;
+    return ++this.#turn;
+  }
+
+  /** @param {() => Promise<void>} fetch */
+  async #try(fetch) {
+    try {
+      await fetch();
+      this.problem = null;
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      if (!(error instanceof Error) || error.name !== 'Problem') throw error;
+      this.problem = /** @type {import('./problem.js').Problem} */ (error);
+      this.#show(this.#messages, {});
+    }
+  }
+
+  /** @param {number} seq */
+  #at(seq) {
+    return this.pages.store.get('messages', [this.conversation, seq]);
+  }
+
+  /**
+   * A fresh page goes under what is shown, where the two meet.
+   * @param {any[]} fresh
+   */
+  #joinedWith(fresh) {
+    const first = fresh[0]?.seq ?? 0;
+    const last = this.#messages[this.#messages.length - 1]?.seq ?? -1;
+    if (!this.isAtNewest || last < first - 1) return fresh;
+    const all = [...this.#messages.filter(({ seq }) => seq < first), ...fresh];
+    return all.slice(-this.size);
+  }
+
+  // What comes while the window is open.
+
+  /** @param {import('./store.js').Change[]} changes */
+  #heard(changes) {
+    let messages = this.#messages;
+    let isTouched = false;
+    /** @type {number | null} */
+    let hole = null;
+    for (const change of changes) {
+      if (change.table === 'outbox' || change.table === 'relations') isTouched = true;
+      if (change.table !== 'messages') continue;
+      if ('from' in change && Array.isArray(change.from) && change.from[0] === this.conversation) {
+        messages = [];
+        isTouched = true;
+      }
+      if (!('row' in change) || change.row.conversation_id !== this.conversation) continue;
+      const { row } = change;
+      const first = messages[0]?.seq ?? 0;
+      const last = messages[messages.length - 1]?.seq ?? 0;
+      if (messages.length > 0 && row.seq >= first && row.seq <= last) {
+        if (messages === this.#messages) messages = [...messages];
+        messages[row.seq - first] = row;
+        isTouched = true;
+      } else if (row.seq === this.#following(messages) && this.isAtNewest && this.#mayGrow(messages)) {
+        messages = [...messages, row];
+        isTouched = true;
+      } else if (row.seq > last + 1 && this.isAtNewest && messages.length > 0) {
+        hole = Math.max(hole ?? 0, row.seq);
+      } else if (row.seq > last) {
+        isTouched = true;
+      }
+    }
+    if (isTouched) {
+      const last = messages[messages.length - 1]?.seq ?? 0;
+      const isBehind = hole === null && last < (this.#thing.last_seq ?? 0) && messages.length > 0;
+      const kept = this.isSticking ? messages.slice(-this.size) : messages;
+      this.#show(kept, {
+        isAtNewest: this.isAtNewest && !isBehind,
+        isAtOldest: this.isAtOldest && kept.length === messages.length,
+      });
+    }
+    if (hole !== null) this.#fill(hole);
+  }
+
+  /**
+   * The message that may be put behind these. Where there are none, only the last of all.
+   * @param {any[]} messages
+   */
+  #following(messages) {
+    return messages.length > 0 ? messages[messages.length - 1].seq + 1 : this.#thing.last_seq;
+  }
+
+  /**
+   * While a person reads above, the window grows to twice its size, and then leaves what comes for later.
+   * @param {any[]} messages
+   */
+  #mayGrow(messages) {
+    return this.isSticking || messages.length < 2 * this.size;
+  }
+
+  /**
+   * Something came that is not the next: what is between is fetched first.
+   * @param {number} to
+   */
+  async #fill(to) {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    const turn = this.#turn;
+    await this.#try(async () => {
+      const last = this.#messages[this.#messages.length - 1].seq;
+      const { held } = await this.pages.history(this.conversation);
+      if (missing(held, last + 1, to).length > 0) {
+        await this.pages.complete(this.conversation, last + 1, to, { signal: this.#stop.signal });
+      }
+      const between = await this.pages.held(this.conversation, last + 1, Math.max(to, this.#thing.last_seq ?? 0));
+      if (this.#turn !== turn) return;
+      const now = this.#messages[this.#messages.length - 1].seq;
+      const all = [...this.#messages];
+      let next = now + 1;
+      for (const message of between) {
+        if (message.seq !== next) continue;
+        all.push(message);
+        next++;
+      }
+      this.#show(this.isSticking ? all.slice(-this.size) : all, { isAtNewest: true });
+    });
+    this.#isFilling = false;
+  }
+
+  /** @param {any[]} messages @param {{ isAtNewest?: boolean, isAtOldest?: boolean }} ends */
+  #show(messages, { isAtNewest = this.isAtNewest, isAtOldest = false }) {
+    this.#messages = messages;
+    this.isAtNewest = isAtNewest;
+    this.isAtOldest = isAtOldest;
+    const before = this.items;
+    this.items = this.#itemsNow();
+    this.onChange(this, difference(before, this.items));
+  }
+
+  #itemsNow() {
+    const waiting = this.mirror.outbox.filter((op) => op.conversation_id === this.conversation);
+    const me = this.mirror.me?.id;
+    const isSentHere = new Set(this.#messages.map((message) => message.client_id));
+    /** @type {Item[]} */
+    const items = [];
+    for (const message of this.#messages) {
+      if (message.machine_only) continue;
+      const isOwn = message.author_id === me && message.client_id;
+      const isAbout = (/** @type {import('./outbox.js').Operation} */ op) =>
+        op.message_id === message.id || (isOwn && op.target === message.client_id);
+      const operations = waiting.filter(isAbout);
+      items.push({
+        key: isOwn ? `c${message.client_id}` : `m${message.id}`,
+        message: withOperations(message, operations),
+        source: message,
+        state: 'sent',
+        operations,
+        isMuted: this.mirror.context.isMuted(message.author_id),
+      });
+    }
+    if (!this.isAtNewest) return items;
+    for (const op of waiting) {
+      if (op.kind !== 'send' || op.body.machine_only || isSentHere.has(op.id)) continue;
+      const operations = waiting.filter(({ target }) => target === op.id);
+      items.push({
+        key: `c${op.id}`,
+        message: withOperations(unsent(op, me), operations),
+        source: op,
+        state: op.state,
+        operations: [op, ...operations],
+        isMuted: false,
+      });
+    }
+    return items;
+  }
+}
+
+/**
+ * A message as it will be.
+ * @param {import('./outbox.js').Operation} op @param {string | undefined} me
+ */
+const unsent = (op, me) => ({
+  id: null, conversation_id: op.conversation_id, author_id: me, client_id: op.id, seq: null, previous_message: null,
+  text: '', annotations: [], attachments: [], reply_to: null, machine_only: false, ...op.body,
+  created_at: op.created_at, sent_at: op.created_at, edited_at: null, revision: 0, deleted: false, actions: {},
+  files: op.files,
+});
+
+/**
+ * What makes one list the other, in steps that are applied one after the other.
+ * @param {Item[]} before @param {Item[]} after @returns {Delta[]}
+ */
+export function difference(before, after) {
+  const places = new Map(after.map((item, place) => [item.key, place]));
+  /** @type {Delta[]} */
+  const deltas = [];
+  /** @type {Item[]} */
+  const kept = [];
+  let furthest = -1;
+  let index = 0;
+  for (const item of before) {
+    const place = places.get(item.key) ?? -1;
+    // Gone, or now before one that it followed.
+    if (place <= furthest) {
+      deltas.push({ kind: 'remove', index, item });
+      continue;
+    }
+    furthest = place;
+    kept.push(item);
+    index++;
+  }
+  let next = 0;
+  after.forEach((item, place) => {
+    const held = kept[next];
+    if (held?.key !== item.key) deltas.push({ kind: 'insert', index: place, item });
+    else if (!isSame(kept[next++], item)) deltas.push({ kind: 'replace', index: place, item });
+  });
+  return deltas;
+}
+
+/** @param {Item} a @param {Item} b */
+const isSame = (a, b) =>
+  a.source === b.source && a.state === b.state && a.isMuted === b.isMuted &&
+  a.operations.length === b.operations.length && a.operations.every((op, place) => op === b.operations[place]);

@@ -1,0 +1,98 @@
+// A daemon of its own for a test, on a free port and in a temporary folder, with its owner signed in.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { webcrypto } from 'node:crypto';
+
+import { Client } from '../../../Public/js/parley/client.js';
+
+// Node 18 has it only behind a flag.
+globalThis.crypto ??= webcrypto;
+
+const top = fileURLToPath(new URL('../../..', import.meta.url));
+const program = ['release', 'debug'].map((kind) => join(top, '.build', kind, 'parley')).find(existsSync);
+
+/** Node's `ws`, as Debian has it. */
+export const WebSocket = createRequire(import.meta.url)('/usr/share/nodejs/ws');
+
+export const password = 'wool and needles';
+const unhurried = ['login', 'registration', 'sending', 'writing'].flatMap((kind) => [
+  `--rate-${kind}`, '1000000', `--rate-${kind}-burst`, '1000000',
+]);
+
+export class Daemon {
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), 'parley-web-'));
+    this.listen = '127.0.0.1:0';
+  }
+
+  /** Starts it, or starts it again where it was. */
+  async start(...settings) {
+    this.process = spawn(
+      program,
+      ['serve', '--listen', this.listen, '--data', join(this.folder, 'data'), '--share', top, ...unhurried, ...settings],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    this.said = '';
+    await new Promise((resolve, reject) => {
+      const read = (piece) => {
+        this.said += piece;
+        const ready = /^listening on (\S+)$/m.exec(this.said);
+        if (!ready) return;
+        this.url = ready[1];
+        this.listen = new URL(this.url).host;
+        resolve();
+      };
+      this.process.stdout.on('data', read);
+      this.process.stderr.on('data', read);
+      this.process.on('exit', (status) => reject(new Error(`parley ended with ${status}:\n${this.said}`)));
+    });
+    return this;
+  }
+
+  async setUp() {
+    const link = /\/setup\/([0-9a-f]{64})$/m.exec(this.said)[1];
+    const client = new Client({ url: this.url });
+    const { token, user } = await client.calls.useLink({ code: link, body: { name: 'ada', password } });
+    return { token, user, client: new Client({ url: this.url, token }) };
+  }
+
+  /** A new person, who may come in because the place is open. */
+  async person(owner, name) {
+    const { revision } = await owner.client.calls.settings();
+    await owner.client.calls.changeSettings({ body: { registration: 'open', if_revision: revision } });
+    const { token, user } = await new Client({ url: this.url }).calls.register({ body: { name, password } });
+    return { token, user, client: new Client({ url: this.url, token }) };
+  }
+
+  /** By its own id, and waits until it is gone. */
+  async stop(signal = 'SIGTERM') {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.process.on('exit', resolve));
+    this.process.removeAllListeners('exit');
+    this.process.on('exit', () => {});
+    const ended = new Promise((resolve) => this.process.once('close', resolve));
+    this.process.kill(signal);
+    await Promise.race([gone, ended]);
+  }
+
+  async remove() {
+    await this.stop('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits until something holds, and says what was waited for when it does not. */
+export async function until(holds, what, milliseconds = 10_000) {
+  const deadline = Date.now() + milliseconds;
+  for (;;) {
+    const found = await holds();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,23 @@
+// The library has a call for each operation of the API's description, and for nothing else but what is to come.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+
+import { endpoints } from '../../../Public/js/parley/endpoints.js';
+
+const description = JSON.parse(readFileSync(new URL('../../../Public/openapi.json', import.meta.url), 'utf8'));
+// Answered with bytes, or by a connection that stays: for these there is no call.
+const others = /\/(content|preview)$|^GET \/(events|realtime|openapi\.json)$|^(HEAD|PATCH) \/uploads|^POST \/files$/;
+const described = Object.entries(description.paths).flatMap(([path, operations]) =>
+  Object.keys(operations).filter((method) => method !== 'parameters').map((method) => `${method.toUpperCase()} ${path}`),
+);
+
+test('every operation has a call', () => {
+  const called = new Set(Object.values(endpoints));
+  assert.deepEqual(described.filter((operation) => !called.has(operation) && !others.test(operation)), []);
+});
+
+test('no operation has two', () => {
+  assert.equal(new Set(Object.values(endpoints)).size, Object.keys(endpoints).length);
+});

@@ -1,0 +1,165 @@
+// What is said without a network, against the daemon, over connections that break.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+
+import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
+import { Daemon, WebSocket, until } from './daemon.mjs';
+
+let daemon;
+let ada;
+
+before(async () => {
+  daemon = await new Daemon().start();
+  ada = await daemon.setUp();
+});
+after(() => daemon.remove());
+
+const open = (store, fetch = globalThis.fetch) =>
+  Parley.open({ url: daemon.url, token: ada.token, store, fetch, live: { WebSocket }, BroadcastChannel: null });
+
+/** A network that can be cut, and that loses some answers after the server has acted. */
+function network(loses = () => false) {
+  const state = { isUp: true, calls: 0 };
+  state.fetch = async (address, options) => {
+    if (!state.isUp) throw new TypeError('no network');
+    const answer = await fetch(address, options);
+    if (options.method === 'POST' && loses(++state.calls)) {
+      await answer.text();
+      throw new TypeError('cut off');
+    }
+    return answer;
+  };
+  return state;
+}
+
+async function conversation(title) {
+  return ada.client.calls.makeConversation({ body: { kind: 'channel', type: 'com.example.notes', title } });
+}
+
+async function texts(id) {
+  const all = [];
+  let before;
+  for (;;) {
+    const page = await ada.client.calls.messages({ id, query: { limit: 200, before, include_machine: true } });
+    all.unshift(...page.data.reverse());
+    if (page.next_older === null) return all.map(({ text }) => text);
+    before = all[0].id;
+  }
+}
+
+test('500 messages said offline arrive once, in order, though every third answer is lost', async () => {
+  const { id } = await conversation('garden');
+  const net = network((call) => call % 3 === 0);
+  net.isUp = false;
+  const store = memoryStore();
+  let parley = await open(store, net.fetch);
+  parley.outbox.pause = () => 1;
+  const wanted = Array.from({ length: 500 }, (_, number) => `seed ${number}`);
+  for (const text of wanted) await parley.send(id, { text });
+  assert.equal(parley.state.waiting, 500);
+  parley.close();
+
+  parley = await open(store, net.fetch);
+  parley.outbox.pause = () => 1;
+  assert.equal(parley.state.waiting, 500, 'they outlive the page');
+  net.isUp = true;
+  parley.outbox.kick({ isBack: true });
+  await until(() => parley.state.waiting === 0, 'the outbox to be empty', 60_000);
+  assert.deepEqual(await texts(id), wanted);
+  parley.close();
+});
+
+test('conversations do not wait for one another', async () => {
+  const [slow, quick] = [await conversation('slow'), await conversation('quick')];
+  const net = network();
+  const parley = await open(memoryStore(), async (address, options) => {
+    if (String(address).includes(`/${slow.id}/messages`) && options.method === 'POST') throw new TypeError('no network');
+    return net.fetch(address, options);
+  });
+  await parley.send(slow.id, { text: 'one' });
+  await parley.send(quick.id, { text: 'two' });
+  await until(() => parley.operations({ conversation: quick.id }).length === 0, 'the quick one');
+  assert.deepEqual(await texts(quick.id), ['two']);
+  assert.equal(parley.state.waiting, 1);
+  parley.close();
+});
+
+test('what the server refuses waits for the person, with the reason, and holds up nobody', async () => {
+  const { id } = await conversation('refusals');
+  const parley = await open(memoryStore());
+  const failures = [];
+  parley.on('failed', ({ problem }) => failures.push(problem.code));
+  const long = await parley.send(id, { text: 'x'.repeat(16_001) });
+  await parley.send(id, { text: 'short' });
+  await until(() => parley.state.waiting === 0, 'the second to be sent');
+  assert.deepEqual(failures, ['invalid']);
+  const [operation] = parley.operations({ conversation: id });
+  assert.deepEqual([operation.id, operation.state, operation.reason.errors[0].field], [long.id, 'failed', 'text']);
+  await parley.edit({ id: null, client_id: long.id, conversation_id: id }, { text: 'shorter' });
+  await parley.retry(long.id);
+  await until(() => parley.operations({ conversation: id }).length === 0, 'the retry');
+  assert.deepEqual(await texts(id), ['short', 'shorter']);
+  parley.close();
+});
+
+test('what was not tried yet is edited and deleted here alone', async () => {
+  const { id } = await conversation('drafts');
+  const net = network();
+  net.isUp = false;
+  const parley = await open(memoryStore(), net.fetch);
+  parley.outbox.stop();
+  const kept = await parley.send(id, { text: 'first' });
+  const gone = await parley.send(id, { text: 'second' });
+  const unsent = (operation) => ({ id: null, client_id: operation.id, conversation_id: id });
+  await parley.edit(unsent(kept), { text: 'better' });
+  await parley.delete(unsent(gone));
+  assert.equal(parley.operations({ conversation: id }).length, 1);
+  net.isUp = true;
+  parley.outbox.start();
+  await until(() => parley.state.waiting === 0, 'the outbox to be empty');
+  assert.deepEqual(await texts(id), ['better']);
+  parley.close();
+});
+
+test('a mark on a message that waits is set once the message is there', async () => {
+  const { id } = await conversation('marks');
+  const net = network();
+  net.isUp = false;
+  const parley = await open(memoryStore(), net.fetch);
+  parley.outbox.pause = () => 1;
+  const operation = await parley.send(id, { text: 'pizza' });
+  await until(() => parley.operations()[0].tries > 0, 'a try');
+  await parley.act({ id: null, client_id: operation.id, conversation_id: id }, 'like');
+  net.isUp = true;
+  parley.outbox.kick({ isBack: true });
+  await until(() => parley.state.waiting === 0, 'the outbox to be empty');
+  const [message] = (await ada.client.calls.messages({ id })).data;
+  assert.equal(message.actions.like.count, 1);
+  parley.close();
+});
+
+test('cancelling takes along what was to happen to the message', async () => {
+  const { id } = await conversation('cancelled');
+  const net = network();
+  net.isUp = false;
+  const parley = await open(memoryStore(), net.fetch);
+  const operation = await parley.send(id, { text: 'pizza' });
+  await until(() => parley.operations()[0].tries > 0, 'a try');
+  await parley.act({ id: null, client_id: operation.id, conversation_id: id }, 'like');
+  await parley.cancel(operation.id);
+  assert.deepEqual(parley.operations(), []);
+  parley.close();
+});
+
+test('signing out is refused while something waits, unless it is forced', async () => {
+  const { id } = await conversation('leaving');
+  const net = network();
+  net.isUp = false;
+  const store = memoryStore();
+  const parley = await open(store, net.fetch);
+  await parley.send(id, { text: 'pizza' });
+  await assert.rejects(parley.signOut(), { code: 'unsent', params: { count: 1 } });
+  await parley.signOut({ isForced: true });
+  assert.deepEqual(await store.list('outbox'), []);
+});

@@ -1,0 +1,129 @@
+// History by pages, the window over it, and its verification, against the daemon.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+
+import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
+import { Daemon, WebSocket } from './daemon.mjs';
+
+let daemon;
+let ada;
+let garden;
+
+before(async () => {
+  daemon = await new Daemon().start();
+  ada = await daemon.setUp();
+  garden = await ada.client.calls.makeConversation({ body: { kind: 'channel', type: 'com.example.notes', title: 'garden' } });
+  for (let number = 1; number <= 430; number++) {
+    await ada.client.calls.post({ id: garden.id, body: { text: `seed ${number}`, machine_only: number % 50 === 0 } });
+  }
+});
+after(() => daemon.remove());
+
+const open = (store = memoryStore(), fetch = globalThis.fetch) =>
+  Parley.open({ url: daemon.url, token: ada.token, store, fetch, live: { WebSocket }, BroadcastChannel: null });
+
+const seqs = (window) => window.items.map(({ message }) => message.seq);
+const range = (from, to) =>
+  Array.from({ length: to - from + 1 }, (_, place) => from + place).filter((seq) => seq % 50 !== 0);
+
+test('a window opens at the newest, and goes up and down without a hole', async () => {
+  const parley = await open();
+  const window = parley.window(garden.id, () => {}, { size: 120, page: 40 });
+  await window.latest();
+  assert.deepEqual(seqs(window), range(391, 430));
+  for (let step = 0; step < 3; step++) await window.older();
+  assert.deepEqual(seqs(window), range(271, 390), 'the newest leave for the older ones');
+  assert.equal(window.isAtNewest, false);
+  assert.equal(window.beyond, 40);
+  while (!window.isAtOldest) await window.older();
+  assert.equal(seqs(window)[0], 1);
+  while (!window.isAtNewest) await window.newer();
+  assert.equal(seqs(window).at(-1), 430);
+  window.close();
+  parley.close();
+});
+
+test('a window opens around a message, from what is held when that is enough', async () => {
+  let calls = 0;
+  const counting = (...call) => {
+    if (String(call[0]).includes('/messages')) calls++;
+    return fetch(...call);
+  };
+  const parley = await open(memoryStore(), counting);
+  const window = parley.window(garden.id, () => {}, { page: 40 });
+  const [message] = (await parley.pages.fetch(garden.id, { limit: 200 })).messages;
+  calls = 0;
+  await window.around({ id: String(message.id) });
+  assert.ok(seqs(window).includes(message.seq));
+  await window.around({ seq: 330 });
+  assert.deepEqual(seqs(window), range(310, 350));
+  assert.equal(calls <= 1, true);
+  window.close();
+  parley.close();
+});
+
+test('what is held shows without a network, after the page was opened again', async () => {
+  const store = memoryStore();
+  let parley = await open(store);
+  await parley.fetchAll(garden.id);
+  parley.close();
+  parley = await open(store, () => Promise.reject(new TypeError('no network')));
+  const window = parley.window(garden.id, () => {}, { page: 50 });
+  await window.latest();
+  assert.deepEqual(seqs(window), range(381, 430));
+  assert.equal(window.problem?.code, 'network');
+  await window.older();
+  assert.equal(seqs(window)[0], 331);
+  window.close();
+  parley.close();
+});
+
+test('all of a conversation is fetched once, and goes on where it was interrupted', async () => {
+  const store = memoryStore();
+  let left = 2;
+  const parley = await open(store, (address, options) => {
+    if (String(address).includes('/messages') && left-- <= 0) return Promise.reject(new TypeError('no network'));
+    return fetch(address, options);
+  });
+  parley.client.tries = 1;
+  await assert.rejects(parley.fetchAll(garden.id), { code: 'network' });
+  assert.equal((await parley.pages.history(garden.id)).state, 'started');
+  left = 100;
+  await parley.fetchAll(garden.id);
+  assert.deepEqual((await parley.pages.history(garden.id)).held, [[1, 430]]);
+  assert.equal((await parley.pages.history(garden.id)).state, 'complete');
+  assert.ok(left >= 97, 'what was held is not fetched again');
+  parley.close();
+});
+
+test('a copy is compared with the server, and what differs is mended', async () => {
+  const store = memoryStore();
+  const parley = await open(store);
+  await parley.fetchAll(garden.id);
+  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 430, isComplete: true, mended: 0 });
+  const spoil = (seq, change) =>
+    store.update([['messages', [garden.id, seq]]], ([row]) => [
+      { table: 'messages', key: [garden.id, seq], row: { ...row, ...change } },
+    ]);
+  await spoil(17, { text: 'weeds' });
+  await spoil(300, { revision: 7 });
+  await store.update([], () => [{ table: 'messages', key: [garden.id, 301] }]);
+  const { mended, isComplete } = await parley.verify(garden.id);
+  assert.ok(mended > 0 && mended < 100, `${mended} were fetched`);
+  assert.equal(isComplete, true);
+  assert.equal((await store.get('messages', [garden.id, 17])).text, 'seed 17');
+  assert.equal((await store.get('messages', [garden.id, 300])).revision, 1);
+  assert.deepEqual(await parley.verify(garden.id), { checkedUpTo: 430, isComplete: true, mended: 0 });
+  assert.equal((await parley.pages.history(garden.id)).checked, 430);
+  parley.close();
+});
+
+test('held messages are searched without the server', async () => {
+  const parley = await open();
+  await parley.fetchAll(garden.id);
+  const found = await parley.searchHeld({ q: '"seed 17"', conversation: garden.id });
+  assert.deepEqual(found.map(({ seq }) => seq), [17]);
+  assert.equal((await parley.searchHeld({ q: 'seed -17', conversation: garden.id, limit: 5 })).length, 5);
+  parley.close();
+});
