@@ -1,0 +1,210 @@
+"""The client library where it lives: IndexedDB, several tabs, no network, real nodes."""
+
+import json
+import re
+import unittest
+from urllib.request import Request, urlopen
+
+from playwright.sync_api import sync_playwright
+from servers import BUILD, PARLEY
+from serving import ServingTest, parley
+
+PASSWORD = "wool and needles"
+SETUP = re.compile(r"/setup/([0-9a-f]{64})$", re.MULTILINE)
+UNHURRIED = [part for kind in ("login", "registration", "sending", "writing")
+             for part in (f"--rate-{kind}", "1000000", f"--rate-{kind}-burst", "1000000")]
+# What every page of these tests has at hand.
+READY = """async () => {
+  window.library = await import('/js/parley/parley.js');
+  window.until = async (holds, what) => {
+    const deadline = performance.now() + 10000;
+    for (;;) {
+      const found = await holds();
+      if (found) return found;
+      if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+}"""
+
+
+class Browser(ServingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        program = PARLEY if PARLEY.exists() else BUILD / "debug" / "parley"
+        command = (program, *parley(cls.folder, *UNHURRIED)[1:])
+        cls.server = cls.enterClassContext(cls.start(*command))
+        code = SETUP.search(cls.server.output())[1]
+        cls.token = cls.call("POST", f"/links/{code}", {"name": "ada", "password": PASSWORD})["token"]
+        cls.garden = cls.call("POST", "/conversations", {
+            "kind": "channel", "type": "com.example.garden", "title": "garden"})["id"]
+        for number in range(1, 61):
+            cls.call("POST", f"/conversations/{cls.garden}/messages", {"text": f"seed {number}"})
+        playwright = cls.enterClassContext(sync_playwright())
+        cls.browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        cls.addClassCleanup(cls.browser.close)
+
+    @classmethod
+    def call(cls, method, path, body=None):
+        headers = {"Content-Type": "application/json"}
+        if token := getattr(cls, "token", None):
+            headers["Authorization"] = f"Bearer {token}"
+        data = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(f"{cls.server.url}/api/v1{path}", data, headers, method=method), timeout=20) as answer:
+            said = answer.read()
+            return json.loads(said) if said else None
+
+    def setUp(self):
+        self.context = self.browser.new_context(service_workers="block")
+        self.context.set_default_timeout(20_000)
+        self.addCleanup(self.context.close)
+        answer = self.context.request.post(
+            f"{self.server.url}/api/v1/sessions", headers={"Origin": self.server.url},
+            data={"username": "ada", "password": PASSWORD, "cookie": True})
+        self.assertEqual(answer.status, 201, answer.text())
+
+    def page(self):
+        """A page of the place's origin, with its policies, and nothing on it: a script shown as text."""
+        page = self.context.new_page()
+        page.goto(f"{self.server.url}/js/parley/parley.js")
+        page.evaluate(READY)
+        return page
+
+    def opened(self):
+        page = self.page()
+        page.evaluate("async () => { window.parley = await library.Parley.open(); }")
+        return page
+
+    def texts(self, conversation):
+        return [message["text"] for message in reversed(self.call("GET", f"/conversations/{conversation}/messages")["data"])]
+
+    def channel(self, title):
+        return self.call("POST", "/conversations", {
+            "kind": "channel", "type": "com.example.garden", "title": title})["id"]
+
+    def test_both_stores_do_the_same(self):
+        page = self.page()
+        page.evaluate("""async () => {
+          const { browserStore, memoryStore } = library;
+          const row = (conversation, seq, more) =>
+            ({ conversation_id: conversation, seq, id: `${conversation}0${seq}`, client_id: null, ...more });
+          const put = (row) => ({ table: 'messages', key: [row.conversation_id, row.seq], row });
+          const tell = async (store) => {
+            const told = [];
+            const list = async (range) => told.push((await store.list('messages', range)).map(({ id }) => id));
+            await store.update([], () => [row('1', 10), row('1', 2, { client_id: 'x' }), row('12', 1), row('1', 3)].map(put));
+            await list();
+            await list({ from: ['1', 0], to: ['1', 5] });
+            await list({ from: ['1', 0], to: ['1', Infinity], newestFirst: true, limit: 2 });
+            told.push(await store.get('messages@client', 'x'), await store.get('messages', ['1', 4]) ?? null);
+            told.push(await store.get('messages@id', '1010'));
+            await store.update([['messages', ['1', 3]], ['place', 'cursor']], ([found, none]) => {
+              told.push(found.id, none ?? null);
+              return [put({ ...found, text: 'new' }), { table: 'place', key: 'cursor', row: { name: 'cursor', value: 'a.1' } },
+                { table: 'messages', key: ['1', 2] }];
+            });
+            told.push(await store.get('messages', ['1', 3]), await store.get('place', 'cursor'));
+            const refused = await store.update([], () => { throw new Error('no'); }).catch((error) => error.message);
+            told.push(refused);
+            await store.update([], () => [{ table: 'messages', from: ['1'], to: ['1', []] }]);
+            await list();
+            return told;
+          };
+          const kept = await browserStore('both');
+          const [one, other] = [await tell(memoryStore()), await tell(kept)];
+          if (JSON.stringify(one) !== JSON.stringify(other)) throw new Error(`${JSON.stringify(one)}\\n${JSON.stringify(other)}`);
+          await kept.erase();
+          if ((await indexedDB.databases()).some(({ name }) => name === 'both')) throw new Error('it is still there');
+        }""")
+
+    def test_two_tabs_that_write_at_once_lose_nothing(self):
+        one, other = self.page(), self.page()
+        count = """async () => {
+          const store = await library.browserStore('counted');
+          for (let round = 0; round < 200; round++) {
+            await store.update([['place', 'count']], ([row]) =>
+              [{ table: 'place', key: 'count', row: { name: 'count', value: (row?.value ?? 0) + 1 } }]);
+          }
+        }"""
+        one.evaluate(f"() => {{ window.counting = ({count})(); }}")
+        other.evaluate(count)
+        one.evaluate("() => window.counting")
+        self.assertEqual(one.evaluate(
+            "async () => (await (await library.browserStore('counted')).get('place', 'count')).value"), 400)
+
+    def test_what_is_held_opens_without_a_network(self):
+        page = self.opened()
+        page.evaluate(f"async () => {{ await parley.fetchAll('{self.garden}'); }}")
+        page.evaluate("() => parley.close()")
+        again = self.page()
+        self.context.set_offline(True)
+        shown = again.evaluate("""async (id) => {
+          window.parley = await library.Parley.open();
+          const view = parley.window(id, () => {});
+          await view.latest();
+          await parley.send(id, { text: 'said offline' });
+          return { seqs: view.items.map(({ message }) => message.seq), states: view.items.map(({ state }) => state) };
+        }""", self.garden)
+        self.assertEqual(shown["seqs"], [*range(11, 61), None])
+        self.assertEqual(shown["states"][-2:], ["sent", "pending"])
+        again.close()
+        self.context.set_offline(False)
+        last = self.opened()
+        last.evaluate("() => until(() => parley.state.waiting === 0, 'the outbox to be empty')")
+        self.assertEqual(self.texts(self.garden)[-1], "said offline")
+
+    def test_one_tab_sends_and_another_takes_over(self):
+        title = self.channel("tabs")
+        first, second = self.opened(), self.opened()
+        first.evaluate("() => until(() => parley.tabs.isLeader, 'the lead')")
+        self.assertFalse(second.evaluate("() => parley.tabs.isLeader"))
+        second.evaluate("""async (id) => {
+          await parley.send(id, { text: 'from the second' });
+          await until(() => parley.state.waiting === 0, 'the first tab to send it');
+        }""", title)
+        self.context.set_offline(True)
+        for number in range(20):
+            second.evaluate("([id, text]) => parley.send(id, { text })", [title, f"seed {number}"])
+        first.close()
+        second.evaluate("() => until(() => parley.tabs.isLeader, 'the lead')")
+        self.context.set_offline(False)
+        second.evaluate("""async () => {
+          dispatchEvent(new Event('online'));
+          await until(() => parley.state.waiting === 0, 'the outbox to be empty');
+        }""")
+        self.assertEqual(self.texts(title), ["from the second", *(f"seed {number}" for number in range(20))])
+
+    def test_a_draft_is_in_every_tab_and_outlives_them(self):
+        first, second = self.opened(), self.opened()
+        first.evaluate("(id) => parley.setDraft(id, { text: 'not yet' })", self.garden)
+        second.evaluate("(id) => until(() => parley.draft(id)?.text === 'not yet', 'the draft')", self.garden)
+        first.close()
+        second.close()
+        self.assertEqual(self.opened().evaluate("(id) => parley.draft(id).text", self.garden), "not yet")
+
+    def test_signing_out_erases_everything_in_every_tab(self):
+        first, second = self.opened(), self.opened()
+        first.evaluate("(id) => parley.fetchAll(id)", self.garden)
+        second.evaluate("() => { window.isOut = false; parley.on('signedOut', () => { window.isOut = true; }); }")
+        first.evaluate("() => parley.signOut()")
+        second.evaluate("() => until(() => window.isOut, 'the other tab to hear of it')")
+        self.assertEqual(first.evaluate("async () => (await indexedDB.databases()).map(({ name }) => name)"), [])
+        self.assertEqual(first.evaluate("async () => (await fetch('/api/v1/users/me')).status"), 401)
+
+    def test_nodes_hold_text_and_nothing_else(self):
+        html = self.page().evaluate("""() => {
+          const { buildNodes, parseMarkup } = library;
+          const box = document.createElement('div');
+          const text = '**<img src=x onerror=alert(1)>** [a](https://example.org "t") `<b>`\\n- [x] done\\n\\n|a|b|\\n|-|:-:|\\n|1|2|';
+          box.append(buildNodes(parseMarkup(text).children));
+          return [box.innerHTML, box.querySelectorAll('img, script, b').length];
+        }""")
+        self.assertEqual(html[1], 0)
+        self.assertIn('<a href="https://example.org" rel="nofollow noopener noreferrer ugc" title="t">a</a>', html[0])
+        self.assertIn("<code>&lt;b&gt;</code>", html[0])
+        self.assertIn('<td class="align-center">2</td>', html[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
