@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 
 import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
-import { Daemon, WebSocket, until } from './daemon.mjs';
+import { Daemon, WebSocket } from './daemon.mjs';
+import { until } from './until.mjs';
 
 let daemon;
 let ada;

@@ -1,0 +1,315 @@
+// Following along, with a peer that does what it is told: what a daemon does only when something has gone wrong.
+
+import assert from 'node:assert/strict';
+import { webcrypto } from 'node:crypto';
+import test from 'node:test';
+
+import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
+import { digestLine } from '../../../Public/js/parley/verify.js';
+import { sha256 } from '../../../Public/js/parley/sha256.js';
+import { until } from './until.mjs';
+import { Peer, created, me, page, say, snapshot } from './peer.mjs';
+
+globalThis.crypto ??= webcrypto;
+
+/** A client of the peer, with its hello answered as live from `cursor`, unless the test does that. */
+async function opened({ event = 0, store = memoryStore(), answers = {}, hello = (command) => ({ complete: true, cursor: command.cursor }), ...live } = {}) {
+  const peer = new Peer();
+  peer.answers = { 'GET /snapshot': snapshot(event), 'GET /users/me': me, ...answers };
+  peer.onCommand = (command, socket) => {
+    if (command.do === 'hello' && hello) socket.tell({ re: command.id, ok: true, user_id: '7', ...hello(command) });
+    if (command.do === 'subscribe' || command.do === 'unsubscribe') socket.tell({ re: command.id, ok: true, complete: true });
+  };
+  const parley = await Parley.open({
+    url: 'http://peer', store, fetch: peer.fetch, live: { WebSocket: peer.WebSocket, pause: () => 1, ...live }, BroadcastChannel: null,
+  });
+  parley.client.tries = 1;
+  const faults = [];
+  parley.on('fault', (fault) => faults.push(fault));
+  const connect = async (count = 1) => {
+    await until(() => peer.sockets.length >= count, 'a connection');
+    await peer.socket.open();
+  };
+  return { peer, parley, store, connect, faults };
+}
+
+const seqs = async (store) => (await store.list('messages')).map(({ seq }) => seq);
+const isLive = (parley) => until(() => parley.state.connection === 'live', 'the connection to be live');
+
+test('a snapshot comes first, then events from its cursor', async () => {
+  const { peer, parley, store, connect, faults } = await opened({ event: 5 });
+  await connect();
+  assert.deepEqual(peer.socket.protocols, ['parley.v1']);
+  assert.equal(peer.socket.url, 'ws://peer/api/v1/realtime');
+  assert.deepEqual(peer.socket.commands[0], { id: 1, do: 'hello', cursor: 'aa.5', topics: ['me'] });
+  await isLive(parley);
+  peer.socket.tell(created(6), created(7));
+  await until(() => parley.mirror.cursor === 'aa.7', 'the cursor to move');
+  assert.deepEqual(await seqs(store), [6, 7]);
+  assert.equal(parley.conversations[0].unread_count, 2);
+  assert.deepEqual(faults, []);
+  parley.close();
+});
+
+test('a cut connection comes back from the cursor, and what comes twice is kept once', async () => {
+  const { peer, parley, store, connect } = await opened();
+  await connect();
+  peer.socket.tell(created(1), created(2));
+  await until(() => parley.mirror.cursor === 'aa.2', 'two messages');
+  peer.socket.drop();
+  assert.equal(parley.state.connection, 'offline');
+  await connect(2);
+  assert.equal(peer.socket.commands[0].cursor, 'aa.2');
+  peer.socket.tell(created(2), created(3));
+  await until(() => parley.mirror.cursor === 'aa.3', 'the third');
+  assert.deepEqual(await seqs(store), [1, 2, 3]);
+  assert.equal(parley.conversations[0].unread_count, 3);
+  parley.close();
+});
+
+test('the same person opens what was held and goes on from there', async () => {
+  const store = memoryStore();
+  const first = await opened({ store });
+  await first.connect();
+  first.peer.socket.tell(created(1));
+  await until(() => first.parley.mirror.cursor === 'aa.1', 'a message');
+  first.parley.close();
+  const second = await opened({ store });
+  await second.connect();
+  assert.equal(second.peer.socket.commands[0].cursor, 'aa.1');
+  assert.ok(!second.peer.calls.includes('GET /snapshot'));
+  second.parley.close();
+});
+
+test('somebody else who has signed in since is not shown what is held', async () => {
+  const store = memoryStore();
+  const first = await opened({ store });
+  await first.connect();
+  await isLive(first.parley);
+  first.parley.close();
+  const peer = new Peer();
+  peer.answers = { 'GET /users/me': { ...me, id: '9', name: 'grace' } };
+  const parley = await Parley.open({ url: 'http://peer', store, fetch: peer.fetch, live: { WebSocket: peer.WebSocket }, BroadcastChannel: null });
+  const changed = await new Promise((resolve) => parley.on('accountChanged', resolve));
+  assert.equal(changed.name, 'grace');
+  assert.equal(peer.sockets.length, 0);
+  parley.close();
+});
+
+test('a hole between two offsets is pulled before anything goes on', async () => {
+  const { peer, parley, store, connect } = await opened({
+    answers: {
+      'GET /streams/conversation:12/events': ({ after_offset: after }) => ({
+        data: [created(Number(after) + 1)], more: Number(after) + 1 < 4, last_offset: 4, next: null, cursor: 'aa.4',
+      }),
+    },
+  });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell(created(1), created(5), created(6));
+  await until(() => parley.mirror.cursor === 'aa.6', 'all of them');
+  assert.deepEqual(await seqs(store), [1, 2, 3, 4, 5, 6]);
+  parley.close();
+});
+
+test('where the log is trimmed, the conversation is compared and mended', async () => {
+  const lines = (from, to) => Array.from({ length: to - from + 1 }, (_, place) => digestLine(say(from + place))).join('');
+  const { peer, parley, store, connect } = await opened({
+    answers: {
+      'GET /streams/conversation:12/events': () => Response.json({ status: 410, code: 'gone' }, { status: 410 }),
+      'GET /conversations/12': snapshot(6).conversations[0],
+      'GET /conversations/12/messages': page(6),
+      'GET /conversations/12/digest': ({ from_seq: from, to_seq: to }) => ({
+        cursor: 'aa.6', digest: '', parts: [{ from_seq: Number(from), to_seq: Number(to), digest: sha256(lines(Number(from), Number(to))) }],
+      }),
+    },
+  });
+  await connect();
+  await isLive(parley);
+  const window = parley.window('12', () => {});
+  await window.latest();
+  peer.socket.tell(created(1, { text: 'something else' }), created(6));
+  await until(() => parley.mirror.cursor === 'aa.6', 'the cursor to move');
+  await until(async () => (await seqs(store)).length === 6, 'the rest');
+  assert.equal((await store.get('messages', ['12', 1])).text, 'message 1');
+  window.close();
+  parley.close();
+});
+
+test('on reset the outbox and drafts stay, the rest is compared, and the cursor moves last', async () => {
+  let isReset = true;
+  const lines = Array.from({ length: 3 }, (_, place) => digestLine(say(place + 1))).join('');
+  const { peer, parley, store, connect, faults } = await opened({
+    hello: (command) => (command.cursor === 'aa.3' && isReset ? { complete: false, reset: true, reason: 'epoch' } : { complete: true, cursor: command.cursor }),
+    event: 0,
+    answers: {
+      'GET /conversations/12/messages': page(3, 1),
+      'GET /conversations/12/digest': { cursor: 'bb.1', digest: '', parts: [{ from_seq: 1, to_seq: 3, digest: sha256(lines) }] },
+    },
+  });
+  await connect();
+  peer.socket.tell(created(1), created(2, { text: 'from the old history', revision: 4 }), created(3));
+  await until(() => parley.mirror.cursor === 'aa.3', 'three messages');
+  await parley.setDraft('12', { text: 'half a thought' });
+  parley.outbox.stop();
+  await parley.send('12', { text: 'unsent' });
+  const resets = [];
+  parley.on('reset', (reset) => resets.push([reset.reason, parley.mirror.cursor]));
+  peer.answers['GET /snapshot'] = snapshot(3, { cursor: 'bb.1' });
+  peer.answers['GET /conversations/12/messages'] = (query) => ({ ...page(3)(query), cursor: 'bb.1' });
+  peer.socket.drop();
+  await connect(2);
+  await connect(3);
+  isReset = false;
+  await isLive(parley);
+  assert.deepEqual(resets, [['epoch', 'bb.1']]);
+  const second = await store.get('messages', ['12', 2]);
+  assert.deepEqual([second.text, second.revision], ['message 2', 1]);
+  assert.equal(parley.draft('12').text, 'half a thought');
+  assert.equal(parley.state.waiting, 1);
+  assert.deepEqual(faults, []);
+  parley.close();
+});
+
+test('an interrupted reset begins anew, because the cursor has not moved', async () => {
+  const { peer, parley, connect } = await opened({
+    hello: (command) => (command.cursor === 'aa.1' ? { complete: false, reset: true, reason: 'trimmed' } : { complete: true, cursor: command.cursor }),
+    answers: { 'GET /conversations/12/digest': () => Response.json({ status: 503, code: 'unavailable' }, { status: 503 }) },
+  });
+  await connect();
+  peer.socket.tell(created(1));
+  await until(() => parley.mirror.cursor === 'aa.1', 'a message');
+  peer.socket.drop();
+  await connect(2);
+  await connect(3);
+  assert.equal(parley.mirror.cursor, 'aa.1');
+  assert.equal(peer.socket.commands[0].cursor, 'aa.1');
+  parley.close();
+});
+
+test('a stream that lags is asked for again and pulled, and the cursor waits for it', async () => {
+  let isHeldBack = true;
+  const { peer, parley, store, connect } = await opened({
+    answers: {
+      'GET /streams/conversation:12/events': async () => {
+        await until(() => !isHeldBack, 'the test');
+        return { data: [created(2), created(3)], more: false, last_offset: 3, next: null, cursor: 'aa.3' };
+      },
+    },
+  });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell(created(1), { event: 'lagging', stream: 'conversation:12', last_offset: 1 });
+  peer.socket.tell({ event: 'settings.updated', id: '9', stream: 'site', offset: 1, data: { name: 'Meadow', revision: 2 } });
+  await until(() => peer.calls.includes('GET /streams/conversation:12/events'), 'the pull');
+  assert.deepEqual(peer.socket.commands.find((command) => command.do === 'subscribe').topics, [{ topic: 'conversation:12' }]);
+  assert.equal(parley.mirror.cursor, 'aa.1');
+  isHeldBack = false;
+  await until(() => parley.settings.name === 'Meadow', 'what came behind');
+  assert.deepEqual(await seqs(store), [1, 2, 3]);
+  assert.equal(parley.mirror.cursor, 'aa.9');
+  parley.close();
+});
+
+test('silence is noticed, and ends in a new connection', async () => {
+  const { peer, connect, parley } = await opened({ quiet: 20, patience: 20 });
+  await connect();
+  await until(() => peer.sockets[0].commands.some((command) => command.do === 'ping'), 'a ping');
+  await until(() => peer.sockets.length > 1, 'another connection');
+  assert.equal(peer.sockets[0].readyState, 3);
+  parley.close();
+});
+
+test('a close that says so is final, and one that does not is not', async () => {
+  const { peer, connect, parley } = await opened();
+  const out = [];
+  parley.on('signedOut', (reason) => out.push(reason.code));
+  await connect();
+  peer.socket.drop(4000, 'too_slow');
+  await connect(2);
+  peer.socket.drop(4501, 'session_ended');
+  assert.equal(parley.state.connection, 'stopped');
+  assert.deepEqual(out, ['session_ended']);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(peer.sockets.length, 2);
+  parley.close();
+});
+
+test('what is looked at is followed beside one\'s own, and no longer than it is looked at', async () => {
+  const { peer, connect, parley } = await opened();
+  await connect();
+  await isLive(parley);
+  const subscribed = (name) => peer.socket.commands.filter((command) => command.do === name).map(({ topics }) => topics);
+  const end = parley.follow('forum:3');
+  const again = parley.follow('forum:3');
+  await until(() => subscribed('subscribe').length === 1, 'the subscription');
+  end();
+  assert.deepEqual(subscribed('unsubscribe'), []);
+  again();
+  assert.deepEqual(subscribed('subscribe'), [[{ topic: 'forum:3' }]]);
+  assert.deepEqual(subscribed('unsubscribe'), [['forum:3']]);
+  const own = parley.window('12', () => {});
+  assert.equal(subscribed('subscribe').length, 1, 'one\'s own is followed anyway');
+  own.close();
+  parley.close();
+});
+
+test('what lies in another stream moves the cursor of nobody', async () => {
+  const { peer, connect, parley } = await opened({ answers: { 'GET /conversations/99': { id: '99', kind: 'topic', revision: 1, last_seq: 1 } } });
+  await connect();
+  await isLive(parley);
+  peer.socket.tell({ ...created(1), id: '50', stream: 'conversation:99', data: say(1, { conversation_id: '99' }) });
+  await until(() => parley.mirror.streams.has('conversation:99'), 'the event');
+  assert.equal(parley.mirror.cursor, 'aa.0');
+  parley.close();
+});
+
+test('signals are told and kept nowhere', async () => {
+  const { peer, connect, parley } = await opened();
+  await connect();
+  const told = [];
+  for (const kind of ['typing', 'presence', 'forumActivity']) parley.on(kind, (detail) => told.push([kind, detail.user_id ?? detail.forum_id]));
+  peer.socket.tell(
+    { event: 'typing', stream: 'conversation:12', data: { conversation_id: '12', user_id: '8', typing: true } },
+    { event: 'presence', data: { user_id: '8', presence: 'online', last_seen_at: null } },
+    { event: 'forum.activity', stream: 'forum:3', data: { forum_id: '3', conversation_id: '5', last_message_id: '9' } },
+  );
+  assert.deepEqual(told, [['typing', '8'], ['presence', '8'], ['forumActivity', '3']]);
+  parley.close();
+});
+
+test('a window shows what comes, fills a hole first, and counts what comes while one reads above', async () => {
+  const { peer, connect, parley } = await opened({ event: 60, answers: { 'GET /conversations/12/messages': page(60) } });
+  await connect();
+  await isLive(parley);
+  const window = parley.window('12', () => {}, { size: 60, page: 30 });
+  await window.latest();
+  peer.socket.tell(created(61));
+  await until(() => window.items.at(-1).message.seq === 61, 'the message');
+  await window.older();
+  await window.older();
+  assert.equal(window.isAtNewest, false);
+  peer.socket.tell(created(62));
+  await until(() => window.beyond > 0 && parley.mirror.cursor === 'aa.62', 'the count');
+  assert.equal(window.items.at(-1).message.seq < 61, true);
+  while (!window.isAtNewest) await window.newer();
+  assert.equal(window.items.at(-1).message.seq, 62);
+  window.close();
+  parley.close();
+});
+
+test('a cached answer that comes late is dropped', async () => {
+  const { parley } = await opened();
+  const told = [];
+  let late;
+  const cached = () => new Promise((resolve) => (late = () => resolve('cached')));
+  const fresh = async () => {
+    setTimeout(late, 5);
+    return 'fresh';
+  };
+  await parley.both({ cached, fresh }, (answer, isCached) => told.push([answer, isCached]));
+  await parley.both({ cached: async () => 'cached', fresh: () => new Promise((resolve) => setTimeout(resolve, 5, 'fresh')) },
+    (answer, isCached) => told.push([answer, isCached]));
+  assert.deepEqual(told, [['fresh', false], ['cached', true], ['fresh', false]]);
+  parley.close();
+});

@@ -1,0 +1,102 @@
+// A server that does what a test says: it drops, repeats and holds back what a daemon never would. A WebSocket and a `fetch`
+// that end in the same process.
+
+export class Peer {
+  /** Sockets in the order they were opened. */
+  sockets = [];
+  /** Answers to calls, by `GET /path`; a function is given the query. */
+  answers = {};
+  calls = [];
+
+  constructor() {
+    const peer = this;
+    this.WebSocket = class {
+      readyState = 0;
+      commands = [];
+
+      constructor(url, protocols) {
+        Object.assign(this, { url, protocols });
+        peer.sockets.push(this);
+      }
+
+      send(text) {
+        const command = JSON.parse(text);
+        this.commands.push(command);
+        peer.onCommand?.(command, this);
+      }
+
+      close() {
+        this.readyState = 3;
+      }
+
+      // What the test does to it.
+
+      open() {
+        this.readyState = 1;
+        return this.onopen();
+      }
+
+      tell(...frames) {
+        for (const frame of frames) this.onmessage({ data: JSON.stringify(frame) });
+      }
+
+      drop(code = 1006, reason = '') {
+        this.readyState = 3;
+        this.onclose({ code, reason });
+      }
+    };
+  }
+
+  get socket() {
+    return this.sockets.at(-1);
+  }
+
+  fetch = async (address, { method }) => {
+    const url = new URL(address);
+    const name = `${method} ${url.pathname.replace('/api/v1', '')}`;
+    this.calls.push(name);
+    const answer = this.answers[name];
+    if (answer === undefined) return Response.json({ status: 404, code: 'not_found' }, { status: 404 });
+    const body = typeof answer === 'function' ? await answer(Object.fromEntries(url.searchParams)) : answer;
+    return body instanceof Response ? body : Response.json(body);
+  };
+}
+
+export const me = { id: '7', name: 'ada', revision: 1 };
+
+export const say = (seq, over = {}) => ({
+  id: String(100 + seq), conversation_id: '12', author_id: '8', client_id: null, seq,
+  previous_message: seq === 1 ? null : String(99 + seq), text: `message ${seq}`, entities: {}, annotations: [],
+  attachments: [], reply_to: null, machine_only: false, created_at: '', sent_at: null, edited_at: null, revision: 1,
+  deleted: false, actions: {}, ...over,
+});
+
+/** The event that message `seq` was posted; here the event's id, its offset and `seq` are one number. */
+export const created = (seq, over = {}) => ({
+  event: 'message.created', id: String(seq), stream: 'conversation:12', offset: seq, actor_id: '8', at: '',
+  data: say(seq, over),
+});
+
+export const snapshot = (event = 0, over = {}) => ({
+  cursor: `aa.${event}`, me, settings: { name: 'Garden', revision: 1 }, forums: [], people: [], levels: [],
+  relations: { follow: [], mute: [], block: [] }, offsets: { site: 0, 'user:7': 0 },
+  conversations: [{
+    id: '12', kind: 'group', role: 'member', from_seq: 1, revision: 1, last_seq: event, last_offset: event,
+    last_message_id: event ? String(100 + event) : null, last_message: event ? say(event) : null, read_up_to: event,
+    delivered_up_to: event, unread_count: 0, participants: [{ user_id: '7', role: 'member' }, { user_id: '8', role: 'member' }],
+  }],
+  ...over,
+});
+
+/** A page as the server answers, of messages 1 to `last`. */
+export const page = (last, asOf = last) => ({ before, after, limit = 50, order = 'desc' }) => {
+  const seqs = Array.from({ length: last }, (_, place) => place + 1).filter(
+    (seq) => (!before || seq < Number(before) - 100) && (!after || seq > Number(after) - 100),
+  );
+  const chosen = order === 'asc' ? seqs.slice(0, limit) : seqs.slice(-limit).reverse();
+  const [least, most] = [Math.min(...chosen), Math.max(...chosen)];
+  return {
+    data: chosen.map((seq) => say(seq)), more: chosen.length < seqs.length, cursor: `aa.${asOf}`, latest_seq: last, skipped: [],
+    next_older: least > 1 ? String(99 + least) : null, next_newer: most < last ? String(101 + most) : null,
+  };
+};
