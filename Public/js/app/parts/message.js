@@ -39,6 +39,7 @@ export function messageElement(message, view) {
     return node;
   }
   node.append(...(isPost ? post(message, view) : bubble(message, view)));
+  if (!isPost && view.act) bringTools(node, view.act);
   return node;
 }
 
@@ -68,7 +69,6 @@ function bubble(message, view) {
       body,
       reactions(message.actions, (emoji, on) => act?.("react", { emoji, on })),
       fault(message, act)),
-    tools(act),
   ].filter(Boolean);
 }
 
@@ -105,12 +105,20 @@ function textTool(picture, words, on) {
   return el("button.post-tool", { on: { click: on }, data: { act: picture } }, icon(picture), words);
 }
 
-function tools(act) {
-  if (!act) return null;
-  return el("div.message-tools", null,
-    iconButton("react", say("act.react"), { on: (event) => act("pick", event.currentTarget) }),
-    iconButton("reply", say("act.reply"), { on: () => act("reply") }),
-    iconButton("more", say("act.more"), { on: (event) => act("more", event.currentTarget), data: { act: "more" } }));
+/** Made when they are wanted: a room of a hundred messages has no three hundred buttons. On touch one is always there. */
+function bringTools(node, act) {
+  const bring = () => {
+    if (node.querySelector(".message-tools")) return;
+    const isTouch = matchMedia("(pointer: coarse)").matches;
+    node.append(el("div.message-tools", null,
+      !isTouch && iconButton("react", say("act.react"), { on: (event) => act("pick", event.currentTarget) }),
+      !isTouch && iconButton("reply", say("act.reply"), { on: () => act("reply") }),
+      iconButton("more", say("act.more"), { on: (event) => act("more", event.currentTarget), data: { act: "more" } })));
+  };
+  if (matchMedia("(pointer: coarse)").matches) return bring();
+  node.addEventListener("pointerenter", bring);
+  node.addEventListener("focusin", bring);
+  return undefined;
 }
 
 function quoteLine(quote, replyTo) {

@@ -1,0 +1,260 @@
+// What stands around every page: sidebar, bottom bar, the page itself, what floats, and the keys that work everywhere.
+
+import { el, isTyping } from "./dom.js";
+import { rememberLook } from "./look.js";
+import { banner } from "./parts/banner.js";
+import { empty, skeleton } from "./parts/empty.js";
+import { bottomBar, sidebar } from "./parts/sidebar.js";
+import { button } from "./parts/button.js";
+import { forumAddress, match, Router, talkAddress } from "./router.js";
+import { say } from "./text.js";
+
+const WAIT = 300;
+
+export class Shell {
+  constructor(place) {
+    this.place = place;
+    this.router = new Router((address, restore) => this.show(address, restore));
+    this.router.leave = () => this.leave();
+    this.main = el("main.page", { id: "page", tabindex: "-1" });
+    this.live = el("div.spoken", { aria: { live: "polite" } });
+    this.said = [];
+    this.page = null;
+    this.node = el("div.shell");
+    for (const name of ["me", "forums", "conversations", "state", "people"]) place.addEventListener(name, () => this.soon());
+    place.addEventListener("out", () => this.router.go("/", { replace: true }));
+    addEventListener("keydown", (event) => this.pressed(event));
+    document.body.append(el("a.skip", { href: "#page", on: { click: (event) => { event.preventDefault(); this.main.focus(); } } }, say("place.skip")),
+      this.node, this.live);
+  }
+
+  start() {
+    if (this.place.me) rememberLook(this.place.me.preferences ?? {}, this.place.server?.hue);
+    this.frame();
+    this.router.start();
+  }
+
+  go(address, options) {
+    this.router.go(address, options);
+  }
+
+  // MARK: Pages
+
+  async show(address, restore) {
+    const found = match(address, !!this.place.me);
+    const turn = (this.turn = {});
+    const waiting = setTimeout(() => { if (this.turn === turn) this.main.replaceChildren(el("div.page-column", null, skeleton())); }, WAIT);
+    let page;
+    try {
+      if (this.place.fault) throw this.place.fault;
+      const module = await import(`./pages/${found.module}.js`);
+      page = await module[found.name](this, found.params, restore);
+    } catch (error) {
+      page = this.faultPage(error);
+    } finally {
+      clearTimeout(waiting);
+    }
+    if (this.turn !== turn) return page?.close?.();
+    if (!page) return undefined;
+    this.page?.close?.();
+    this.page = page;
+    this.closePanel();
+    this.frame();
+    this.main.replaceChildren(...[page.node].flat());
+    this.offline();
+    document.title = [page.title, this.place.server?.name].filter(Boolean).join(" · ");
+    this.count();
+    page.shown?.(restore);
+    const scroller = this.main.querySelector(".page-body");
+    if (scroller && restore?.scroll) scroller.scrollTop = restore.scroll;
+    if (!page.keepsFocus && !isTyping(document.activeElement)) this.main.focus({ preventScroll: true });
+    document.body.dataset.ready = address;
+    return undefined;
+  }
+
+  leave() {
+    return { scroll: this.main.querySelector(".page-body")?.scrollTop ?? 0, ...this.page?.leave?.() };
+  }
+
+  faultPage(error) {
+    const isGone = ["not_found", "forbidden", "gone"].includes(error?.code);
+    if (!isGone && error?.code !== "network") console.error(error);
+    const key = isGone ? "fault.gone" : error?.code === "network" ? "fault.network" : "fault.other";
+    return {
+      title: say("fault.title"),
+      node: el("div.page-body", null, empty(say(key), {
+        picture: isGone ? "search" : "alert",
+        actions: [isGone ? button(say("fault.home"), { on: () => this.go("/") })
+          : button(say("act.retry"), { kind: "primary", on: () => location.reload() })],
+      })),
+    };
+  }
+
+  // MARK: The frame
+
+  soon() {
+    if (this.planned) return;
+    this.planned = true;
+    requestAnimationFrame(() => {
+      this.planned = false;
+      this.frame();
+      this.offline();
+      this.count();
+    });
+  }
+
+  frame() {
+    const { place } = this;
+    const isOutside = !place.me || !!this.page?.isOutside;
+    this.node.classList.toggle("is-outside", isOutside);
+    this.node.classList.toggle("is-talking", !!this.page?.isTalk);
+    if (isOutside) {
+      if (this.node.children.length !== 1) this.node.replaceChildren(this.main);
+      return;
+    }
+    const view = this.view();
+    const [side, bar] = [sidebar(view), bottomBar(view)];
+    const held = document.activeElement?.closest?.(".sidebar, .bottom-bar") ? document.activeElement.getAttribute("href") : null;
+    const scroll = this.side?.querySelector(".sidebar-list")?.scrollTop ?? 0;
+    if (!this.main.isConnected || this.node.children.length === 1) this.node.replaceChildren(side, this.main, bar);
+    else {
+      this.side.replaceWith(side);
+      this.bar.replaceWith(bar);
+    }
+    [this.side, this.bar] = [side, bar];
+    side.querySelector(".sidebar-list").scrollTop = scroll;
+    if (held) this.node.querySelector(`[href="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+  }
+
+  view() {
+    const { place } = this;
+    const talks = place.talks();
+    const messages = talks.reduce((sum, it) => sum + (it.level === "nothing" ? 0 : it.unread_count), 0);
+    const unread = place.inbox ?? messages;
+    return {
+      community: { name: place.server.name }, me: place.me, state: place.state, here: this.page?.here ?? location.pathname,
+      inbox: { unread, loud: unread > 0 }, messages: { unread: messages, loud: true },
+      sections: place.sections().map(({ title, forums }) => ({
+        title, forums: forums.map((it) => ({ id: it.id, title: it.title, href: forumAddress(it), icon: forumIcon(it), unread: place.unreadOf(it) })),
+      })),
+      conversations: talks.slice(0, 30).map((it) => ({
+        title: talkTitle(place, it), href: talkAddress(it), people: place.othersIn(it), unread: it.level === "nothing" ? 0 : it.unread_count,
+      })),
+      on: { search: () => this.commands(), newConversation: () => this.go("/messages/new") },
+    };
+  }
+
+  /** The number in the title and on the icon. */
+  count() {
+    if (!this.place.me) return;
+    const count = this.view().inbox.unread;
+    document.title = `${count ? `(${count}) ` : ""}${document.title.replace(/^\(\d+\) /, "")}`;
+    if (count) navigator.setAppBadge?.(count)?.catch(() => {});
+    else navigator.clearAppBadge?.()?.catch(() => {});
+  }
+
+  /** One line under the header while the network is away. */
+  offline() {
+    const line = this.main.querySelector(".offline-line");
+    if (this.place.state !== "offline" || !this.place.me) return line?.remove();
+    const waiting = [...this.place.streams.values()].reduce((sum, it) => sum + it.waiting.length, 0);
+    const node = banner(waiting ? say("offline.waiting", { n: waiting }) : say("offline.plain"), { kind: "bad" });
+    node.classList.add("offline-line");
+    if (line) line.replaceWith(node);
+    else this.main.querySelector(".page-bar")?.after(node);
+    return undefined;
+  }
+
+  // MARK: The panel at the side
+
+  panel(title, ...content) {
+    this.closePanel();
+    this.side2 = el("aside.panel", { aria: { label: title } },
+      el("div.panel-head", null, el("h2", null, title), button(say("act.close"), { kind: "quiet", on: () => this.closePanel() })), content);
+    this.main.after(this.side2);
+    this.side2.querySelector("button")?.focus();
+  }
+
+  closePanel() {
+    this.side2?.remove();
+    this.side2 = null;
+  }
+
+  // MARK: Said aloud
+
+  /** New messages, gathered to at most one sentence in three seconds. */
+  announce(author) {
+    this.said.push(author);
+    if (this.saying) return;
+    this.saying = setTimeout(() => {
+      const people = new Set(this.said).size;
+      this.live.textContent = say(people > 1 ? "spoken.newFromSeveral" : "spoken.newFromOne", { n: this.said.length, people, name: this.said[0] });
+      this.said = [];
+      this.saying = null;
+    }, 3_000);
+  }
+
+  // MARK: Keys
+
+  async commands() {
+    if (document.querySelector("dialog[open]")) return;
+    const { openCommands } = await import("./commands.js");
+    openCommands(this);
+  }
+
+  pressed(event) {
+    const { place } = this;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && place.me) {
+      event.preventDefault();
+      return this.commands();
+    }
+    if (!place.me || document.querySelector("dialog[open]")) return undefined;
+    if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+      event.preventDefault();
+      return this.step(event.key === "ArrowDown" ? 1 : -1, event.shiftKey);
+    }
+    if (this.page?.pressed?.(event)) return event.preventDefault();
+    if (event.key === "Escape" && event.shiftKey) {
+      event.preventDefault();
+      return this.markAllRead();
+    }
+    if (event.key === "Escape" && this.side2) return this.closePanel();
+    if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || place.me.preferences?.letters === false) return undefined;
+    const second = this.lead === "g" ? { i: "/", f: "/forums", m: "/messages" }[event.key] : null;
+    this.lead = event.key === "g" ? "g" : null;
+    if (second) return this.go(second);
+    if (event.key === "/") {
+      event.preventDefault();
+      return this.go("/search");
+    }
+    if (event.key === "?") return import("./commands.js").then((it) => it.showKeys());
+    return undefined;
+  }
+
+  /** The conversation before or after this one, as the sidebar has them. */
+  step(by, unreadOnly) {
+    const links = [...this.side.querySelectorAll(".sidebar-list .place")].slice(2);
+    const at = links.findIndex((it) => it.getAttribute("aria-current"));
+    for (let index = at + by; index >= 0 && index < links.length; index += by) {
+      if (!unreadOnly || links[index].classList.contains("is-unread")) return this.go(links[index].getAttribute("href"));
+    }
+    return undefined;
+  }
+
+  async markAllRead() {
+    const { markAllRead } = await import("./commands.js");
+    return markAllRead(this);
+  }
+}
+
+export function forumIcon(forum) {
+  return `/api/v1/forums/${forum.id}/icon?v=${forum.revision}`;
+}
+
+/** What a conversation is called: its title, or who else is in it. */
+export function talkTitle(place, conversation) {
+  if (conversation.title) return conversation.title;
+  if (conversation.kind === "room") return place.forums.get(conversation.forum_id)?.title ?? say("forum.room");
+  const names = place.othersIn(conversation).map((it) => it.display_name || it.name).filter(Boolean);
+  return names.length ? names.join(", ") : say("talk.alone");
+}

@@ -1,0 +1,302 @@
+// The view of one conversation's messages: opens at the first unread, sticks to the newest, loads older ones at the top
+// without a jump, and keeps what is under the eye where it is, whatever arrives.
+
+import { el, refill } from "./dom.js";
+import { empty } from "./parts/empty.js";
+import { dayLine, newLine, pill } from "./parts/lines.js";
+import { messageElement } from "./parts/message.js";
+import { plain } from "./rich.js";
+import { say } from "./text.js";
+import { startOfDay } from "./times.js";
+
+const GROUP = 5 * 60_000;
+const NEAR = 600;
+const AT_END = 40;
+
+export class MessageView {
+  /**
+   * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
+   *   readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name)
+   */
+  constructor(options) {
+    Object.assign(this, options);
+    this.drawn = new Map();
+    this.quotes = new Map();
+    this.newFrom = options.readUpTo ?? null;
+    this.unseen = 0;
+    this.isStuck = true;
+    this.inner = el("div.stream-inner", { role: "feed", aria: { label: say("talk.messages"), busy: "false" } });
+    this.node = el("div.stream", { tabindex: "-1" }, this.inner);
+    this.pillPlace = el("div.stream-pill");
+    this.node.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.onChange = () => this.draw();
+    this.stream.addEventListener("change", this.onChange);
+    this.resizing = new ResizeObserver(() => { if (this.isStuck) this.toEnd(); });
+    this.resizing.observe(this.node);
+    this.resizing.observe(this.inner);
+    this.onVisible = () => { if (!document.hidden) this.seen(); };
+    document.addEventListener("visibilitychange", this.onVisible);
+    addEventListener("focus", this.onVisible);
+  }
+
+  close() {
+    this.stream.removeEventListener("change", this.onChange);
+    document.removeEventListener("visibilitychange", this.onVisible);
+    removeEventListener("focus", this.onVisible);
+    this.resizing.disconnect();
+    clearTimeout(this.reading);
+  }
+
+  /** After it is in the page: where to begin. */
+  begin({ message, anchor } = {}) {
+    this.draw();
+    if (message) return this.mark(message);
+    if (anchor) return this.hold(anchor);
+    const first = this.inner.querySelector(".new-line");
+    if (first && this.shape === "bubble") {
+      this.isStuck = false;
+      this.node.scrollTop = Math.max(0, first.offsetTop - this.node.clientHeight / 3);
+      this.scrolled();
+    } else if (this.shape === "bubble") {
+      this.toEnd();
+    } else if (first) {
+      this.isStuck = false;
+      first.scrollIntoView({ block: "center" });
+    } else {
+      this.isStuck = false;
+    }
+    return this.seen();
+  }
+
+  // MARK: Drawing
+
+  draw() {
+    const anchor = this.isStuck ? null : this.anchor();
+    const before = this.last;
+    const wanted = this.wanted();
+    this.place(wanted);
+    if (this.isStuck) this.toEnd();
+    else if (anchor) this.hold(anchor);
+    this.arrived(before);
+    this.showPill();
+    this.seen();
+  }
+
+  /** The nodes that are to be there, in order; those that did not change are the same as before. */
+  wanted() {
+    const shown = this.stream.shown.filter((it) => !it.machine_only);
+    const nodes = [];
+    const kept = new Map();
+    let day = null;
+    let hasNew = this.newFrom === null;
+    if (this.head && !this.stream.hasOlder) nodes.push(this.head);
+    if (this.stream.hasOlder) nodes.push((this.more ??= el("p.stream-more", { aria: { live: "off" } }, say("list.older"))));
+    shown.forEach((message, index) => {
+      const previous = shown[index - 1];
+      const next = shown[index + 1];
+      const at = new Date(message.created_at);
+      const date = startOfDay(at).getTime();
+      const isNew = !hasNew && message.seq > this.newFrom && message.author_id !== this.me?.id && !message.deleted;
+      if (date !== day && this.shape === "bubble") {
+        day = date;
+        nodes.push(this.keep(kept, `day ${date}`, "", () => dayLine(at)));
+      }
+      if (isNew) {
+        hasNew = true;
+        if (previous || this.stream.hasOlder) nodes.push(this.keep(kept, "new", "", newLine));
+      }
+      const first = !joins(previous, message) || isNew;
+      const last = !joins(message, next);
+      const author = this.person(message.author_id);
+      const quote = this.quote(message.reply_to);
+      const key = JSON.stringify([message, first, last, author.display_name, author.name, author.avatar, quote, this.stream.latest > 0]);
+      nodes.push(this.keep(kept, message.id, key, () => messageElement(
+        { ...message, mentionsMe: this.namesMe(message) },
+        {
+          shape: this.shape, author, mine: !!this.me && message.author_id === this.me.id, first, last, quote,
+          size: this.stream.latest, act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
+          onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null, files: this.files,
+        })));
+    });
+    this.drawn = kept;
+    this.last = shown.at(-1) ?? null;
+    if (!shown.length && this.stream.isLoaded && !this.stream.hasOlder) nodes.push((this.nothing ??= empty(this.emptyWords ?? say("talk.empty"), { picture: "messages" })));
+    return nodes;
+  }
+
+  keep(kept, id, key, make) {
+    const known = this.drawn.get(id);
+    const entry = known?.key === key ? known : { key, node: make() };
+    if (known && entry !== known && known.node.contains(document.activeElement)) entry.wantsFocus = true;
+    kept.set(id, entry);
+    return entry.node;
+  }
+
+  place(nodes) {
+    const wanted = new Set(nodes);
+    for (const child of [...this.inner.children]) if (!wanted.has(child)) child.remove();
+    nodes.forEach((node, index) => {
+      if (this.inner.children[index] !== node) this.inner.insertBefore(node, this.inner.children[index] ?? null);
+    });
+    for (const entry of this.drawn.values()) {
+      if (!entry.wantsFocus) continue;
+      entry.wantsFocus = false;
+      entry.node.focus({ preventScroll: true });
+    }
+  }
+
+  namesMe(message) {
+    return !!this.me && (message.entities?.mentions ?? []).some((it) => it.user_id === this.me.id);
+  }
+
+  quote(id) {
+    if (!id) return null;
+    const found = this.stream.messages.find((it) => it.id === id) ?? this.quotes.get(id);
+    if (found === undefined) {
+      this.quotes.set(id, null);
+      this.fetch?.(id).then((it) => { this.quotes.set(id, it); this.draw(); }, () => {});
+    }
+    if (!found) return null;
+    const author = this.person(found.author_id);
+    return { author: author.display_name || author.name, text: found.deleted ? say("gone.author") : plain(found.text ?? "", 120) };
+  }
+
+  arrived(before) {
+    const { last } = this;
+    if (!before || !last || last.id === before.id || this.stream.hasNewer) return;
+    const node = this.drawn.get(last.id)?.node;
+    if (last.author_id === this.me?.id) {
+      if (last.state === "waiting") {
+        node?.classList.add("is-arriving");
+        this.newFrom = null;
+        this.toEnd();
+      }
+      return;
+    }
+    if (last.seq <= (before.seq ?? 0)) return;
+    const author = this.person(last.author_id);
+    this.announce?.(author.display_name || author.name);
+    if (!this.isStuck) this.unseen += Math.max(1, last.seq - (before.seq ?? last.seq - 1));
+  }
+
+  // MARK: Scrolling
+
+  get distance() {
+    return this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight;
+  }
+
+  toEnd() {
+    this.isStuck = true;
+    this.unseen = 0;
+    this.node.scrollTop = this.node.scrollHeight;
+    this.showPill();
+  }
+
+  /** The newest, wherever the window is. */
+  async newest() {
+    if (this.stream.hasNewer) await this.stream.open();
+    this.toEnd();
+    this.seen();
+  }
+
+  /** What is under the eye: the first message that is seen, and how far from the top it stands. */
+  anchor() {
+    const top = this.node.getBoundingClientRect().top;
+    for (const child of this.inner.children) {
+      const box = child.getBoundingClientRect();
+      if (box.bottom > top && child.dataset.id) return { id: child.dataset.id, offset: box.top - top };
+    }
+    return null;
+  }
+
+  hold({ id, offset }) {
+    const node = this.drawn.get(id)?.node;
+    if (!node) return;
+    const top = this.node.getBoundingClientRect().top;
+    const moved = node.getBoundingClientRect().top - top - offset;
+    if (Math.abs(moved) > 0.5) this.node.scrollTop += moved;
+    this.isStuck = !this.stream.hasNewer && this.distance < AT_END;
+  }
+
+  scrolled() {
+    this.isStuck = !this.stream.hasNewer && this.distance < AT_END;
+    if (this.isStuck) this.unseen = 0;
+    if (this.node.scrollTop < NEAR && this.stream.hasOlder) this.load("older");
+    if (this.distance < NEAR && this.stream.hasNewer) this.load("newer");
+    this.showPill();
+    this.seen();
+  }
+
+  async load(which) {
+    if (this.stream.isBusy) return;
+    this.inner.setAttribute("aria-busy", "true");
+    try {
+      await this.stream[which]();
+    } catch (error) {
+      this.onFault?.(error);
+    } finally {
+      this.inner.setAttribute("aria-busy", "false");
+    }
+  }
+
+  showPill() {
+    const isFar = this.stream.hasNewer || this.distance > this.node.clientHeight;
+    const wants = this.shape === "bubble" && !this.isStuck && (this.unseen > 0 || isFar);
+    const key = wants ? `${this.unseen}` : "";
+    if (this.pillKey === key) return;
+    this.pillKey = key;
+    refill(this.pillPlace, wants && pill(this.unseen, () => this.newest()));
+  }
+
+  /** Brings a message into view and marks it for two seconds. */
+  mark(id) {
+    const node = this.drawn.get(id)?.node;
+    if (!node) return;
+    this.isStuck = false;
+    node.scrollIntoView({ block: "center" });
+    node.classList.add("is-shown");
+    node.focus({ preventScroll: true });
+    setTimeout(() => node.classList.remove("is-shown"), 2_000);
+    this.scrolled();
+  }
+
+  /** What stands in the window and has the person's attention is read. */
+  seen() {
+    clearTimeout(this.reading);
+    if (!this.me || document.hidden || !this.onRead) return;
+    this.reading = setTimeout(() => {
+      if (document.hidden || !this.node.isConnected) return;
+      const bottom = this.node.getBoundingClientRect().bottom + 1;
+      const seen = [...this.inner.children].filter((it) => it.dataset.seq && it.getBoundingClientRect().bottom <= bottom + 8).at(-1);
+      const message = seen && this.stream.messages.find((it) => it.id === seen.dataset.id);
+      if (message && message.seq > (this.read ?? this.readUpTo ?? 0)) {
+        this.read = message.seq;
+        this.onRead(message);
+      }
+    }, 400);
+  }
+
+  // MARK: By keyboard
+
+  get focused() {
+    const id = document.activeElement?.closest?.("[data-id]")?.dataset.id;
+    return id && this.stream.shown.find((it) => it.id === id);
+  }
+
+  step(by) {
+    const all = [...this.inner.querySelectorAll("article")];
+    const at = all.indexOf(document.activeElement?.closest?.("article"));
+    const to = at < 0 ? all.length - 1 : Math.max(0, Math.min(all.length - 1, at + by));
+    all[to]?.focus();
+    all[to]?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Whether two messages stand in one group: the same author, within five minutes, on one day. */
+function joins(a, b) {
+  if (!a || !b || a.kind === "system" || b.kind === "system" || a.deleted || b.deleted) return false;
+  if (a.author_id !== b.author_id) return false;
+  const [from, to] = [new Date(a.created_at), new Date(b.created_at)];
+  return Math.abs(to - from) < GROUP && startOfDay(from).getTime() === startOfDay(to).getTime();
+}
+
