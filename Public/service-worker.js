@@ -3,7 +3,25 @@
 // the pictures of people and forums.
 
 const FILES = [
-  "/", "/icon.svg", "/icon-full.svg", "/icons.svg", "/app.webmanifest", "/lang/en.json",
+  "/", "/icon.svg", "/icon-full.svg", "/icons.svg", "/app.webmanifest",
+  "/js/app/acts.js", "/js/app/commands.js", "/js/app/details.js", "/js/app/dom.js", "/js/app/hue.js",
+  "/js/app/look.js", "/js/app/main.js", "/js/app/pages/admin.js", "/js/app/pages/door.js", "/js/app/pages/forum.js",
+  "/js/app/pages/forumabout.js", "/js/app/pages/forums.js", "/js/app/pages/gone.js", "/js/app/pages/inbox.js",
+  "/js/app/pages/message.js", "/js/app/pages/messages.js", "/js/app/pages/newforum.js", "/js/app/pages/person.js",
+  "/js/app/pages/search.js", "/js/app/pages/talk.js", "/js/app/pages/you.js", "/js/app/parts/attachment.js",
+  "/js/app/parts/avatar.js", "/js/app/parts/badge.js", "/js/app/parts/banner.js", "/js/app/parts/button.js",
+  "/js/app/parts/code.js", "/js/app/parts/commands.js", "/js/app/parts/completion.js", "/js/app/parts/composer.js",
+  "/js/app/parts/dialog.js", "/js/app/parts/emoji.js", "/js/app/parts/empty.js", "/js/app/parts/field.js",
+  "/js/app/parts/lines.js", "/js/app/parts/menu.js", "/js/app/parts/message.js", "/js/app/parts/person.js",
+  "/js/app/parts/preview.js", "/js/app/parts/reaction.js", "/js/app/parts/report.js", "/js/app/parts/sheet.js",
+  "/js/app/parts/sidebar.js", "/js/app/parts/sign.js", "/js/app/parts/switch.js", "/js/app/parts/tabs.js",
+  "/js/app/parts/tile.js", "/js/app/parts/toast.js", "/js/app/parts/tombstone.js", "/js/app/parts/topicrow.js",
+  "/js/app/parts/viewer.js", "/js/app/place.js", "/js/app/qr.js", "/js/app/rich.js", "/js/app/router.js",
+  "/js/app/shell.js", "/js/app/stream.js", "/js/app/text.js", "/js/app/times.js", "/js/app/view.js",
+  "/js/app/worker.js", "/js/parley/client.js", "/js/parley/endpoints.js", "/js/parley/ids.js", "/js/parley/markup.js",
+  "/js/parley/markup/blocks.js", "/js/parley/markup/delimiters.js", "/js/parley/markup/inlines.js",
+  "/js/parley/markup/links.js", "/js/parley/markup/scalars.js", "/js/parley/problem.js", "/js/parley/time.js",
+  "/lang/en.json",
 ];
 const PICTURE = /^\/api\/v1\/(users|forums)\/[^/]+\/(avatar|icon)$/;
 const MOST_PICTURES = 400;

@@ -29,9 +29,14 @@ export class Shell {
   }
 
   start() {
+    this.entered();
+    this.router.start();
+  }
+
+  /** Someone is in: their look, and the places around the page. */
+  entered() {
     if (this.place.me) rememberLook(this.place.me.preferences ?? {}, this.place.server?.hue);
     this.frame();
-    this.router.start();
   }
 
   go(address, options) {

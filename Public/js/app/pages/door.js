@@ -72,7 +72,7 @@ function passwordField(place, isNew = true) {
 
 async function goIn(shell, me, address) {
   await shell.place.enter(me);
-  shell.start();
+  shell.entered();
   shell.go(address, { replace: true });
 }
 
@@ -259,7 +259,7 @@ function begin(shell) {
         room ??= forum;
       }
       await Promise.all([place.loadForums(), place.loadConversations()]);
-      shell.start();
+      shell.entered();
       shell.go(room ? forumAddress(room, "room") : "/forums", { replace: true });
     },
   });

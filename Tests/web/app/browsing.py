@@ -1,0 +1,132 @@
+"""A test case with one daemon and one browser, and the ways that people go in the app."""
+
+import json
+import re
+import unittest
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+from serving import ServingTest, parley
+
+TOP = Path(__file__).resolve().parents[3]
+SCREENSHOTS = TOP / ".build" / "screenshots"
+SIZES = {"phone": (390, 844), "desktop": (1440, 900)}
+PASSWORD = "correct horse battery"
+PATIENCE = 10_000
+# Rules of axe that are about the page's author's taste, or that can't be told without a person looking.
+AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
+
+class BrowsingTest(ServingTest):
+    """The tests of the class share a server and a browser; each has its own contexts, closed at its end."""
+
+    options = ()
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, "--rate-registration", "1000", "--rate-login", "1000", *cls.options)))
+        cls.origin = f"http://127.0.0.1:{cls.server.port}"
+        playwright = cls.enterClassContext(sync_playwright())
+        cls.browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        cls.addClassCleanup(cls.browser.close)
+
+    # Playwright's loop and unittest's own context managers both want to end last.
+    def setUp(self):
+        self.faults = []
+        self.contexts = []
+
+    def tearDown(self):
+        for context in self.contexts:
+            context.close()
+        self.assertEqual(self.faults, [], "what the browser complained about")
+
+    def context(self, size="desktop", scheme="light", **more):
+        width, height = SIZES[size]
+        is_phone = size == "phone"
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=is_phone, is_mobile=is_phone,
+            reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"], **{"service_workers": "block", **more})
+        context.set_default_timeout(PATIENCE)
+        self.contexts.append(context)
+        return context
+
+    def page(self, context):
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("console", lambda message: self.heard(message))
+        return page
+
+    def heard(self, message):
+        """A refused request is an answer; what a policy forbids or a script throws is a fault."""
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.faults.append(message.text)
+
+    def open(self, page, path="/"):
+        page.goto(self.origin + path)
+        self.settle(page)
+
+    def settle(self, page):
+        page.wait_for_selector("body[data-ready]")
+
+    def go(self, page, path):
+        """As a link would."""
+        page.evaluate("""path => {
+            delete document.body.dataset.ready;
+            const link = document.createElement("a");
+            link.href = path;
+            document.body.append(link);
+            link.click();
+            link.remove();
+        }""", path)
+        self.settle(page)
+
+    # People and things, made behind the app's back.
+
+    def call(self, method, path, body=None, token=None):
+        arguments = ["--request", method, "--header", "Content-Type: application/json"]
+        if token:
+            arguments += ["--header", f"Authorization: Bearer {token}"]
+        if body is not None:
+            arguments += ["--data", json.dumps(body)]
+        answer = self.curl(*arguments, f"{self.origin}/api/v1{path}")
+        found = json.loads(answer) if answer else None
+        self.assertFalse(isinstance(found, dict) and "status" in found and "code" in found, found)
+        return found
+
+    def set_up_code(self):
+        return re.search(r"/setup/(\w+)", self.server.output())[1]
+
+    def people(self, *names):
+        """The owner first; name to token."""
+        owner, *others = names
+        tokens = {owner: self.call("POST", f"/links/{self.set_up_code()}", {"name": owner, "display_name": owner.title(), "password": PASSWORD})["token"]}
+        invite = self.call("POST", "/invites", {}, tokens[owner])["code"]
+        for name in others:
+            tokens[name] = self.call("POST", "/users", {
+                "name": name, "display_name": name.title(), "password": PASSWORD, "invite": invite, "accept_rules": True})["token"]
+        return tokens
+
+    def sign_in(self, context, name):
+        answer = context.request.post(
+            f"{self.origin}/api/v1/sessions", data={"username": name, "password": PASSWORD, "cookie": True}, headers={"Origin": self.origin})
+        self.assertEqual(answer.status, 201, answer.text())
+
+    # Looking.
+
+    def photograph(self, page, name):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+    def assert_accessible(self, page, name):
+        found = Axe().run(page, options=AXE).response["violations"]
+        told = [f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}" for it in found for node in it["nodes"][:3]]
+        self.assertEqual(told, [], name)
+
+    def assert_fits(self, page, name):
+        self.assertFalse(page.evaluate("document.documentElement.scrollWidth > innerWidth"), f"{name} is wider than its window")
+
+
+if __name__ == "__main__":
+    unittest.main()

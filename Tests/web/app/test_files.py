@@ -1,0 +1,93 @@
+"""What can be seen without a browser: texts, files, and that nobody's words are ever read as HTML."""
+
+import json
+import re
+import unittest
+from pathlib import Path
+
+PUBLIC = Path(__file__).resolve().parents[3] / "Public"
+APP = sorted((PUBLIC / "js" / "app").rglob("*.js"))
+# Keys that are put together from a fixed part and a value; the value is checked where it comes from.
+DYNAMIC = re.compile(r"say\(`([\w.]+)\$\{")
+
+
+def messages():
+    return json.loads((PUBLIC / "lang" / "en.json").read_text())
+
+
+class Texts(unittest.TestCase):
+    def test_every_text_that_is_asked_for_is_there(self):
+        known = messages()
+        for file in APP:
+            with self.subTest(file=file.name):
+                asked = set(re.findall(r'"((?:[a-z]\w*\.)+[\w.]+)"', file.read_text()))
+                families = {key.split(".")[0] for key in known}
+                wanted = {key for key in asked if key.split(".")[0] in families and not key.endswith((".js", ".json"))}
+                self.assertEqual({key for key in wanted if key not in known}, set())
+
+    def test_no_text_is_left_over(self):
+        everything = "\n".join(file.read_text() for file in APP)
+        prefixes = tuple(DYNAMIC.findall(everything)) + ("problem.",)
+        left = {key for key in messages() if f'"{key}"' not in everything and not key.startswith(prefixes)}
+        self.assertEqual(left, set())
+
+    def test_forms_of_a_number_are_whole(self):
+        for key, text in messages().items():
+            if isinstance(text, dict):
+                with self.subTest(key=key):
+                    self.assertEqual(set(text), {"one", "other"})
+
+    def test_the_voice_is_calm(self):
+        for key, text in messages().items():
+            for form in text.values() if isinstance(text, dict) else (text,):
+                with self.subTest(key=key):
+                    self.assertNotRegex(form, r"!|Oops|Successfully|\b[Uu]sers?\b|\bchannel\b")
+
+
+class Files(unittest.TestCase):
+    def test_the_worker_keeps_every_file_of_the_app(self):
+        text = (PUBLIC / "service-worker.js").read_text()
+        listed = set(re.findall(r'"(/[^"]*)"', re.search(r"const FILES = \[(.*?)\];", text, re.DOTALL)[1]))
+        files = {f"/{file.relative_to(PUBLIC)}" for folder in ("js", "lang") for file in (PUBLIC / folder).rglob("*.js*")}
+        self.assertEqual(files - listed, set())
+        for path in listed - {"/"}:
+            with self.subTest(path=path):
+                self.assertTrue((PUBLIC / path[1:]).is_file())
+
+    def test_the_page_names_every_sheet_once(self):
+        page = (PUBLIC / "index.html").read_text()
+        named = re.findall(r'<link rel="stylesheet" href="/(css/[^"]+)">', page)
+        self.assertEqual(sorted(named), sorted(str(file.relative_to(PUBLIC)) for file in (PUBLIC / "css").rglob("*.css")))
+
+    def test_modules_that_are_preloaded_exist_and_are_few(self):
+        named = re.findall(r'<link rel="modulepreload" href="/([^"]+)">', (PUBLIC / "index.html").read_text())
+        self.assertLessEqual(len(named), 20)
+        for path in named:
+            with self.subTest(path=path):
+                self.assertTrue((PUBLIC / path).is_file())
+
+    def test_no_page_has_a_script_or_a_style_within(self):
+        for page in PUBLIC.rglob("*.html"):
+            with self.subTest(page=page.name):
+                text = page.read_text()
+                self.assertNotRegex(text, r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=")
+
+    def test_no_words_are_read_as_html(self):
+        forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML|DOMParser|createContextualFragment"
+        for file in [*APP, *sorted((PUBLIC / "js" / "parley").rglob("*.js"))]:
+            with self.subTest(file=file.name):
+                code = re.sub(r"//.*|/\*.*?\*/", "", file.read_text(), flags=re.DOTALL) if file.name == "markup.js" else file.read_text()
+                self.assertNotRegex(code, forbidden)
+
+    def test_icons_that_are_asked_for_are_drawn(self):
+        drawn = set(re.findall(r'<symbol id="([\w-]+)"', (PUBLIC / "icons.svg").read_text()))
+        for file in APP:
+            text = file.read_text()
+            asked = set(re.findall(r'\bicon\("([\w-]+)"', text)) | set(re.findall(r'picture: "([\w-]+)"', text))
+            asked |= set(re.findall(r'iconButton\("([\w-]+)"', text))
+            with self.subTest(file=file.name):
+                self.assertEqual(asked - drawn, set())
+
+
+if __name__ == "__main__":
+    unittest.main()

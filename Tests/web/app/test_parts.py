@@ -1,0 +1,40 @@
+"""Every part in every state, looked at first: in light and dark, at 100 % and 200 %, from the left and from the right."""
+
+from browsing import BrowsingTest
+
+
+class Parts(BrowsingTest):
+    options = ("--dev",)
+
+    def test_every_part_in_every_state(self):
+        page = self.page(self.context())
+        for theme in ("light", "dark"):
+            for scale in (1, 2):
+                for direction in ("ltr", "rtl"):
+                    name = f"parts-{theme}-{scale}-{direction}"
+                    with self.subTest(name=name):
+                        page.set_viewport_size({"width": 1000, "height": 900})
+                        self.open(page, f"/dev/parts?theme={theme}&scale={scale}&dir={direction}")
+                        page.set_viewport_size({"width": 1000, "height": page.evaluate("document.querySelector('.parts').scrollHeight")})
+                        self.photograph(page, name)
+                        self.assert_accessible(page, name)
+                        self.assertFalse(page.evaluate("document.querySelector('.parts').scrollWidth > innerWidth"))
+
+    def test_a_text_that_no_file_has_would_be_seen(self):
+        page = self.page(self.context())
+        self.open(page, "/dev/parts?lang=en-XA&part=Composer")
+        placeholder = page.get_by_role("textbox").first.get_attribute("placeholder")
+        self.assertTrue(placeholder.startswith("⟦"), placeholder)
+
+    def test_parts_on_a_phone(self):
+        page = self.page(self.context("phone"))
+        self.open(page, "/dev/parts")
+        self.assert_accessible(page, "parts on a phone")
+
+
+class PartsForNobodyElse(BrowsingTest):
+    def test_parts_are_served_in_development_only(self):
+        for path in ("/dev/parts", "/dev/parts.html", "/dev/parts.js", "/%64ev/parts.html"):
+            with self.subTest(path=path):
+                status, _ = self.curl_headers(self.origin + path)
+                self.assertEqual(status, 404)
