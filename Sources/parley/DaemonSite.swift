@@ -7,11 +7,14 @@ import Wire
 enum DaemonSite {
   static func make(
     _ api: API, share: String, limits: Limits, addresses: Addresses, crossOrigins: [WebAddress],
-    complain: @escaping @Sendable (String) -> Void
-  ) -> Site {
+    isDevelopment: Bool = false, complain: @escaping @Sendable (String) -> Void
+  ) throws(Problem) -> Site {
     let files = StaticFiles("\(share)/Public")
+    let app: AppSite? =
+      if let files { try AppSite(share: share, files: files, isDevelopment: isDevelopment) } else { nil }
     let router = Router { routes in
       api.add(to: &routes)
+      app?.add(to: &routes)
       routes.on(.get, API.base + "/openapi.json") { request, context throws(Problem) in
         var request = request
         request.head.target = Target(path: "/openapi.json")

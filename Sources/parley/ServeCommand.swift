@@ -55,7 +55,8 @@ enum ServeCommand {
     let server = try Server(
       .init(endpoints: endpoints, loops: loops, polling: polling),
       site: DaemonSite.make(
-        api, share: share, limits: limits, addresses: addresses, crossOrigins: others, complain: complain),
+        api, share: share, limits: limits, addresses: addresses, crossOrigins: others,
+        isDevelopment: settings.isOn(.development), complain: complain),
       log: log, complain: complain)
     try await server.start()
     let origin = HostOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })

@@ -58,10 +58,13 @@ extension Setting {
   static let log = Setting(
     name: "log-format", value: "HOW", meaning: "text or json on standard error, or none", fallback: "text")
 
+  static let development = Setting(
+    name: "dev", value: nil, meaning: "for work on the web app: its files as they lie there, and /dev/parts")
+
   static let usual: [Setting] = [
     listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
     loops,
-    polling, log,
+    polling, log, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in
