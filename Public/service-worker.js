@@ -18,10 +18,13 @@ const FILES = [
   "/js/app/parts/tile.js", "/js/app/parts/toast.js", "/js/app/parts/tombstone.js", "/js/app/parts/topicrow.js",
   "/js/app/parts/viewer.js", "/js/app/place.js", "/js/app/qr.js", "/js/app/rich.js", "/js/app/router.js",
   "/js/app/shell.js", "/js/app/stream.js", "/js/app/text.js", "/js/app/times.js", "/js/app/view.js",
-  "/js/app/worker.js", "/js/parley/client.js", "/js/parley/endpoints.js", "/js/parley/ids.js", "/js/parley/markup.js",
+  "/js/app/visitorstream.js", "/js/app/worker.js", "/js/parley/client.js", "/js/parley/endpoints.js",
+  "/js/parley/history.js", "/js/parley/ids.js", "/js/parley/live.js", "/js/parley/markup.js",
   "/js/parley/markup/blocks.js", "/js/parley/markup/delimiters.js", "/js/parley/markup/inlines.js",
-  "/js/parley/markup/links.js", "/js/parley/markup/scalars.js", "/js/parley/problem.js", "/js/parley/time.js",
-  "/lang/en.json",
+  "/js/parley/markup/links.js", "/js/parley/markup/scalars.js", "/js/parley/mirror.js", "/js/parley/outbox.js",
+  "/js/parley/pages.js", "/js/parley/parley.js", "/js/parley/problem.js", "/js/parley/reducer.js",
+  "/js/parley/search.js", "/js/parley/sha256.js", "/js/parley/store.js", "/js/parley/sync.js", "/js/parley/tabs.js",
+  "/js/parley/time.js", "/js/parley/upload.js", "/js/parley/verify.js", "/js/parley/window.js", "/lang/en.json",
 ];
 const PICTURE = /^\/api\/v1\/(users|forums)\/[^/]+\/(avatar|icon)$/;
 const MOST_PICTURES = 400;

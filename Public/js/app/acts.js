@@ -39,21 +39,7 @@ export class Acts {
   // MARK: Marks
 
   async react(message, { emoji, on }) {
-    await this.setAction(message, `reaction:${emoji}`, on);
-  }
-
-  /** Shown at once; what the server says then stands. */
-  async setAction(message, type, on) {
-    const actions = structuredClone(message.actions ?? {});
-    const now = actions[type] ?? { count: 0 };
-    if (!!now.mine !== on) actions[type] = { count: Math.max(0, now.count + (on ? 1 : -1)), mine: on };
-    this.stream.keep({ ...message, actions });
-    try {
-      await this.call(on ? "PUT" : "DELETE", `/messages/${message.id}/actions/${encodeURIComponent(type)}`);
-    } catch (error) {
-      this.stream.keep(message);
-      throw error;
-    }
+    await this.stream.act(message, `reaction:${emoji}`, on);
   }
 
   pick(message) {
@@ -65,11 +51,11 @@ export class Acts {
   }
 
   star(message) {
-    return this.setAction(message, "star", !message.actions?.star?.mine);
+    return this.stream.act(message, "star", !message.actions?.star?.mine);
   }
 
-  pin(message) {
-    return this.setAction(message, "pin", !message.actions?.pin?.count);
+  async pin(message) {
+    await this.call(message.actions?.pin?.count ? "DELETE" : "PUT", `/messages/${message.id}/actions/pin`);
   }
 
   // MARK: Words
@@ -81,33 +67,26 @@ export class Acts {
 
   edit(message) {
     if (!message.state) return this.composer?.edit(message);
-    this.stream.discard(message.id);
+    this.stream.discard(message);
     this.composer?.insert(message.text);
     return undefined;
   }
 
   retry(message) {
-    return this.stream.retry(message.id);
+    return this.stream.retry(message);
   }
 
   discard(message) {
-    this.stream.discard(message.id);
+    return this.stream.discard(message);
   }
 
-  async save(message, text) {
-    const before = { ...message };
-    this.stream.keep({ ...message, text, edited_at: new Date().toISOString() });
-    try {
-      await this.call("PATCH", `/messages/${message.id}`, { body: { text, if_revision: before.revision } });
-    } catch (error) {
-      this.stream.keep(error.current ?? before);
-      throw error;
-    }
+  save(message, text) {
+    return this.stream.edit(message, text);
   }
 
   async delete(message) {
     if (!await confirm(say("delete.title"), say("delete.sentence"), say("delete.verb"))) return;
-    await this.call("DELETE", `/messages/${message.id}`);
+    await this.stream.delete(message);
   }
 
   async remove(message) {

@@ -81,12 +81,12 @@ function topicActions(shell, conversation, forum) {
 
 /** "Complete and checked up to message 1 042": by digest, when the library can. */
 function checkBlock(place, conversation) {
-  if (!place.verify) return null;
+  if (!place.parley) return null;
   const words = el("p.second", { role: "status" });
   const check = button(say("check.verb"), { picture: "again", on: () => whileBusy(check, async () => {
     try {
       const found = await place.verify(conversation);
-      words.textContent = found.repaired ? say("check.mended", { n: found.repaired, upTo: found.upTo }) : say("check.complete", { upTo: found.upTo });
+      words.textContent = found.mended ? say("check.mended", { n: found.mended, upTo: found.checkedUpTo }) : say("check.complete", { upTo: found.checkedUpTo });
     } catch (error) {
       words.textContent = sayProblem(error);
     }

@@ -1,34 +1,55 @@
 // What the app knows of the place it is in: who I am, the forums, my conversations, people; and how to ask for more.
-// Pages read it and listen: "me", "forums", "conversations", "people", "state".
+// Pages read it and listen: "me", "forums", "conversations", "people", "inbox", "typing", "state", "out".
+//
+// Someone who is in has all of it from the client library, which holds it on the disk and follows the server. Where the
+// server can't be followed, the same is asked for now and then; a visitor asks for each thing when it is looked at.
 
 import { Client } from "../parley/client.js";
-import { Stream } from "./stream.js";
+import { VisitorStream } from "./visitorstream.js";
 
 const AGAIN = 4_000;
+const TYPING_LASTS = 6_000;
+const ACCOUNT = "account";
+const CHANGED_BY = {
+  forums: "forums", conversations: "conversations", people: "people", receipts: "conversations", inbox: "inbox", relations: "people",
+};
 
 export class Place extends EventTarget {
   constructor() {
     super();
     this.client = new Client();
-    this.client.onSignedOut = () => { if (this.me) this.#signedOut(); };
     this.server = null;
     this.me = null;
+    this.parley = null;
     this.state = "connecting";
     this.forums = new Map();
     this.conversations = new Map();
+    /** Conversations that are not mine but were met, by id. */
+    this.others = new Map();
     this.people = new Map();
     this.asked = new Map();
     this.streams = new Map();
-    /** Conversations that are not mine but were met, by id. */
-    this.others = new Map();
-    this.isHost = false;
+    this.writing = new Map();
+    this.said = new Set();
+    this.inbox = null;
+  }
+
+  get isHost() {
+    return ["owner", "admin"].includes(this.me?.role);
+  }
+
+  get isModerator() {
+    return this.isHost || this.me?.role === "moderator";
   }
 
   call(method, path, options) {
     return this.client.call(method, path, options);
   }
 
+  /** With what this device holds, if someone was in here; the network has its say later. */
   async open() {
+    const account = localStorage.getItem(ACCOUNT);
+    if (account && await this.#hold(account)) return;
     const [server, me] = await Promise.all([this.call("GET", "/server"), this.call("GET", "/users/me").catch((error) => {
       if (error.isSignedOut) return null;
       throw error;
@@ -40,13 +61,132 @@ export class Place extends EventTarget {
   /** From here on this person is in. */
   async enter(me) {
     this.me = me;
-    this.isHost = ["owner", "admin"].includes(me.role);
-    this.isModerator = this.isHost || me.role === "moderator";
+    localStorage.setItem(ACCOUNT, me.id);
     this.people.set(me.id, me);
-    this.setState("online");
+    if (await this.#hold(me.id)) return;
+    await this.#withoutFollowing();
+  }
+
+  // MARK: Held and followed
+
+  /** True when what is held can be shown. */
+  async #hold(account) {
+    const { Parley } = await import("../parley/parley.js");
+    if (!this.parley) {
+      this.parley = await Parley.open({ account });
+      this.client = this.parley.client;
+      this.#listen();
+    }
+    await this.#settled();
+    if (this.parley.mirror.cursor === null || !this.parley.me) return false;
+    this.isFollowed = true;
+    this.forums = this.parley.mirror.forums;
+    this.people = this.parley.mirror.people;
+    this.#take();
+    const held = this.parley.mirror.value("server")?.server;
+    this.server = held ?? await this.parley.server();
+    if (held) this.parley.server().then((it) => { this.server = it; this.#take(); }, () => {});
+    this.#take();
+    return true;
+  }
+
+  /** Until there is something to show, or it is plain that there will not be. */
+  #settled() {
+    const { parley } = this;
+    const isDone = () => parley.mirror.cursor !== null || (this.connection && ["offline", "stopped"].includes(this.connection));
+    if (isDone()) return undefined;
+    return new Promise((resolve) => {
+      const ends = [];
+      const look = () => {
+        if (!isDone()) return;
+        for (const end of ends) end();
+        resolve();
+      };
+      ends.push(parley.on("change", look), parley.on("state", look));
+    });
+  }
+
+  #listen() {
+    const { parley } = this;
+    parley.on("change", (changes) => {
+      const names = new Set(changes.map(({ table }) => CHANGED_BY[table]).filter(Boolean));
+      if (changes.some(({ table }) => table === "place")) names.add("me").add("inbox");
+      if (this.isFollowed) this.#take();
+      for (const name of names) this.#sayOnce(name);
+    });
+    parley.on("state", ({ connection }) => {
+      this.connection = connection;
+      if (this.isFollowed) this.setState({ live: "online", connecting: "connecting" }[connection] ?? "offline");
+      else this.say("state");
+    });
+    parley.on("typing", ({ conversation_id: id, user_id: who }) => this.#typed(id, who));
+    parley.on("signedOut", () => { if (this.me) this.#out(); });
+    parley.on("accountChanged", (me) => {
+      localStorage.setItem(ACCOUNT, me.id);
+      location.reload();
+    });
+    parley.on("reset", (detail) => this.say("reset", detail));
+    parley.on("failed", ({ operation, problem }) => this.say("failed", { operation, problem }));
+    parley.on("event", (event) => this.say("event", event));
+  }
+
+  #take() {
+    const { parley } = this;
+    this.me = parley.me ?? this.me;
+    this.conversations = new Map(parley.conversations.map((it) => [it.id, it]));
+    if (parley.settings && this.server) {
+      const { name, hue, registration } = parley.settings;
+      Object.assign(this.server, { name, hue, policy: registration });
+    }
+    const counts = parley.mirror.value("inbox");
+    this.inbox = counts?.unread?.all ?? counts?.unread_count ?? null;
+  }
+
+  /** Many changes, one word: pages draw once for all of them. */
+  #sayOnce(name) {
+    if (this.said.has(name)) return;
+    this.said.add(name);
+    queueMicrotask(() => {
+      this.said.delete(name);
+      this.say(name, {});
+    });
+  }
+
+  #typed(id, who) {
+    if (who === this.me?.id) return;
+    const people = this.writing.get(id) ?? new Map();
+    this.writing.set(id, people);
+    clearTimeout(people.get(who));
+    const tell = () => this.say("typing", { conversation: id, names: [...people.keys()].map((it) => this.nameOf(it)) });
+    people.set(who, setTimeout(() => { people.delete(who); tell(); }, TYPING_LASTS));
+    tell();
+  }
+
+  // MARK: Asked for now and then
+
+  async #withoutFollowing() {
+    this.server ??= await this.call("GET", "/server");
     await Promise.all([this.loadForums(), this.loadConversations()]);
+    this.setState("online");
     this.say("me");
     this.#again();
+  }
+
+  #again() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      if (!this.me || this.isFollowed) return;
+      try {
+        if (!document.hidden) {
+          await this.loadConversations();
+          for (const stream of this.streams.values()) await stream.refresh?.();
+        }
+        this.setState("online");
+      } catch (error) {
+        if (error.code === "network") this.setState("offline");
+      }
+      this.#again();
+    }, AGAIN);
   }
 
   say(name, detail) {
@@ -59,27 +199,11 @@ export class Place extends EventTarget {
     this.say("state");
   }
 
-  #signedOut() {
+  #out() {
     this.me = null;
     clearTimeout(this.timer);
+    localStorage.clear();
     this.say("out");
-  }
-
-  #again() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
-      if (!this.me) return;
-      try {
-        if (!document.hidden) {
-          await this.loadConversations();
-          for (const stream of this.streams.values()) await stream.refresh();
-        }
-        this.setState("online");
-      } catch (error) {
-        if (error.code === "network") this.setState("offline");
-      }
-      this.#again();
-    }, AGAIN);
   }
 
   // MARK: Forums and conversations
@@ -92,7 +216,8 @@ export class Place extends EventTarget {
       for (const it of page.data) forums.set(it.id, it);
       next = page.more ? page.next : null;
     } while (next && forums.size < 500);
-    this.forums = forums;
+    if (!this.isFollowed) this.forums = forums;
+    else for (const [id, it] of forums) if (!this.forums.has(id)) this.forums.set(id, it);
     this.say("forums");
   }
 
@@ -120,21 +245,25 @@ export class Place extends EventTarget {
   }
 
   async loadConversations() {
+    if (this.isFollowed) return;
     const page = await this.call("GET", "/conversations", { query: { limit: 200 } });
-    const before = JSON.stringify([...this.conversations.values()].map((it) => [it.id, it.unread_count, it.last_seq, it.title]));
+    const key = (all) => JSON.stringify([...all].map((it) => [it.id, it.unread_count, it.last_seq, it.title, it.request]));
+    const before = key(this.conversations.values());
     this.conversations = new Map(page.data.map((it) => [it.id, it]));
-    const now = JSON.stringify(page.data.map((it) => [it.id, it.unread_count, it.last_seq, it.title]));
-    if (before !== now) this.say("conversations");
+    if (before !== key(page.data)) this.say("conversations");
   }
 
   async conversation(id) {
-    const known = this.conversations.get(id);
+    const known = this.conversations.get(id) ?? this.others.get(id);
     if (known) return known;
-    return this.call("GET", `/conversations/${encodeURIComponent(id)}`);
+    const found = this.parley?.conversation(id) ?? await this.call("GET", `/conversations/${encodeURIComponent(id)}`);
+    this.others.set(found.id, found);
+    return found;
   }
 
   keepConversation(conversation) {
     this.conversations.set(conversation.id, conversation);
+    this.others.delete(conversation.id);
     this.say("conversations");
     return conversation;
   }
@@ -146,7 +275,7 @@ export class Place extends EventTarget {
 
   unreadOf(forum) {
     let unread = 0;
-    for (const it of this.conversations.values()) if (it.forum_id === forum.id && it.level !== "nothing") unread += it.unread_count;
+    for (const it of this.conversations.values()) if (it.forum_id === forum.id && it.level !== "nothing") unread += it.unread_count ?? 0;
     return unread;
   }
 
@@ -156,25 +285,38 @@ export class Place extends EventTarget {
   person(id) {
     const known = this.people.get(id);
     if (known) return known;
-    if (id && !this.asked.has(id)) {
+    if (id && this.isFollowed) this.parley.person(id);
+    else if (id && !this.asked.has(id)) {
       this.asked.set(id, this.call("GET", `/users/${encodeURIComponent(id)}`).then(
-        (it) => { this.people.set(it.id, it); this.say("people", { id: it.id }); return it; },
+        (it) => { this.people.set(it.id, it); this.#sayOnce("people"); return it; },
         () => null));
     }
     return { id, name: "", display_name: "", avatar: id ? `/api/v1/users/${id}/avatar` : "/icon.svg" };
   }
 
+  nameOf(id) {
+    const person = this.person(id);
+    return person.display_name || person.name || "";
+  }
+
   async personNamed(name) {
     for (const it of this.people.values()) if (it.name === name) return it;
     const found = await this.call("GET", `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
-    this.people.set(found.id, found);
+    if (!this.people.has(found.id)) this.people.set(found.id, found);
     return found;
   }
 
+  /** Those whose name begins so; without a network, among those who are known here. */
   async findPeople(start) {
-    const page = await this.call("GET", "/users", { query: { query: start || undefined, limit: 20 } });
-    for (const it of page.data) this.people.set(it.id, it);
-    return page.data;
+    try {
+      const page = await this.call("GET", "/users", { query: { query: start || undefined, limit: 20 }, tries: 1 });
+      for (const it of page.data) if (!this.people.has(it.id)) this.people.set(it.id, it);
+      return page.data;
+    } catch (error) {
+      if (error.code !== "network") throw error;
+      const wanted = (start ?? "").toLowerCase();
+      return [...this.people.values()].filter((it) => [it.name, it.display_name].some((name) => name?.toLowerCase().startsWith(wanted)));
+    }
   }
 
   othersIn(conversation) {
@@ -184,47 +326,90 @@ export class Place extends EventTarget {
 
   // MARK: Messages
 
-  stream(conversation) {
-    let stream = this.streams.get(conversation.id);
-    if (!stream) {
-      stream = new Stream(this, conversation);
-      this.streams.set(conversation.id, stream);
-    }
+  async stream(conversation) {
+    const known = this.streams.get(conversation.id);
+    if (known) return known;
+    const stream = this.parley
+      ? new (await import("./stream.js")).Stream(this, conversation)
+      : new VisitorStream(this, conversation);
+    this.streams.set(conversation.id, stream);
     return stream;
   }
 
   leaveStream(stream) {
-    this.streams.delete(stream.conversation.id);
+    stream.close?.();
+    if (this.streams.get(stream.conversation.id) === stream) this.streams.delete(stream.conversation.id);
   }
 
   async markRead(conversation, message) {
+    if (this.isFollowed && this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq) {
+      return this.parley.markRead({ ...message, conversation_id: conversation.id });
+    }
     const mark = await this.call("PUT", `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
     const known = this.conversations.get(conversation.id);
-    if (!known) return;
+    if (!known || this.isFollowed) return undefined;
     Object.assign(known, { read_up_to: mark.read_up_to, unread_count: mark.unread_count });
-    this.say("conversations");
+    return this.say("conversations");
   }
 
-  /** What was begun and not sent, by conversation. */
+  /** How many things wait to be sent. */
+  waiting() {
+    return this.parley?.state.waiting ?? 0;
+  }
+
+  /** What was begun and not sent. */
   draft(id) {
-    try {
-      return JSON.parse(localStorage.getItem(`draft:${id}`) ?? "null");
-    } catch {
-      return null;
-    }
+    return this.parley?.draft(id) ?? null;
   }
 
   keepDraft(id, text, replyTo) {
-    if (text || replyTo) localStorage.setItem(`draft:${id}`, JSON.stringify({ text, replyTo }));
-    else localStorage.removeItem(`draft:${id}`);
+    this.parley?.setDraft(id, text || replyTo ? { text, replyTo } : null);
+  }
+
+  /** Who was called, and by whom; nothing where the server does not say. */
+  async loadInbox() {
+    try {
+      const page = await this.call("GET", "/inbox", { query: { unread: true, limit: 50 }, tries: 1 });
+      this.inbox = page.unread?.all ?? page.data.length;
+      this.inboxNewest = page.data[0]?.id ?? null;
+      return page.data;
+    } catch (error) {
+      if (error.isTemporary || [404, 405].includes(error.status)) return [];
+      throw error;
+    }
+  }
+
+  async readInbox() {
+    if (this.inboxNewest) await this.call("PUT", "/inbox/read", { body: { up_to: this.inboxNewest } });
+  }
+
+  /** Whether all that this device holds of a conversation is what the server holds; mended where it is not. */
+  async verify(conversation) {
+    return this.parley.verify(conversation.id);
+  }
+
+  /** The server's answer; without a network what is held here. */
+  async search(query, signal) {
+    try {
+      const page = await this.call("GET", "/messages/search", { query, signal, tries: 1 });
+      return { data: page.data, isHeld: false };
+    } catch (error) {
+      if (!this.parley || !(error.isTemporary || [404, 405].includes(error.status))) throw error;
+      const { has, q, limit } = query;
+      const held = await this.parley.searchHeld({ q, limit, ...(["file", "link"].includes(has) ? { has } : {}) }, signal);
+      return { data: held.map((message) => ({ message })), isHeld: true };
+    }
   }
 
   /** Ends the session and forgets everything that this device holds. */
-  async signOut() {
-    await this.call("DELETE", "/sessions/current").catch((error) => { if (error.code !== "network") throw error; });
-    localStorage.clear();
+  async signOut({ isForced = false } = {}) {
+    await this.parley.signOut({ isForced });
     (await import("./worker.js")).forgetPictures();
-    this.#signedOut();
+    this.parley = null;
+    this.isFollowed = false;
+    this.client = new Client();
+    [this.forums, this.conversations, this.people] = [new Map(), new Map(), new Map()];
+    if (this.me) this.#out();
   }
 }
 

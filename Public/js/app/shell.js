@@ -6,8 +6,11 @@ import { banner } from "./parts/banner.js";
 import { empty, skeleton } from "./parts/empty.js";
 import { bottomBar, sidebar } from "./parts/sidebar.js";
 import { button } from "./parts/button.js";
+import { toast } from "./parts/toast.js";
+import { plain } from "./rich.js";
 import { forumAddress, match, Router, talkAddress } from "./router.js";
-import { say } from "./text.js";
+import { say, sayProblem } from "./text.js";
+import { clock } from "./times.js";
 
 const WAIT = 300;
 
@@ -22,6 +25,9 @@ export class Shell {
     this.page = null;
     this.node = el("div.shell");
     for (const name of ["me", "forums", "conversations", "state", "people"]) place.addEventListener(name, () => this.soon());
+    place.addEventListener("reset", (event) => toast(say("reset.done", { time: clock(new Date(event.detail.at)) })));
+    place.addEventListener("failed", (event) => this.failed(event.detail));
+    place.addEventListener("event", (event) => this.notice(event.detail));
     place.addEventListener("out", () => this.router.go("/", { replace: true }));
     addEventListener("keydown", (event) => this.pressed(event));
     document.body.append(el("a.skip", { href: "#page", on: { click: (event) => { event.preventDefault(); this.main.focus(); } } }, say("place.skip")),
@@ -162,7 +168,7 @@ export class Shell {
   offline() {
     const line = this.main.querySelector(".offline-line");
     if (this.place.state !== "offline" || !this.place.me) return line?.remove();
-    const waiting = [...this.place.streams.values()].reduce((sum, it) => sum + it.waiting.length, 0);
+    const waiting = this.place.waiting();
     const node = banner(waiting ? say("offline.waiting", { n: waiting }) : say("offline.plain"), { kind: "bad" });
     node.classList.add("offline-line");
     if (line) line.replaceWith(node);
@@ -183,6 +189,32 @@ export class Shell {
   closePanel() {
     this.side2?.remove();
     this.side2 = null;
+  }
+
+  // MARK: What happened
+
+  /** A message that was refused says so in its place; what else was refused says so here. */
+  failed({ operation, problem }) {
+    if (operation.kind === "send") return;
+    toast(sayProblem(problem));
+    this.place.parley?.cancel(operation.id);
+  }
+
+  /** While the app is open and not in front of one's eyes; the one who wrote, and one line of it. */
+  notice(event) {
+    const { place } = this;
+    const message = event.data;
+    if (event.event !== "message.created" || !document.hidden || place.me?.preferences?.notices === false) return;
+    if (!("Notification" in window) || Notification.permission !== "granted" || message.author_id === place.me?.id || message.machine_only) return;
+    const talk = place.conversations.get(message.conversation_id);
+    const namesMe = (message.entities?.mentions ?? []).some((it) => it.user_id === place.me.id);
+    if (!talk || !(namesMe ? talk.level !== "nothing" : talk.level === "everything")) return;
+    const shown = new Notification(place.nameOf(message.author_id), { body: plain(message.text ?? "", 140), tag: talk.id, icon: "/icon.svg" });
+    shown.addEventListener("click", () => {
+      focus();
+      this.go(talkAddress(talk));
+      shown.close();
+    });
   }
 
   // MARK: Said aloud

@@ -1,149 +1,132 @@
-// The messages of one conversation as the view sees them: a window that grows at both ends, and what waits to be sent.
+// The messages of one conversation as the view sees them: the library's window, with what waits to be sent at its end.
 
-import { compare } from "./place.js";
 import { sayProblem } from "./text.js";
-
-const PAGE = 50;
-/** Messages that are held in the window: beyond that it forgets at the other end. */
-const MOST = 150;
 
 export class Stream extends EventTarget {
   constructor(place, conversation) {
     super();
     this.place = place;
     this.conversation = conversation;
-    this.messages = [];
-    this.waiting = [];
-    this.hasOlder = false;
-    this.hasNewer = false;
+    this.shown = [];
     this.isLoaded = false;
-    this.latest = conversation.last_seq ?? 0;
+    this.window = place.parley.window(conversation.id, (window) => this.#take(window), { size: 150 });
   }
 
-  get path() {
-    return `/conversations/${this.conversation.id}/messages`;
+  close() {
+    this.window.close();
   }
 
-  changed() {
-    this.dispatchEvent(new Event("change"));
+  get latest() {
+    return this.place.conversations.get(this.conversation.id)?.last_seq ?? this.conversation.last_seq ?? 0;
+  }
+
+  get hasOlder() {
+    return this.shown.length > 0 && !this.window.isAtOldest && this.shown[0].seq !== 1;
+  }
+
+  get hasNewer() {
+    return !this.window.isAtNewest;
+  }
+
+  get messages() {
+    return this.shown.filter((it) => !it.state);
+  }
+
+  /** While one reads above, nothing goes from the top. */
+  set isSticking(isSticking) {
+    this.window.isSticking = isSticking;
   }
 
   /** The newest, or those around one. */
   async open(around) {
-    const page = await this.place.call("GET", this.path, { query: { around, limit: PAGE } });
-    this.messages = [];
-    this.#take(page);
-    this.hasOlder = !!page.next_older;
-    this.hasNewer = !!page.next_newer;
+    await (around ? this.window.around({ id: around }) : this.window.latest());
+    if (this.window.problem && !this.shown.length && !this.window.problem.isTemporary) throw this.window.problem;
     this.isLoaded = true;
-    this.changed();
+    this.dispatchEvent(new Event("change"));
   }
 
-  async older() {
-    if (!this.hasOlder || this.isBusy) return;
-    await this.#busy(async () => {
-      const page = await this.place.call("GET", this.path, { query: { before: this.messages[0]?.id, limit: PAGE } });
-      this.#take(page);
-      this.hasOlder = !!page.next_older;
-      if (this.messages.length > MOST) {
-        this.messages.length = MOST;
-        this.hasNewer = true;
-      }
-    });
+  /** The first unread and those around it, if that is known here or can be found. */
+  async openAt(seq) {
+    await this.window.around({ seq });
+    this.isLoaded = true;
   }
 
-  async newer() {
-    if (!this.hasNewer || this.isBusy) return;
-    await this.#busy(async () => {
-      const page = await this.place.call("GET", this.path, { query: { after: this.messages.at(-1)?.id, order: "asc", limit: PAGE } });
-      this.#take(page);
-      this.hasNewer = !!page.next_newer;
-      if (this.messages.length > MOST) {
-        this.messages.splice(0, this.messages.length - MOST);
-        this.hasOlder = true;
-      }
-    });
+  older() {
+    return this.#once(() => this.window.older());
   }
 
-  async refresh() {
-    if (!this.isLoaded || this.isBusy) return;
-    const page = await this.place.call("GET", this.path, { query: { limit: PAGE } });
-    if (this.hasNewer) return;
-    const before = JSON.stringify(this.messages.slice(-PAGE));
-    this.#take(page);
-    if (JSON.stringify(this.messages.slice(-PAGE)) !== before) this.changed();
+  newer() {
+    return this.#once(() => this.window.newer());
   }
 
-  async #busy(work) {
+  async #once(work) {
+    if (this.isBusy) return;
     this.isBusy = true;
     try {
       await work();
+      if (this.window.problem) throw this.window.problem;
     } finally {
       this.isBusy = false;
     }
-    this.changed();
   }
 
-  #take(page) {
-    const all = new Map(this.messages.map((it) => [it.id, it]));
-    for (const it of page.data) all.set(it.id, it);
-    this.messages = [...all.values()].sort((a, b) => a.seq - b.seq || compare(a.id, b.id));
-    this.latest = Math.max(this.latest, page.latest_seq ?? 0);
-    const sent = new Set(page.data.map((it) => it.client_id).filter(Boolean));
-    this.waiting = this.waiting.filter((it) => !sent.has(it.client_id));
+  /** Where nothing tells of what is new, it is asked for. */
+  async refresh() {
+    if (this.place.isFollowed || !this.isLoaded || !this.window.isAtNewest) return;
+    await this.window.latest();
+    if (this.window.problem) throw this.window.problem;
   }
 
-  /** A message as it is now. */
+  #take(window) {
+    const me = this.place.me?.id;
+    this.shown = window.items.filter((it) => !it.isMuted).map((item) => {
+      const { message } = item;
+      const failed = item.operations.find((it) => it.state === "failed");
+      if (item.state === "sent") {
+        return message.author_id === me && message.status !== undefined ? { ...message, status: this.place.parley.statusOf(message) } : message;
+      }
+      return {
+        ...message, id: `w-${item.key}`, author_id: message.author_id ?? me, state: item.state === "failed" ? "failed" : "waiting",
+        operation: item.source.id, attachments: (message.files ?? []).map((it) => it.id),
+        ...(failed ? { fault: sayProblem(failed.reason) } : {}),
+      };
+    });
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** What the server said of a message, by other ways than the outbox. */
   keep(message) {
-    const at = this.messages.findIndex((it) => it.id === message.id);
-    if (at >= 0) this.messages[at] = message;
-    else if (!this.hasNewer) this.messages = [...this.messages, message].sort((a, b) => a.seq - b.seq);
-    this.latest = Math.max(this.latest, message.seq);
-    this.changed();
+    const name = `message:${message.id}`;
+    const { parley } = this.place;
+    if (parley.sync) parley.sync.want(name);
+    else parley.tabs.tell({ kind: "want", name });
   }
 
-  /** All, as they are shown: what is stored, then what waits. */
-  get shown() {
-    return this.hasNewer ? this.messages : [...this.messages, ...this.waiting];
+  #held(message) {
+    return { ...message, conversation_id: this.conversation.id };
   }
 
   send({ text, replyTo, files = [] }) {
-    const waiting = {
-      id: `w-${crypto.randomUUID()}`, client_id: crypto.randomUUID(), author_id: this.place.me.id, text, state: "waiting",
-      reply_to: replyTo?.id ?? null, attachments: files.map((it) => it.id), created_at: new Date().toISOString(), actions: {},
-    };
-    this.waiting.push(waiting);
-    this.changed();
-    return this.#post(waiting);
+    return this.place.parley.send(this.conversation.id, { text, ...(replyTo ? { reply_to: replyTo.id } : {}) }, files.map((it) => it.file));
   }
 
-  retry(id) {
-    const waiting = this.waiting.find((it) => it.id === id);
-    if (!waiting) return undefined;
-    waiting.state = "waiting";
-    this.changed();
-    return this.#post(waiting);
+  edit(message, text) {
+    return this.place.parley.edit(this.#held(message), { text });
   }
 
-  discard(id) {
-    this.waiting = this.waiting.filter((it) => it.id !== id);
-    this.changed();
+  delete(message) {
+    return this.place.parley.delete(this.#held(message));
   }
 
-  async #post(waiting) {
-    try {
-      const message = await this.place.call("POST", this.path, {
-        body: {
-          text: waiting.text, client_id: waiting.client_id,
-          ...(waiting.reply_to ? { reply_to: waiting.reply_to } : {}),
-          ...(waiting.attachments.length ? { attachments: waiting.attachments } : {}),
-        },
-      });
-      this.waiting = this.waiting.filter((it) => it !== waiting);
-      this.keep(message);
-    } catch (error) {
-      Object.assign(waiting, { state: "failed", fault: sayProblem(error) });
-      this.changed();
-    }
+  act(message, type, on) {
+    return this.place.parley.act(this.#held(message), type, on);
+  }
+
+  retry(message) {
+    return this.place.parley.retry(message.operation);
+  }
+
+  discard(message) {
+    return this.place.parley.cancel(message.operation);
   }
 }

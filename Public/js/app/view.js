@@ -70,6 +70,16 @@ export class MessageView {
 
   // MARK: Drawing
 
+  /** Whether what comes is followed to the end; the window is told, so that it keeps what is read above. */
+  get isStuck() {
+    return this.sticks;
+  }
+
+  set isStuck(sticks) {
+    this.sticks = sticks;
+    this.stream.isSticking = sticks;
+  }
+
   draw() {
     const anchor = this.isStuck ? null : this.anchor();
     const before = this.last;

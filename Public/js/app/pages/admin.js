@@ -12,7 +12,7 @@ import { reportCard } from "../parts/report.js";
 import { pageBar } from "../parts/sidebar.js";
 import { toast } from "../parts/toast.js";
 import { ask } from "../parts/dialog.js";
-import { say, sayProblem } from "../text.js";
+import { bytes, knows, say, sayProblem } from "../text.js";
 import { moment, time } from "../times.js";
 import { settingLink } from "./you.js";
 
@@ -43,9 +43,14 @@ async function overview(shell, column) {
     orNull(place.call("GET", "/statistics")),
   ]);
   const sentences = [
-    reported && ["/admin/reports", "flag", say("admin.reportsWait", { n: reported.data.length })],
+    (statistics || reported) && ["/admin/reports", "flag", say("admin.reportsWait", { n: statistics?.open_reports ?? reported.data.length })],
     waiting?.data.length ? ["/admin/people", "person", say("admin.peopleWait", { n: waiting.data.length })] : null,
-    statistics?.people && ["/admin/people", "people", say("admin.peopleHere", { n: statistics.people.active_week ?? statistics.people.total ?? 0 })],
+    statistics && ["/admin/people", "people", say("admin.peopleHere", { n: statistics.people.active_this_week })],
+    statistics && ["/admin/settings", "download", statistics.last_backup
+      ? say(statistics.last_backup.verified ? "admin.backupChecked" : "admin.backup", { at: moment(new Date(statistics.last_backup.at)) }) : say("admin.noBackup")],
+    statistics && ["/admin/settings", "file", statistics.storage.total_bytes
+      ? say("admin.storage", { used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes), of: bytes(statistics.storage.total_bytes) })
+      : say("admin.storageUsed", { used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes) })],
     ["/admin/settings", "home", say(`admin.policy.${place.server.policy}`)],
     ["/admin/settings", "check", say("admin.version", { version: place.server.version })],
   ].filter(Boolean);
@@ -139,18 +144,18 @@ async function people(shell, column) {
 
 async function reports(shell, column) {
   const { place } = shell;
-  const page = await orNull(place.call("GET", "/reports"));
+  const page = await orNull(place.call("GET", "/reports", { query: { state: "open" } }));
   const list = page?.data ?? [];
   const act = (report) => async (verb) => {
     const reason = ["warn", "remove", "ban"].includes(verb) ? await ask(say(`report.${verb}`), field(say("remove.reason"), { limit: 500 }), say(`report.${verb}`)) : "";
     if (reason === null) return;
-    const author = report.message?.author_id;
+    const author = report.user_id;
     const because = reason ? { reason } : {};
     try {
       if (verb === "warn") await place.call("POST", `/users/${author}/warn`, { body: because });
-      if (verb === "remove") await place.call("POST", `/messages/${report.message_id ?? report.message?.id}/remove`, { body: because });
+      if (verb === "remove") await place.call("POST", `/messages/${report.message_id}/remove`, { body: because });
       if (verb === "ban") await place.call("PUT", `/users/${author}/ban`, { body: because });
-      await place.call("PATCH", `/reports/${report.id}`, { body: { state: verb === "dismiss" ? "dismissed" : "resolved" } });
+      await place.call("PATCH", `/reports/${report.id}`, { body: { state: verb === "dismiss" ? "dismissed" : "acted", if_revision: report.revision } });
       await reports(shell, column);
     } catch (error) {
       toast(sayProblem(error));
@@ -158,7 +163,7 @@ async function reports(shell, column) {
   };
   refill(column, list.length ? list.map((it) => reportCard(it, {
     message: it.message && messageElement(it.message, { shape: "bubble", author: place.person(it.message.author_id), first: true, last: true }),
-    reporter: it.reporter_id && (place.person(it.reporter_id).display_name || place.person(it.reporter_id).name), on: act(it),
+    reporter: place.nameOf(it.reporter_id), where: it.forum_id && place.forums.get(it.forum_id)?.title, on: act(it),
   })) : empty(say("report.none"), { picture: "check" }));
 }
 
@@ -166,9 +171,9 @@ async function audit(shell, column) {
   const { place } = shell;
   const page = await orNull(place.call("GET", "/audit"));
   refill(column, page?.data.length ? el("ul.setting-list", null, page.data.map((it) => {
-    const actor = place.person(it.actor_id ?? it.by);
-    return el("li.setting-row", null, el("span", null, el("span", null, `${actor.display_name || actor.name || say("audit.server")}: ${it.action ?? it.kind ?? ""}`),
-      el("span.second", null, time(it.at ?? it.created_at, moment), it.reason ? ` · ${it.reason}` : "")));
+    const words = knows(`audit.${it.kind}`) ? say(`audit.${it.kind}`) : it.kind;
+    return el("li.setting-row", null, el("span", null, el("span", null, `${place.nameOf(it.actor_id) || say("audit.server")}: ${words}`),
+      el("span.second", null, time(it.at, moment), it.reason ? ` · ${it.reason}` : "")));
   })) : empty(say("audit.none"), { picture: "clock" }));
 }
 

@@ -18,10 +18,10 @@ import { talkRow } from "./messages.js";
 export async function open(shell) {
   const { place } = shell;
   const column = el("div.page-column");
-  let items = await place.loadInbox?.() ?? [];
+  let items = await place.loadInbox();
   const draw = () => refill(column, content(shell, items));
   const reload = async () => {
-    items = await place.loadInbox?.() ?? [];
+    items = await place.loadInbox();
     draw();
   };
   draw();
@@ -49,7 +49,8 @@ export async function open(shell) {
 function content(shell, items) {
   const { place } = shell;
   const isUnread = (it) => it.unread_count > 0 && it.level !== "nothing";
-  const talks = place.talks().filter(isUnread);
+  const called = new Set(items.map((it) => it.conversation_id));
+  const talks = place.talks().filter((it) => isUnread(it) && !called.has(it.id));
   const inForums = [...place.conversations.values()].filter((it) => it.forum_id && isUnread(it));
   const forums = [...place.forums.values()].map((forum) => ({
     forum, unread: inForums.filter((it) => it.forum_id === forum.id).sort((a, b) => b.unread_count - a.unread_count),
@@ -68,12 +69,13 @@ function content(shell, items) {
 }
 
 function itemRow(place, item) {
-  const author = place.person(item.message?.author_id ?? item.actor_id);
-  return el("a.inbox-row", { href: `/m/${item.message_id ?? item.message?.id}`, class: item.read ? "" : "is-unread" }, avatar(author),
+  const author = place.person(item.actor_id ?? item.message?.author_id);
+  const href = item.kind === "report" ? "/admin/reports" : item.message_id ? `/m/${item.message_id}` : `/c/${item.conversation_id}`;
+  return el("a.inbox-row", { href, class: item.read_at ? "" : "is-unread" }, avatar(author),
     el("span.inbox-row-words", null,
-      el("span.inbox-row-head", null, el("span.one-line", null, say(`inbox.${item.reason ?? item.kind ?? "mention"}`, { name: author.display_name || author.name })),
+      el("span.inbox-row-head", null, el("span.one-line", null, say(`inbox.${item.kind}`, { name: author.display_name || author.name })),
         item.created_at && el("span.mark", null, time(item.created_at))),
-      el("span.second.one-line", null, plain(item.message?.text ?? "", 140))), badge(item.read ? 0 : 1, { loud: true }));
+      el("span.second.one-line", null, plain(item.message?.text ?? "", 140))), badge(item.read_at ? 0 : 1, { loud: true }));
 }
 
 function roomRow(place, forum, room) {

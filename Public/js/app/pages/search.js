@@ -36,8 +36,8 @@ export async function open(shell, { query }) {
       const page = await search(place, words, chosen);
       if (look.asked !== asked) return undefined;
       const hits = page.data ?? [];
-      for (const it of hits) await place.conversation((it.message ?? it).conversation_id).then((c) => { if (!place.conversations.has(c.id)) place.others.set(c.id, c); }, () => {});
-      return refill(results, hits.length ? groups(place, hits, words) : empty(say("search.none", { words, n: place.forums.size }), { picture: "search" }));
+      for (const it of hits) await place.conversation((it.message ?? it).conversation_id).catch(() => {});
+      return refill(results, page.isHeld && el("p.second", null, say("search.held")), hits.length ? groups(place, hits, words) : empty(say("search.none", { words, n: place.forums.size }), { picture: "search" }));
     } catch (error) {
       return refill(results, empty(sayProblem(error), { picture: "alert" }));
     }
@@ -55,7 +55,7 @@ export async function open(shell, { query }) {
 async function search(place, words, chosen) {
   const query = { q: words || undefined, limit: 50 };
   for (const it of chosen) query[it.split(":")[0]] = it.split(":")[1];
-  return place.search ? place.search(query) : place.call("GET", "/messages/search", { query });
+  return place.search(query);
 }
 
 /** By conversation, in the order of each one's first hit. */
@@ -74,9 +74,14 @@ function groups(place, hits, words) {
       found.map(({ message }) => {
         const author = place.person(message.author_id);
         return el("a.hit", { href: `/m/${message.id}` },
-          el("span.second", null, author.display_name || author.name, " · ", time(message.created_at, moment)), el("span", null, marked(plain(message.text ?? "", 240), words)));
+          el("span.second", null, author.display_name || author.name, " · ", time(message.created_at, moment)), el("span", null, snippet ? pieces(snippet) : marked(plain(message.text ?? "", 240), words)));
       }));
   });
+}
+
+/** As the server cut it: the pieces that were found are marked. */
+function pieces({ pieces: all, cut_before: before, cut_after: after }) {
+  return [before && "… ", all.map(({ text, hit }) => (hit ? el("mark", null, text) : text)), after && " …"];
 }
 
 /** The text with the words that were looked for marked. */

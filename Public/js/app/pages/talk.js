@@ -16,6 +16,9 @@ import { say, sayProblem } from "../text.js";
 import { brief } from "../times.js";
 import { MessageView } from "../view.js";
 
+/** As many unread ones stand on the newest page in any case. */
+const SHORT = 40;
+
 export async function open(shell, { id, query }, restore) {
   const conversation = await shell.place.conversation(id);
   const forum = conversation.forum_id ? await shell.place.forum(conversation.forum_id) : null;
@@ -26,25 +29,25 @@ export async function open(shell, { id, query }, restore) {
 export async function talkPage(shell, conversation, { forum, message, tabs, restore } = {}) {
   const { place } = shell;
   const isTopic = conversation.kind === "topic";
-  const stream = place.stream(conversation);
-  const around = message ?? (restore?.anchor?.id && !stream.isLoaded ? restore.anchor.id : null);
-  if (!stream.isLoaded || (message && !stream.messages.some((it) => it.id === message))) await stream.open(around);
-  else stream.refresh().catch(() => {});
+  const stream = await place.stream(conversation);
   const unread = conversation.unread_count ?? 0;
-  const readUpTo = place.me && unread > 0 ? conversation.read_up_to : null;
-  if (!message && readUpTo !== null) await reach(stream, readUpTo);
+  const readUpTo = place.me && unread > 0 ? conversation.read_up_to ?? null : null;
+  const around = message ?? restore?.anchor?.id ?? null;
+  if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
+  else await stream.open(around);
+  if (!around && readUpTo !== null) await reach(stream, readUpTo);
 
   const refusal = cannotWrite(place, conversation, forum);
-  const limit = place.server.limits.message_scalars;
+  const { limits } = place.server;
   let acts = null;
   const field = place.me && !refusal ? composer({
-    enterSends: !isTopic, placeholder: say(isTopic ? "composer.post" : "composer.room"), most: limit,
+    enterSends: !isTopic, placeholder: say(isTopic ? "composer.post" : "composer.room"), most: limits.message_scalars,
     draft: place.draft(conversation.id),
     keep: (text, replyTo) => place.keepDraft(conversation.id, text, replyTo),
     people: (start) => place.findPeople(start),
-    typing: typingSender(place, conversation),
+    typing: () => place.parley?.typing(conversation.id),
     lastOwn: () => [...stream.messages].reverse().find((it) => it.author_id === place.me.id && !it.deleted && it.kind !== "system"),
-    upload: place.upload ? (file, progress, signal) => place.upload(file, progress, signal) : null,
+    filesUpTo: limits.file_bytes ?? 0,
     send: ({ text, replyTo, editing, files }) => {
       if (editing) return acts.run(editing, "save", text);
       stream.send({ text, replyTo, files });
@@ -58,7 +61,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     stream, shape: isTopic ? "post" : "bubble", me: place.me, readUpTo, person: (id) => place.person(id),
     act: (it, verb, detail) => acts?.run(it, verb, detail),
     fetch: (id) => place.call("GET", `/messages/${id}`),
-    onRead: place.me ? (it) => place.markRead(conversation, it).catch(() => {}) : null,
+    onRead: place.me ? (it) => place.markRead(conversation, it)?.catch(() => {}) : null,
     onStatus: !forum && (conversation.participant_count ?? 0) <= 50 ? (it) => acts.run(it, "status") : null,
     onFault: (error) => toast(sayProblem(error)),
     announce: (name) => shell.announce(name),
@@ -159,16 +162,6 @@ function requestBanner(shell, conversation) {
     } },
   }, words);
   return banner(say("talk.request"), { actions: [answer(say("talk.take"), "PUT"), answer(say("talk.refuse"), "DELETE")] });
-}
-
-/** At most one sign every four seconds that someone writes. */
-function typingSender(place, conversation) {
-  let last = 0;
-  return () => {
-    if (Date.now() - last < 4_000) return;
-    last = Date.now();
-    place.call("POST", `/conversations/${conversation.id}/typing`, { tries: 1 }).catch(() => {});
-  };
 }
 
 function dropFiles(node, field) {

@@ -190,11 +190,11 @@ async function stars(shell, column) {
 /** Erases what this device holds; asks where something waits to be sent. */
 async function signOut(shell) {
   const { place } = shell;
-  const waiting = place.waiting?.() ?? 0;
-  if (waiting && !await confirm(say("signOut.title"), say("signOut.waiting", { n: waiting }), say("act.signOut"))) return;
   try {
     await place.signOut();
   } catch (error) {
-    toast(sayProblem(error));
+    if (error.code !== "unsent") return toast(sayProblem(error));
+    if (await confirm(say("signOut.title"), say("signOut.waiting", { n: error.params.count }), say("act.signOut"))) await place.signOut({ isForced: true });
   }
+  return undefined;
 }

@@ -4,7 +4,7 @@
 
 import { el, icon, isTyping, refill } from "../dom.js";
 import { rich } from "../rich.js";
-import { number, say } from "../text.js";
+import { bytes, number, say } from "../text.js";
 import { attachment } from "./attachment.js";
 import { avatar } from "./avatar.js";
 import { iconButton } from "./button.js";
@@ -18,7 +18,7 @@ import { findEmoji } from "./emoji.js";
  * @param {(text: string, replyTo?: object) => void} [options.keep] called when what was begun has changed
  * @param {(start: string) => Promise<object[]>} [options.people] those whose name begins so
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
- * @param {(file: File, progress: (part: number) => void, signal: AbortSignal) => Promise<object>} [options.upload]
+ * @param {number} [options.filesUpTo] the size of a file at most; without it no file is taken
  */
 export function composer(options) {
   const { enterSends = true, placeholder = say("composer.room"), most = 16_000 } = options;
@@ -43,7 +43,7 @@ export function composer(options) {
     list,
     el("div.composer-field", null, above, cards, preview,
       el("div.composer-row", null,
-        options.upload && iconButton("plus", say("composer.attach"), { on: () => picker.click() }),
+        !!options.filesUpTo && iconButton("plus", say("composer.attach"), { on: () => picker.click() }),
         input, count, previewButton, sendButton)),
     picker);
 
@@ -51,7 +51,7 @@ export function composer(options) {
   input.addEventListener("keydown", pressed);
   input.addEventListener("blur", () => setTimeout(closeList, 100));
   input.addEventListener("paste", (event) => take([...(event.clipboardData?.files ?? [])], event));
-  node.addEventListener("dragover", (event) => { if (options.upload && event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
+  node.addEventListener("dragover", (event) => { if (options.filesUpTo && event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
   node.addEventListener("drop", (event) => take([...(event.dataTransfer?.files ?? [])], event));
   picker.addEventListener("change", () => { take([...picker.files]); picker.value = ""; });
 
@@ -63,8 +63,8 @@ export function composer(options) {
     count.hidden = rest > 500;
     count.textContent = number(rest);
     count.classList.toggle("is-over", rest < 0);
-    const isUploading = files.some((it) => !it.id && !it.failed);
-    sendButton.disabled = (!text.trim() && !files.length) || rest < 0 || isUploading;
+    const isTooLarge = files.some((it) => it.failed);
+    sendButton.disabled = (!text.trim() && !files.length) || rest < 0 || isTooLarge;
     node.classList.toggle("has-text", !sendButton.disabled);
     if (!preview.hidden) refill(preview, rich(text || say("composer.nothing")));
     if (isStored && !editing) options.keep?.(text, replyTo);
@@ -77,7 +77,7 @@ export function composer(options) {
 
   function submit() {
     if (sendButton.disabled) return;
-    const draft = { text: input.value.trim(), replyTo, editing, files: files.filter((it) => it.id) };
+    const draft = { text: input.value.trim(), replyTo, editing, files };
     clear();
     options.send(draft);
     input.focus();
@@ -170,27 +170,13 @@ export function composer(options) {
   // MARK: Files
 
   function take(chosen, event) {
-    if (!options.upload || !chosen.length) return;
+    if (!options.filesUpTo || !chosen.length) return;
     event?.preventDefault();
     for (const file of chosen) {
-      const entry = {
-        file, name: file.name, size: file.size, progress: 0, abort: new AbortController(),
-        picture: file.type.startsWith("image/") ? URL.createObjectURL(file) : null,
-      };
-      files.push(entry);
-      start(entry);
-    }
-  }
-
-  async function start(entry) {
-    entry.failed = null;
-    showFiles();
-    try {
-      const stored = await options.upload(entry.file, (part) => { entry.progress = part; showFiles(); }, entry.abort.signal);
-      Object.assign(entry, { id: stored.id, progress: 1 });
-    } catch (error) {
-      if (!files.includes(entry)) return;
-      entry.failed = error.sentence ?? say("problem.network");
+      files.push({
+        file, name: file.name, size: file.size, picture: file.type.startsWith("image/") ? URL.createObjectURL(file) : null,
+        failed: file.size > options.filesUpTo ? say("file.tooLarge", { most: bytes(options.filesUpTo) }) : null,
+      });
     }
     showFiles();
   }
@@ -198,8 +184,8 @@ export function composer(options) {
   function showFiles() {
     cards.hidden = !files.length;
     refill(cards, files.map((it) => attachment(it, {
-      progress: it.progress, failed: it.failed, onRetry: () => start(it),
-      onRemove: () => { it.abort.abort(); files = files.filter((other) => other !== it); showFiles(); input.focus(); },
+      failed: it.failed,
+      onRemove: () => { files = files.filter((other) => other !== it); showFiles(); input.focus(); },
     })));
     changed(false);
   }
