@@ -33,17 +33,29 @@ create index job_open on job (id) where finished_at is null;
 create index job_of_subject on job (subject, kind, id) where subject is not null;
 create index job_finished on job (finished_at, id) where finished_at is not null;
 
--- What was done by those who may, and why.
+-- What was done by those who may, and why. `subject` is the thing that it was done to, 0 for the place.
 create table audit (
   id integer primary key,
   at integer not null,
-  actor_id integer,
+  actor_id integer not null,
   action text not null,
-  subject integer,
+  subject integer not null,
   forum_id integer,
-  reason text,
-  detail text not null default '{}'
+  reason text
 ) strict;
 
 create index audit_of_subject on audit (subject, id);
 create index audit_of_actor on audit (actor_id, id);
+create index audit_of_kind on audit (action, id);
+create index audit_of_forum on audit (forum_id, id) where forum_id is not null;
+
+-- What has been written in it stays as it is, whoever asks.
+create trigger audit_is_not_changed before update on audit
+begin
+  select raise(abort, 'the audit is only added to');
+end;
+
+create trigger audit_is_not_removed before delete on audit
+begin
+  select raise(abort, 'the audit is only added to');
+end;

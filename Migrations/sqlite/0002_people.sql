@@ -105,17 +105,30 @@ create table relation (
 
 create index relation_back on relation (other_id, kind, user_id);
 
--- Kept out, silenced, or warned: everywhere, or in one forum.
+-- Kept out, silenced, or warned: everywhere, or silenced in one forum. While a ban is in force its person's account is
+-- `disabled`. Of each kind and forum one at most is in force.
 create table sanction (
   id integer primary key,
   user_id integer not null references account (id) on delete cascade,
   kind text not null check (kind in ('ban', 'silence', 'warning')),
-  forum_id integer,
-  until integer,
+  forum_id integer check (forum_id is null or kind = 'silence'),
+  until integer check (until is null or kind <> 'warning'),
   reason text,
   created_by integer not null,
   created_at integer not null,
-  lifted_at integer
+  lifted_at integer,
+  lifted_by integer
 ) strict;
 
+create index sanction_of_user on sanction (user_id, id);
 create index sanction_in_force on sanction (user_id, kind, forum_id) where lifted_at is null;
+create index ban_by_end on sanction (until, id) where kind = 'ban' and lifted_at is null and until is not null;
+
+-- What somebody new has done in the hour that began at `since`: those who are new may do only so much.
+create table probation (
+  user_id integer primary key references account (id) on delete cascade,
+  since integer not null,
+  messages integer not null default 0,
+  links integer not null default 0,
+  mentions integer not null default 0
+) strict;

@@ -72,10 +72,33 @@ create table revision (
 create table sealed (
   message_id integer primary key references message (id),
   content text not null,
-  until integer not null
+  until integer not null,
+  -- What took it away together with others, so that all of them can be put back.
+  removal_id integer references removal (id)
 ) strict;
 
 create index sealed_until on sealed (until);
+create index sealed_by_removal on sealed (removal_id, message_id) where removal_id is not null;
+
+-- All that somebody wrote since a time, or those who came by an invite and by what grew from it, taken away at once.
+create table removal (
+  id integer primary key,
+  author_id integer references account (id),
+  invite_id integer references invite (id),
+  forum_id integer references forum (id),
+  since integer not null,
+  reason text,
+  created_by integer not null references account (id),
+  created_at integer not null,
+  removed integer not null default 0,
+  finished_at integer,
+  undone_by integer references account (id),
+  undone_at integer,
+  restored integer not null default 0,
+  restored_at integer,
+  check ((author_id is null) <> (invite_id is null)),
+  check ((undone_by is null) = (undone_at is null))
+) strict;
 
 -- Its files stay named, and so are kept as long as the seal.
 create table sealed_attachment (

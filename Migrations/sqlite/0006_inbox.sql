@@ -19,22 +19,33 @@ create index inbox_of_message on inbox (message_id) where message_id is not null
 create table report (
   id integer primary key,
   reporter_id integer not null references account (id),
-  message_id integer,
+  -- Who is reported: of a message, who wrote it.
   user_id integer,
-  forum_id integer,
+  message_id integer,
   conversation_id integer,
+  forum_id integer,
   reason text not null,
-  -- The message as it was, for those who judge; gone at `copy_until`.
+  -- The message as it was and those around it, for those who judge; gone at `copy_until`. What was around it goes as soon
+  -- as it was judged.
   copy text,
+  surroundings text,
   copy_until integer,
   state text not null default 'open' check (state in ('open', 'dismissed', 'acted')),
+  assignee_id integer,
+  -- What was done about it.
+  outcome text,
   handled_by integer,
   handled_at integer,
-  note text,
   created_at integer not null,
-  revision integer not null default 1
+  revision integer not null default 1,
+  check (surroundings is null or copy is not null),
+  check ((copy is null) = (copy_until is null)),
+  check ((state = 'open') = (handled_at is null))
 ) strict;
 
-create index report_open on report (forum_id, id) where state = 'open';
+create index report_by_state on report (state, id);
+create index report_of_forum on report (forum_id, state, id) where forum_id is not null;
+create index report_of_user on report (user_id, state, id) where user_id is not null;
+create index report_by_reporter on report (reporter_id, state, message_id, user_id);
 create index report_of_message on report (message_id) where message_id is not null;
 create index report_copies on report (copy_until) where copy is not null;

@@ -26,7 +26,8 @@ extension API {
 
   @Sendable static func revokeInvite(_ call: Call) async throws -> Response {
     let descendants = try call.query { query in try query.flag("descendants") } ?? false
-    try await call.community.revoke(invite: try call.code(), descendants: descendants, by: call.caller)
+    let closing = try await call.bodyOrNothing { body in try InviteClosing(&body) }
+    try await call.community.revoke(invite: try call.code(), descendants: descendants, closing, by: call.caller)
     return Response(.noContent)
   }
 }

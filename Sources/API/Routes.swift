@@ -40,6 +40,17 @@ extension API {
     Endpoint(.put, "/users/{id}/approval", .person(.admin), approve),
     Endpoint(.delete, "/users/{id}/approval", .person(.admin), refuse),
     Endpoint(.post, "/users/{id}/reset", .person(.admin), resetPassword),
+    // Keeping order.
+    Endpoint(.post, "/users/{id}/warn", .person(.write), warn),
+    Endpoint(.put, "/users/{id}/silence", .person(.write), silence),
+    Endpoint(.delete, "/users/{id}/silence", .person(.write), liftSilence),
+    Endpoint(.put, "/users/{id}/ban", .person(.admin), ban),
+    Endpoint(.delete, "/users/{id}/ban", .person(.admin), liftBan),
+    Endpoint(.get, "/users/{id}/sanctions", .person(.read), listSanctions),
+    Endpoint(.post, "/removals", .person(.write), remove),
+    Endpoint(.get, "/removals/{id}", .person(.read), showRemoval),
+    Endpoint(.delete, "/removals/{id}", .person(.write), undoRemoval),
+    Endpoint(.get, "/audit", .person(.admin), showAudit),
     // Forums.
     Endpoint(.get, "/forums", .anyone, listForums),
     Endpoint(.post, "/forums", .person(.write), createForum),

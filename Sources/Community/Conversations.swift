@@ -42,6 +42,7 @@ extension Community {
     if case .set(let title) = change.title { change.title = .set(try checkedTitle(title)) }
     try check(annotationBytes: change.annotations?.bytes.count)
     if change.writers?.audience == .anyone { throw .invalid("writers.open_to", .invalid) }
+    if let reason = change.reason { change.reason = try Texts.reason(reason, bounds) }
     return try await store.write { [change, bounds] tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       try tx.require(change.needs, caller, in: id)
@@ -54,6 +55,9 @@ extension Community {
       guard new != old else { return try tx.shown(id, to: caller, actor, bounds) }
       if new.readers.audience.isWider(than: old.readers.audience) {
         try tx.openHistory(of: old, from: old.readers.audience, beginning: change.opensHistory)
+      }
+      if new.isLocked != old.isLocked || new.slowSeconds != old.slowSeconds {
+        try tx.audit(.conversationChanged, by: actor, subject: id.number, reason: change.reason)
       }
       _ = try tx.change(new, from: old, by: actor)
       return try tx.shown(id, to: caller, actor, bounds)

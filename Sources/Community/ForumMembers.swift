@@ -23,7 +23,9 @@ extension Community {
       if try tx.setMember(account, role, of: id, after: start, by: actor) {
         if old == .admin { try tx.passLead(of: id, besides: account) }
         // Whom the place has put above it comes in without being asked in: those inside can look it up.
-        if account == actor, !rights.contains(.read) { try tx.audit(.forumEntered, by: actor, subject: id.number) }
+        if account == actor, !rights.contains(.read) {
+          try tx.audit(.forumEntered, by: actor, subject: id.number, in: id)
+        }
       }
       guard let member = try tx.member(account, of: id) else { throw .unavailable }
       return member
@@ -45,7 +47,7 @@ extension Community {
       guard try tx.removeMember(account, of: id, by: actor) else { return }
       if role == .admin { try tx.passLead(of: id, besides: account) }
       try tx.loseUnreadable(of: id, account, by: actor)
-      if account != actor { try tx.audit(.memberRemoved, by: actor, subject: account.number) }
+      if account != actor { try tx.audit(.memberRemoved, by: actor, subject: account.number, in: id) }
     }
   }
 }

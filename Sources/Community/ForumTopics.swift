@@ -57,7 +57,9 @@ extension Community {
       let after = change.applied(to: before)
       guard after != before else { return before }
       if after.solvedBy != before.solvedBy { try tx.checkSolution(after) }
-      if change.keepsOrder { try tx.audit(.topicChanged, by: actor, subject: id.number, reason: change.reason) }
+      if change.keepsOrder {
+        try tx.audit(.topicChanged, by: actor, subject: id.number, in: before.forum, reason: change.reason)
+      }
       return try tx.change(before, to: after, by: actor)
     }
   }

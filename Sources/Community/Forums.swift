@@ -40,7 +40,7 @@ extension Community {
       guard after != before else { return try tx.forum(id, for: caller) }
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)
       _ = try tx.change(before, to: after, by: actor)
-      try tx.audit(.forumChanged, by: actor, subject: id.number, reason: change.reason)
+      try tx.audit(.forumChanged, by: actor, subject: id.number, in: id, reason: change.reason)
       var seen = try tx.forum(id, for: caller)
       seen.job = job
       return seen
@@ -76,7 +76,7 @@ extension Community {
       try tx.startLosses(of: id, by: actor)
       let job = try tx.startJob(
         kind: JobKind.forumErasure.name, subject: id.number, by: actor, state: ForumErasure(id, by: actor))
-      try tx.audit(.forumDeleted, by: actor, subject: id.number)
+      try tx.audit(.forumDeleted, by: actor, subject: id.number, in: id)
       return job
     }
   }

@@ -41,17 +41,29 @@ extension Community {
 
   /// Lets nobody in by it any more; with `descendants` nor by the invites of those who came by it, and so on. One that was
   /// revoked stays so.
-  public func revoke(invite code: String, descendants: Bool, by caller: Caller) async throws(Refusal) {
-    let actor = try caller.person(for: .write)
+  ///
+  /// With `bans`, whoever came by those that are closed is banned, too, as far as they are below the caller: at once, or,
+  /// where they are many, by a stored job.
+  public func revoke(
+    invite code: String, descendants: Bool, _ closing: InviteClosing = InviteClosing(), by caller: Caller
+  ) async throws(Refusal) {
+    let actor = try caller.person(for: closing.bans ? .admin : .write)
+    let reason = try closing.reason.map { reason throws(Refusal) in try Texts.reason(reason, bounds) }
     guard let secret = Secret(shown: code) else { throw .notFound }
     try await store.write { tx throws(Refusal) in
       let role = try tx.renewed(caller).role
       guard let invite = try tx.invite(withDigest: secret.digest) else { throw .notFound }
       let keepsOrder = role?.keepsOrder == true
-      guard keepsOrder || invite.createdBy == actor, keepsOrder || !descendants else { throw .forbidden }
-      guard try tx.revoke(invite: invite.id, descendants: descendants) > 0 else { return }
-      guard invite.createdBy != actor || descendants else { return }
-      try tx.audit(.inviteRevoked, by: actor, subject: invite.id.number)
+      guard keepsOrder || invite.createdBy == actor, keepsOrder || !(descendants || closing.bans) else {
+        throw .forbidden
+      }
+      if try tx.revoke(invite: invite.id, descendants: descendants) > 0, invite.createdBy != actor || descendants {
+        try tx.audit(.inviteRevoked, by: actor, subject: invite.id.number, reason: reason)
+      }
+      guard closing.bans else { return }
+      var ban = BranchBan(invite.id, descendants: descendants, reason: reason, by: actor)
+      guard try !tx.banMore(&ban) else { return }
+      _ = try tx.startJob(kind: JobKind.branchBan.name, subject: invite.id.number, by: actor, state: ban)
     }
   }
 }
@@ -142,5 +154,34 @@ extension ReadTransaction {
       inviter: inviter, role: invite.role, forum: invite.forum,
       forumTitle: try invite.forum.flatMap { forum throws(Refusal) in try title(of: forum) },
       claims: try invite.claims.flatMap { id throws(Refusal) in try person(id)?.account }, expiresAt: invite.expiresAt)
+  }
+}
+
+// MARK: Cutting off a branch
+
+extension JobKind {
+  static let branchBan = JobKind("invite.ban") { (tx, ban: inout BranchBan) throws(Refusal) in try tx.banMore(&ban) }
+}
+
+extension WriteTransaction {
+  /// How many people a chunk looks at.
+  private static let bannedAtOnce = 100
+
+  /// One chunk; whether nobody is left.
+  fileprivate func banMore(_ ban: inout BranchBan) throws(Refusal) -> Bool {
+    guard let actor = try person(ban.actor), actor.standing?.state == .active else { return true }
+    let people = try people(
+      broughtBy: ban.invite, descendants: ban.includesDescendants, after: ban.account, limit: Self.bannedAtOnce)
+    for account in people {
+      ban.account = account
+      guard account != ban.actor, let person = try person(account), let state = person.standing?.state,
+        state == .active || state == .deactivated
+      else { continue }
+      let standing = AccountStanding(role: person.account.role, state: state)
+      guard Permissions.rights(of: actor.account.role, over: standing).contains(.restrain) else { continue }
+      if person.looksAfter, try !hasOwner(but: account) { continue }
+      _ = try self.ban(person, BanDraft(reason: ban.reason), by: ban.actor)
+    }
+    return people.count < Self.bannedAtOnce
   }
 }

@@ -5,7 +5,9 @@ public import Storage
 
 extension Community {
   /// Every kind of large work that the rules start, for the store that carries it out.
-  public static let jobs: [JobKind] = [.departure, .forumErasure, .forumLosses]
+  public static let jobs: [JobKind] = [
+    .departure, .forumErasure, .forumLosses, .branchBan, .removal, .restoration,
+  ]
 
   /// For who started it, and for the staff. What was done long ago is forgotten.
   public func job(_ id: ID<Job>, for caller: Caller) async throws(Refusal) -> SeenJob {

@@ -17,7 +17,8 @@ extension Community {
       guard found.rights.contains(.moderate) else { throw .forbidden }
       let revision = try tx.remove(id, by: actor, reason: reason)
       if revision != found.message.revision {
-        try tx.audit(.messageRemoved, by: actor, subject: id.number, reason: reason)
+        let forum = try tx.forum(of: found.message.conversation)
+        try tx.audit(.messageRemoved, by: actor, subject: id.number, in: forum, reason: reason)
       }
       return try tx.seenNow(id, by: caller, bounds)
     }
@@ -34,7 +35,8 @@ extension Community {
       guard found.rights.contains(.moderate) else { throw .forbidden }
       let revision = try tx.restore(id, by: actor)
       if revision != found.message.revision {
-        try tx.audit(.messageRestored, by: actor, subject: id.number, reason: reason)
+        let forum = try tx.forum(of: found.message.conversation)
+        try tx.audit(.messageRestored, by: actor, subject: id.number, in: forum, reason: reason)
       }
       return try tx.seenNow(id, by: caller, bounds)
     }

@@ -113,6 +113,8 @@ extension Community {
         try tx.keep(addresses, of: before.account.id, spareKey)
       }
       let kept = try tx.change(before, to: after, by: actor, hasNewAddresses: hasNewAddresses ?? false)
+      // What is decided now holds in the place of a ban.
+      if change.isDisabled != nil { try tx.lift(.ban, of: before.account.id, by: actor) }
       if after.standing?.state == .disabled, before.standing?.state != .disabled {
         try tx.endAll(of: before.account.id)
       }

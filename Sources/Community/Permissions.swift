@@ -62,6 +62,8 @@ public struct AccountRights: OptionSet, Sendable, Hashable {
   public static let avoid = AccountRights(rawValue: 128)
   /// Sees whom they follow, and who follows them.
   public static let seeFollowing = AccountRights(rawValue: 256)
+  /// Warns, silences, bans.
+  public static let restrain = AccountRights(rawValue: 512)
 }
 
 public enum Permissions {
@@ -73,9 +75,12 @@ public enum Permissions {
     if other.state != .waiting, isInView { rights.insert(.see) }
     guard let role else { return rights }
     if role.keepsOrder { rights.insert([.see, .inspect]) }
-    let isAbove = role.isStaff && (role == .owner || other.role.isBelow(role))
-    if isAbove { rights.insert(.dismiss) }
-    if isAbove, !other.state.hasGone { rights.insert([.edit, .govern]) }
+    let isAbove = role == .owner || other.role.isBelow(role)
+    if isAbove, role.isStaff { rights.insert(.dismiss) }
+    if isAbove, role.isStaff, !other.state.hasGone { rights.insert([.edit, .govern]) }
+    if isAbove, role.keepsOrder, !other.isSelf, other.state != .waiting, !other.state.hasGone {
+      rights.insert(.restrain)
+    }
     return rights.union(company(of: role, with: other, isSeen: rights.contains(.see)))
   }
 

@@ -11,6 +11,7 @@ public struct ConversationChange: Sendable {
   public var isHistoryVisible: Bool?
   public var slowSeconds: Int?
   public var isLocked: Bool?
+  public var reason: String?
   /// Refused unless it is the present one.
   public var ifRevision: Int?
 
@@ -39,6 +40,7 @@ public struct ConversationChange: Sendable {
       try value.int(in: 0...Self.mostSlowSeconds)
     }
     isLocked = try object.optional("locked")
+    reason = try object.optional("reason")
     ifRevision = try object.optional("if_revision")
   }
 }

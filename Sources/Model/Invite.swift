@@ -97,3 +97,17 @@ extension Welcome: JSONWritable {
     }
   }
 }
+
+/// What else is said when an invite is closed.
+public struct InviteClosing: Sendable {
+  /// Whether those who came by it are banned, too.
+  public var bans = false
+  public var reason: String?
+
+  public init() {}
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    bans = try object.optional("ban") ?? false
+    reason = try object.optional("reason")
+  }
+}

@@ -14,7 +14,7 @@ import SQLite
 public actor Housekeeping {
   /// What goes when its time has come.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts
+    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts, endedBans
 
     /// Takes at most so many rows, and returns whether more are left.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -25,6 +25,7 @@ public actor Housekeeping {
       case .expiredSeals: try tx.expireSealed(limit: limit)
       case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
       case .owedReceipts: try tx.tellOwedReceipts(limit: limit)
+      case .endedBans: try tx.liftEndedBans(limit: limit)
       }
     }
   }

@@ -6,7 +6,7 @@ import SQLite
 public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case account, invite, token
   case forum, conversation, message
-  case file, report
+  case file, report, warning, removal
 }
 
 /// What a request made before.

@@ -88,6 +88,19 @@ extension ReadTransaction {
     }
   }
 
+  /// The one by which somebody came.
+  public func invite(thatBrought account: ID<Account>) throws(Refusal) -> ID<Invite>? {
+    try run { connection in
+      try connection.first(
+        """
+        select invite_id
+        from invite_use
+        where user_id = $1
+        """, account.number
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
   /// How many of somebody's invites are open.
   public func openInviteCount(of maker: ID<Account>) throws(Refusal) -> Int {
     try run { connection in

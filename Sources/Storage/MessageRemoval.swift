@@ -13,11 +13,12 @@ extension WriteTransaction {
   /// - Returns: the message's revision now.
   @discardableResult
   public func remove(
-    _ id: ID<Message>, by moderator: ID<Account>, reason: String?, sealedFor time: Int64 = sealedTime
+    _ id: ID<Message>, by moderator: ID<Account>, reason: String?, partOf removal: ID<Removal>? = nil,
+    sealedFor time: Int64 = sealedTime
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard message.deletion == nil else { return message.revision }
-    try seal(id, until: now + time)
+    try seal(id, until: now + time, partOf: removal)
     return try entomb(message, as: .moderator, by: moderator, reason: reason)
   }
 

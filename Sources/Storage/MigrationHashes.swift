@@ -5,22 +5,22 @@ enum MigrationHashes {
   static let all: [Migration] = [
     Migration(
       number: 1, name: "place",
-      hash: "9cf8f59b5d3c0a84a1c25fa8fd482606e95d5d245239c466cc8a17332af92fde"),
+      hash: "ae495fb92f0a322491abff803a05a66a51ff6f0eb70a3155e37790d097bd0118"),
     Migration(
       number: 2, name: "people",
-      hash: "7fbe2014f8e4b199885b54b3d878200d8fb7ad9f2931ad29ceb71e2a9dd8cf84"),
+      hash: "3759d9e172772912baef33c4dcddd0cf0646af5096a186c7a4229a501ea1b312"),
     Migration(
       number: 3, name: "places_to_talk",
       hash: "4b945746ec57e7bbe37d6e12c858adb0d0bcd5acc594c53923115e006e737dbb"),
     Migration(
       number: 4, name: "messages",
-      hash: "730265db24ea2654ac5099d91a351c1d587fcaf2c1147ecc541f78ebffc4afe3"),
+      hash: "dee7bee639347f79dddf39224d879d61d829b001b7a83b041e6461de166d3304"),
     Migration(
       number: 5, name: "files",
       hash: "063722b836fa447fd1c355bbcfb9cd3cfa8724c9601a6f4ca40aa2b2a698f0d6"),
     Migration(
       number: 6, name: "inbox",
-      hash: "75acd7997fc9eb45622b916219ff1eb483343f78ba69ce667a0510e7da06d4ab"),
+      hash: "f031d6804bb92f799cab0066cc40a2012f0cff31f48793c60064442cbecc6667"),
     Migration(
       number: 7, name: "events",
       hash: "e1e40d44f9484363c6f48cf80faf33bded9542b6ce9ccd172f59859487ce0049"),

@@ -5,14 +5,14 @@ import SQLite
 
 extension WriteTransaction {
   /// Seals what a live message says. Its files are named by the seal before the message lets go of them, so that they stay.
-  func seal(_ id: ID<Message>, until: Int64) throws(Refusal) {
+  func seal(_ id: ID<Message>, until: Int64, partOf removal: ID<Removal>?) throws(Refusal) {
     let content = try content(of: id).json
     try run { connection in
       try connection.execute(
         """
-        insert into sealed (message_id, content, until)
-        values ($1, $2, $3)
-        """, id.number, content, Int(until))
+        insert into sealed (message_id, content, until, removal_id)
+        values ($1, $2, $3, $4)
+        """, id.number, content, Int(until), removal?.number)
       try connection.execute(
         """
         insert into sealed_attachment (message_id, position, file_id)

@@ -78,6 +78,22 @@ import Testing
     #expect(Permissions.rights(of: .member, in: standing) == [.see, .read, .join, .moderate])
   }
 
+  /// Rows: the other's role. Columns: nobody, guest, bot, member, moderator, admin, owner.
+  @Test(arguments: [
+    (Role.guest, "- - - - r r r"), (.bot, "- - - - r r r"), (.member, "- - - - r r r"), (.moderator, "- - - - - r r"),
+    (.admin, "- - - - - - r"), (.owner, "- - - - - - r"),
+  ])
+  func `who warns, silences and bans whom`(other: Role, row: String) {
+    for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
+      for state in AccountState.allCases {
+        let rights = Permissions.rights(of: role, over: AccountStanding(role: other, state: state))
+        let isThere = state != .waiting && !state.hasGone
+        #expect(rights.contains(.restrain) == (isThere && expected == "r"), "\(role.map { "\($0)" } ?? "nobody")")
+      }
+      #expect(!Permissions.rights(of: role, over: AccountStanding(role: other, isSelf: true)).contains(.restrain))
+    }
+  }
+
   @Test func `a locked forum is written by those who keep order, an archived one by nobody`() {
     for role in Role.allCases {
       let locked = Permissions.rights(of: role, in: ForumStanding(visibility: .public, isLocked: true))

@@ -31,6 +31,8 @@ import Testing
     "as activity", "order by role = 'reader'", "kind = 'feed'\njoin message",
     // What the migrator and its checks ask when the store is opened.
     "migration", "sqlite_schema", "pragma",
+    // Those who came by one branch of invites, when it is cut off.
+    "join branch b",
   ]
 
   private static func faults(of statements: [String], _ connection: Connection) throws -> [String] {
@@ -114,6 +116,21 @@ import Testing
     _ = try tx.addresses(of: Meadow.ada)
     _ = try tx.discoverable(at: [1], limit: 10)
     let forum = ID<Forum>(6)
+    for number in 0..<16 {
+      var filter = AuditFilter()
+      filter.actor = number & 1 == 0 ? nil : Meadow.ada
+      filter.subject = number & 2 == 0 ? nil : 7
+      filter.kind = number & 4 == 0 ? nil : .personBanned
+      filter.forum = number & 8 == 0 ? nil : forum
+      _ = try tx.audit(filter, before: nil, limit: 3)
+    }
+    _ = try tx.sanction(.silence, of: Meadow.ada, in: forum)
+    _ = try tx.sanction(ID(7))
+    _ = try tx.sanctions(of: Meadow.ada, before: nil, limit: 3)
+    _ = try tx.removal(ID(7))
+    _ = try tx.candidates(by: Meadow.ada, before: nil, limit: 3)
+    _ = try tx.people(broughtBy: ID(7), descendants: true, after: Meadow.ada, limit: 3)
+    _ = try tx.invite(thatBrought: Meadow.ada)
     for text in [nil, "garden"] {
       _ = try tx.forums(for: Meadow.ada, seeing: [.public], with: text, before: 9, limit: 3)
     }
@@ -148,6 +165,16 @@ import Testing
       try tx.openImported(group, by: Garden.ada)
       try tx.remove(earlier, by: Garden.grace, reason: nil, sealedFor: 0)
       _ = try tx.expired()
+      _ = try tx.add(NewSanction(.ban, of: Garden.grace, until: 1, reason: nil), by: Garden.ada)
+      _ = try tx.liftEndedBans(limit: 10)
+      try tx.tell(Garden.grace, by: Garden.ada)
+      var removal = NewRemoval(since: 0, reason: nil)
+      removal.author = Garden.grace
+      let made = try tx.add(removal, by: Garden.ada)
+      try tx.note(1, removedBy: made, isFinished: true)
+      _ = try tx.markUndone(made, by: Garden.ada)
+      var progress = RestorationProgress(made, by: Garden.ada)
+      _ = try tx.restoreMore(&progress)
       _ = try tx.expireSealed(limit: 10)
       _ = try tx.expireReportCopies(limit: 10)
       try tx.noteForgotten(try tx.destruction().count, rewritten: true)

@@ -52,6 +52,8 @@ private final class QuietGarden {
     insert into mark (user_id, conversation_id, read_seq, delivered_seq) values (2, 3, 3, 4);
     insert into forum_member (forum_id, user_id, created_at) values (100, 2, 1);
     insert into participant (conversation_id, user_id, joined_at) values (101, 2, 1);
+    insert into audit (id, at, actor_id, action, subject) values (90, 1, 2, 'user.silenced', 1);
+    insert into sanction (id, user_id, kind, created_by, created_at) values (91, 2, 'silence', 1, 1);
     update counter set value = 102 where name = 'id';
     update counter set value = 8 where name = 'event';
     """
@@ -226,6 +228,23 @@ private final class QuietGarden {
     ),
     ("update mark set delivered_seq = 5", "marks", "account 2 has got conversation 3 up to seq 5, and it ends at 4"),
     ("update participant set from_seq = 6", "marks", "account 2 begins after the end of conversation 3"),
+    ("drop trigger audit_is_not_changed", "audit", "the trigger audit_is_not_changed is not there"),
+    (
+      "insert into audit (id, at, actor_id, action, subject) values (98, 1, 99, 'user.banned', 1)", "audit",
+      "entry 98 was made by account 99"
+    ),
+    (
+      "insert into sanction (id, user_id, kind, created_by, created_at) values (97, 1, 'silence', 2, 1), (98, 1, 'silence', 2, 1)",
+      "sanctions", "account 1 has more than one silence in force"
+    ),
+    (
+      "insert into sanction (id, user_id, kind, created_by, created_at) values (98, 1, 'ban', 2, 1)", "sanctions",
+      "account 1 is banned by 98, and can come in"
+    ),
+    (
+      "insert into sanction (id, user_id, kind, forum_id, created_by, created_at) values (98, 1, 'silence', 99, 2, 1)",
+      "sanctions", "sanction 98 is for forum 99"
+    ),
     ("update file set preview_digest = x'ab'", "files", "files/ab//ab, which file 102 names, is not there"),
     ("update file set size = 6", "files", "has 5 bytes, and a row says another number"),
   ])
