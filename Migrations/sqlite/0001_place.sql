@@ -33,6 +33,20 @@ create index job_open on job (id) where finished_at is null;
 create index job_of_subject on job (subject, kind, id) where subject is not null;
 create index job_finished on job (finished_at, id) where finished_at is not null;
 
+-- Copies of everything that were asked for by the owners, in the folder `backups`. Without a size it came to nothing.
+create table backup (
+  id integer primary key,
+  name text not null unique,
+  created_by integer not null,
+  created_at integer not null,
+  finished_at integer,
+  size integer,
+  -- Files that could not be copied.
+  missing integer not null default 0
+) strict;
+
+create index backup_unfinished on backup (id) where finished_at is null;
+
 -- What was done by those who may, and why. `subject` is the thing that it was done to, 0 for the place.
 create table audit (
   id integer primary key,

@@ -38,6 +38,13 @@ extension Problem {
         errors: [FieldProblem(FieldFault(field: field, code: .taken))])
     // What the community slows down is let through one by one.
     case .rateLimited(let seconds): self = .rateLimited(1, seconds: seconds)
+    case .newcomer(let limit, let most, let until, let seconds):
+      self = .rateLimited(most, seconds: seconds)
+      code = refusal.code
+      title = "Too much for somebody who is new here."
+      params += [
+        ("limit", .text(limit.rawValue)), ("most", .number(most)), ("until", .text(Timestamp.format(Int(until)))),
+      ]
     case .unavailable: self = .unavailable
     }
   }

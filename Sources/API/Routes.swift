@@ -47,6 +47,10 @@ extension API {
     Endpoint(.put, "/users/{id}/ban", .person(.admin), ban),
     Endpoint(.delete, "/users/{id}/ban", .person(.admin), liftBan),
     Endpoint(.get, "/users/{id}/sanctions", .person(.read), listSanctions),
+    Endpoint(.post, "/reports", .person(.write), report),
+    Endpoint(.get, "/reports", .person(.read), listReports),
+    Endpoint(.get, "/reports/{id}", .person(.read), showReport),
+    Endpoint(.patch, "/reports/{id}", .person(.write), changeReport),
     Endpoint(.post, "/removals", .person(.write), remove),
     Endpoint(.get, "/removals/{id}", .person(.read), showRemoval),
     Endpoint(.delete, "/removals/{id}", .person(.write), undoRemoval),
@@ -108,5 +112,8 @@ extension API {
     Endpoint(.get, "/settings", .anyone, showSettings),
     Endpoint(.patch, "/settings", .person(.admin), changeSettings),
     Endpoint(.get, "/jobs/{id}", .person(.read), showJob),
+    Endpoint(.get, "/statistics", .person(.admin), showStatistics),
+    Endpoint(.get, "/backups", .person(.admin), listBackups),
+    Endpoint(.post, "/backups", .person(.admin), startBackup),
   ]
 }

@@ -47,6 +47,10 @@ public struct Bounds: Sendable {
   public var discovered = 10
   /// Of a group or a channel: each of them is told when it is deleted, in one transaction.
   public var participants = 2_000
+  /// Reports of one person that wait, how many messages around a reported one are kept with it, and how many bytes.
+  public var openReports = 50
+  public var reportSurroundings = 6
+  public var reportSurroundingsBytes = 65_536
   /// Who is there from the beginning.
   public var invitedAtOnce = 100
 

@@ -30,6 +30,11 @@ extension Community {
       if let text {
         var message = NewMessage(conversation: id, author: creator, text: text.markdown)
         message.text = try tx.called(text, in: id, by: caller)
+        if let standing = try tx.standing(of: creator, in: id),
+          let probation = try tx.probation(of: caller, in: standing, adding: text.counted)
+        {
+          try tx.keep(probation, of: creator)
+        }
         let stored = try tx.post(message)
         try tx.gather(around: message, at: stored.seq)
       }

@@ -23,8 +23,10 @@ extension Community {
       let caller = try tx.renewed(caller)
       let (rights, standing) = try tx.rights(of: caller, in: conversation)
       var message = NewMessage(draft, text.markdown, in: conversation, by: author)
+      let probation: Probation?
       do throws(Refusal) {
         try tx.check(draft, in: conversation, rights, standing, caller)
+        probation = try tx.probation(of: caller, in: standing, adding: text.counted)
       } catch {
         // What has arrived has arrived, whatever was decided since.
         guard let earlier = try tx.earlier(message) else { throw error }
@@ -39,6 +41,7 @@ extension Community {
         ? tx.resolved(text, in: conversation) : tx.called(text, in: conversation, by: caller)
       let stored = try tx.post(message)
       guard stored.isNew else { return try tx.repeated(stored.id, to: caller, bounds) }
+      if let probation { try tx.keep(probation, of: author) }
       if standing.kind == .topic { try tx.gather(around: message, at: stored.seq) }
       return PostedMessage(message: SeenMessage(message.posted(stored, at: tx.now), status: .delivered), isNew: true)
     }
@@ -66,6 +69,14 @@ extension Community {
       }
       if let attachments = change.attachments {
         guard try tx.owns(attachments, editor) else { throw .invalid("attachments", .unknown) }
+      }
+      if let text {
+        let before = try tx.named(by: id)
+        let more = Counted(
+          messages: 0, links: max(0, text.linkCount - before.links),
+          mentions: max(0, text.mentionCount - before.mentions))
+        let probation = try tx.probation(of: caller, in: found.standing, adding: more)
+        if let probation { try tx.keep(probation, of: editor) }
       }
       let conversation = found.message.conversation
       // An edit rings nobody, and what has rung stays what it was.

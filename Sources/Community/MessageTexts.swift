@@ -9,6 +9,10 @@ struct ReadText: Sendable {
   let markdown: String
   private let entities: [MarkupEntity]
 
+  var linkCount: Int { entities.count { $0.kind == .link } }
+  /// How many people it calls by name.
+  var mentionCount: Int { Set(entities.filter { $0.kind == .mention }.map { AccountName.key($0.value) }).count }
+
   /// Of a text that takes longer to read than a loop should be held up.
   private static let longBytes = 8_192
 

@@ -83,7 +83,7 @@ public struct ForumChange: Sendable {
 
 extension Change {
   /// What is there after it.
-  func applied(to value: Value?) -> Value? {
+  public func applied(to value: Value?) -> Value? {
     switch self {
     case .unchanged: value
     case .cleared: nil

@@ -14,6 +14,8 @@ public struct PlaceSettings: Sendable, Hashable {
   public var mayCreateForums = Circle.people
   /// Whether people can be found by an address that they gave.
   public var hasDiscovery = false
+  /// How much those may do who are new.
+  public var newcomers = Newcomers()
   public var revision = 1
 
   public init() {}
@@ -48,6 +50,7 @@ extension PlaceSettings: JSONWritable {
       json.field("may_invite", mayInvite.rawValue)
       json.field("may_create_forums", mayCreateForums.rawValue)
       json.field("discovery", hasDiscovery)
+      json.field("newcomers", newcomers)
       json.field("revision", revision)
     }
   }
@@ -64,6 +67,7 @@ extension PlaceSettings: JSONReadable {
     mayInvite = try object.word("may_invite")
     mayCreateForums = try object.word("may_create_forums")
     hasDiscovery = try object.bool("discovery")
+    newcomers = try object.optional("newcomers") ?? newcomers
     revision = try object.int("revision", in: 1...Int.max)
   }
 }
@@ -78,6 +82,7 @@ public struct PlaceSettingsChange: Sendable {
   public var mayInvite: PlaceSettings.Circle?
   public var mayCreateForums: PlaceSettings.Circle?
   public var hasDiscovery: Bool?
+  public var newcomers: NewcomersChange?
   /// Refused unless it is the present one.
   public var ifRevision: Int?
 
@@ -90,6 +95,7 @@ public struct PlaceSettingsChange: Sendable {
     mayInvite = try object.optionalWord("may_invite")
     mayCreateForums = try object.optionalWord("may_create_forums")
     hasDiscovery = try object.optional("discovery")
+    newcomers = try object.optional("newcomers") { value throws(JSONError) in try NewcomersChange(json: value) }
     ifRevision = try object.optional("if_revision")
   }
 
@@ -103,6 +109,7 @@ public struct PlaceSettingsChange: Sendable {
     settings.mayInvite = mayInvite ?? settings.mayInvite
     settings.mayCreateForums = mayCreateForums ?? settings.mayCreateForums
     settings.hasDiscovery = hasDiscovery ?? settings.hasDiscovery
+    settings.newcomers = newcomers?.applied(to: settings.newcomers) ?? settings.newcomers
     return settings
   }
 }

@@ -24,6 +24,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case taken(String)
   /// Too much of it in this time; again after so many seconds.
   case rateLimited(seconds: Int)
+  /// Too much for somebody new; again at `until`, after so many seconds.
+  case newcomer(Newcomers.Limit, most: Int, until: Int64, seconds: Int)
   /// The server can't do it now; trying again later may help.
   case unavailable
 
@@ -47,6 +49,7 @@ public enum Refusal: Error, Sendable, Hashable {
     case .lastOwner: "last_owner"
     case .taken: "taken"
     case .rateLimited: "rate_limited"
+    case .newcomer: "newcomer_limited"
     case .unavailable: "unavailable"
     }
   }

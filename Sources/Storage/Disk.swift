@@ -35,6 +35,18 @@ enum Disk {
     return Int(status.st_size)
   }
 
+  /// How many bytes are left on the disk that a folder is on, for those who are not root, and how many it has.
+  static func space(_ path: String) -> (free: Int, total: Int)? {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    let block = Int(clamping: status.f_frsize)
+    func bytes(_ blocks: fsblkcnt_t) -> Int {
+      let (bytes, isTooMany) = Int(clamping: blocks).multipliedReportingOverflow(by: block)
+      return isTooMany ? .max : bytes
+    }
+    return (bytes(status.f_bavail), bytes(status.f_blocks))
+  }
+
   static func makeFolder(_ path: String) throws(DiskError) {
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw DiskError("\(path) can't be made") }
   }

@@ -5,7 +5,7 @@ enum MigrationHashes {
   static let all: [Migration] = [
     Migration(
       number: 1, name: "place",
-      hash: "ae495fb92f0a322491abff803a05a66a51ff6f0eb70a3155e37790d097bd0118"),
+      hash: "28e3ef60de5a534eda182fceb5bd5002f9827606142949598ff50d130fd92989"),
     Migration(
       number: 2, name: "people",
       hash: "3759d9e172772912baef33c4dcddd0cf0646af5096a186c7a4229a501ea1b312"),

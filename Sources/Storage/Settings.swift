@@ -3,7 +3,7 @@ import SQLite
 
 /// The rows of `setting` that hold what is decided about the place; other rows are the server's own.
 private enum SettingName: String, CaseIterable {
-  case name, hue, welcome, rules, registration, discovery
+  case name, hue, welcome, rules, registration, discovery, newcomers
   case mayInvite = "may_invite"
   case mayCreateForums = "may_create_forums"
   case revision
@@ -53,6 +53,7 @@ extension PlaceSettings {
     case .rules: rules = text
     case .registration: registration = Registration(rawValue: text) ?? registration
     case .discovery: hasDiscovery = text == "true"
+    case .newcomers: newcomers = Newcomers(stored: text) ?? newcomers
     case .mayInvite: mayInvite = Circle(rawValue: text) ?? mayInvite
     case .mayCreateForums: mayCreateForums = Circle(rawValue: text) ?? mayCreateForums
     case .revision: revision = Int(text) ?? revision
@@ -67,6 +68,7 @@ extension PlaceSettings {
     case .rules: rules
     case .registration: registration.rawValue
     case .discovery: hasDiscovery ? "true" : "false"
+    case .newcomers: newcomers.stored
     case .mayInvite: mayInvite.rawValue
     case .mayCreateForums: mayCreateForums.rawValue
     case .revision: String(revision)

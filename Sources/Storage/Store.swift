@@ -42,6 +42,7 @@ public final class Store: Sendable {
     do {
       epoch = try Epoch.readOrMake(connection)
       try SearchIndex.bringUpToDate(connection, tell: complain)
+      try connection.endUnfinishedBackups(at: clock())
       writer = try Writer(
         connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, complain: complain)
     } catch {
@@ -80,9 +81,12 @@ public final class Store: Sendable {
   public func backUp(
     to path: String, program: String, report: @escaping BackupProgress.Report
   ) async throws(BackupFault) -> BackupReport {
-    try await backups.make(
+    let made = try await backups.make(
       folder, to: path, program: program, at: clock(), report: report,
       afterWrites: { () throws(Refusal) in try await self.write { _ in } })
+    // It is whole, whether or not that can be written down.
+    try? await write { tx throws(Refusal) in try tx.noteBackup(size: made.size) }
+    return made
   }
 
   /// For whoever removes uploaded files that nothing names any longer: not now, a backup may still want to copy them. Ask

@@ -11,6 +11,8 @@ import Testing
   private static let allowed = [
     // The count of at most a thousand rows that the line before has found.
     "SCAN waiting", "SCAN counted",
+    // The first few messages of somebody, counted.
+    "SCAN said",
     // The kinds of marks on one message, at most fifty.
     "SCAN public",
     // The rows that were bound.
@@ -125,6 +127,20 @@ import Testing
       _ = try tx.audit(filter, before: nil, limit: 3)
     }
     _ = try tx.sanction(.silence, of: Meadow.ada, in: forum)
+    for number in 0..<8 {
+      var filter = ReportFilter()
+      filter.forum = number & 1 == 0 ? nil : forum
+      filter.account = number & 2 == 0 ? nil : Meadow.ada
+      filter.assignee = number & 4 == 0 ? nil : Meadow.ada
+      _ = try tx.reports(filter, before: nil, limit: 3, viewer: Meadow.grace)
+    }
+    _ = try tx.report(ID(7))
+    _ = try tx.openReport(by: Meadow.ada, of: Meadow.grace, ids[0])
+    _ = try tx.openReportCount(by: Meadow.ada)
+    _ = try tx.newcomers()
+    _ = try tx.beginnings(of: Meadow.ada, countingTo: 3)
+    _ = try tx.probation(of: Meadow.ada)
+    _ = try tx.named(by: ids[0])
     _ = try tx.sanction(ID(7))
     _ = try tx.sanctions(of: Meadow.ada, before: nil, limit: 3)
     _ = try tx.removal(ID(7))
