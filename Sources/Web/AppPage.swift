@@ -3,7 +3,7 @@
 // The page names its style sheets one by one, so that they can be written and read one by one. They are sent as one
 // file, joined when the server starts, whose name changes with its content: a browser asks for it once and keeps it.
 
-public import Wire
+import Wire
 
 public struct AppPage: Sendable {
   /// Where the joined styles are.
