@@ -1,5 +1,7 @@
 // Making elements. Words become text nodes and nothing else: no string of anyone's is ever read as HTML.
 
+import { icons } from "./icons.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const PROPERTIES = new Set(["value", "checked", "disabled", "selected", "indeterminate", "hidden", "tabIndex"]);
 
@@ -63,19 +65,20 @@ export function safeAddress(address) {
   }
 }
 
-/** One of the drawings in icons.svg. Without a label it is decoration beside a word. */
+/** One of the drawings in icons.js. Without a label it is decoration beside a word. */
 export function icon(name, label) {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "icon");
+  svg.setAttribute("class", `icon icon-${name}`);
+  svg.setAttribute("viewBox", "0 0 20 20");
   if (label) {
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", label);
   } else {
     svg.setAttribute("aria-hidden", "true");
   }
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `/icons.svg#${name}`);
-  svg.append(use);
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", icons[name] ?? "");
+  svg.append(path);
   return svg;
 }
 

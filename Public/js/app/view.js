@@ -52,7 +52,7 @@ export class MessageView {
     this.draw();
     if (message) return this.mark(message);
     if (anchor) return this.hold(anchor);
-    const first = this.inner.querySelector(".new-line");
+    const first = this.inner.querySelector(".new-line") ?? this.drawn.get(this.firstNew)?.node;
     if (first && this.shape === "bubble") {
       this.isStuck = false;
       this.node.scrollTop = Math.max(0, first.offsetTop - this.node.clientHeight / 3);
@@ -113,6 +113,7 @@ export class MessageView {
       }
       if (isNew) {
         hasNew = true;
+        this.firstNew = message.id;
         if (previous || this.stream.hasOlder) nodes.push(this.keep(kept, "new", "", newLine));
       }
       const first = !joins(previous, message) || isNew;

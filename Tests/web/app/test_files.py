@@ -80,7 +80,7 @@ class Files(unittest.TestCase):
                 self.assertNotRegex(code, forbidden)
 
     def test_icons_that_are_asked_for_are_drawn(self):
-        drawn = set(re.findall(r'<symbol id="([\w-]+)"', (PUBLIC / "icons.svg").read_text()))
+        drawn = set(re.findall(r'^  "?([\w-]+)"?:', (PUBLIC / "js" / "app" / "icons.js").read_text(), re.MULTILINE))
         for file in APP:
             text = file.read_text()
             asked = set(re.findall(r'\bicon\("([\w-]+)"', text)) | set(re.findall(r'picture: "([\w-]+)"', text))

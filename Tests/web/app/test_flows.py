@@ -1,0 +1,346 @@
+"""What people do in the app, at the size of a phone and of a desk, against the daemon."""
+
+import re
+import time
+
+from browsing import PASSWORD, BrowsingTest
+from playwright.sync_api import expect
+
+
+class FirstHour(BrowsingTest):
+    def test_from_an_empty_folder_to_ten_people_who_talk(self):
+        began = time.monotonic()
+        host = self.page(self.context())
+        clicks = []
+        host.expose_function("clicked", lambda: clicks.append(1))
+        host.add_init_script("addEventListener('click', (event) => { if (event.isTrusted) window.clicked(); }, true);")
+        self.open(host, f"/setup/{self.set_up_code()}")
+        host.get_by_label("Name of the community").fill("The Allotment")
+        self.photograph(host, "first-run-1")
+        host.get_by_role("button", name="Go on").click()
+        host.get_by_label("What people call you").fill("Ada Lovelace")
+        expect(host.get_by_label("Name", exact=True)).to_have_value("ada")
+        host.get_by_label("Password").fill(PASSWORD)
+        host.get_by_role("button", name="Go on").click()
+        link = host.get_by_role("textbox", name="Invite link")
+        expect(link).to_have_value(re.compile("/i/"))
+        expect(host.get_by_role("img", name="The invite link as a code for cameras")).to_be_visible()
+        self.photograph(host, "first-run-3")
+        address = link.input_value()
+        host.get_by_role("button", name="Open the place").click()
+        field = host.get_by_role("textbox", name="Write a message")
+        expect(field).to_be_focused()
+        expect(host.get_by_text("Nothing here yet. The first message makes the place.")).to_be_visible()
+        self.photograph(host, "first-run-room")
+        field.press_sequentially("Welcome, everyone")
+        field.press("Enter")
+        expect(host.locator(".message.is-mine .bubble")).to_contain_text("Welcome, everyone")
+
+        for number in range(10):
+            guest = self.page(self.context("phone" if number % 2 else "desktop"))
+            guest.goto(address)
+            guest.get_by_label("What people call you").fill(f"Guest {number}")
+            guest.get_by_label("Name", exact=True).fill(f"guest{number}")
+            guest.get_by_label("Password").fill(PASSWORD)
+            guest.get_by_role("button", name="Come in").click()
+            guest.get_by_role("link", name=re.compile("Forums")).first.wait_for()
+            self.go(guest, "/forums")
+            guest.get_by_role("link", name=re.compile("^Hello|Hello")).last.click()
+            guest.get_by_role("link", name="Room").click()
+            expect(guest.locator(".message .bubble").first).to_contain_text("Welcome, everyone")
+        self.assertLessEqual(len(clicks), 25)
+        print(f"the first hour: {time.monotonic() - began:.1f} s of a machine's time, {len(clicks)} clicks by the host")
+
+    def test_the_link_works_once(self):
+        code = self.set_up_code()
+        page = self.page(self.context())
+        if page.request.get(f"{self.origin}/api/v1/links/{code}").ok:
+            self.people("ada")
+        self.open(page, f"/setup/{code}")
+        expect(page.get_by_text("This is not here, or not open to you.")).to_be_visible()
+
+
+class Village(BrowsingTest):
+    """A place with people and a forum, for what follows."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        self = cls("nothing")
+        cls.tokens = self.people("ada", "grace", "lin")
+        ada = cls.tokens["ada"]
+        self.call("PATCH", "/settings", {"name": "The Allotment", "rules": "Be kind."}, ada)
+        cls.garden = self.call("POST", "/forums", {"title": "Garden", "description": "Beds and seeds", "visibility": "public", "section": "Outside"}, ada)
+        cls.invite = self.call("POST", "/invites", {}, ada)["code"]
+
+    def nothing(self):
+        """So that the class can be asked for people before its tests."""
+
+    def say(self, text, who="grace", conversation=None, **more):
+        conversation = conversation or self.garden["room_id"]
+        return self.call("POST", f"/conversations/{conversation}/messages", {"text": text, **more}, self.tokens[who])
+
+    def signed_in(self, name, size="desktop", **more):
+        context = self.context(size, **more)
+        self.sign_in(context, name)
+        page = self.page(context)
+        self.open(page)
+        return page
+
+    def room(self, page):
+        self.go(page, f"/f/{self.garden['id']}-garden/room")
+
+    def write(self, page, text):
+        field = page.get_by_role("textbox", name="Write a message")
+        field.fill(text)
+        field.press("Enter")
+        return page.locator(".message.is-mine .bubble").filter(has_text=text).last
+
+
+class WaysIn(Village):
+    def test_a_wrong_password_is_a_sentence_above_the_name(self):
+        page = self.page(self.context("phone"))
+        self.open(page, "/sign-in")
+        page.get_by_label("Name").fill("grace")
+        page.get_by_label("Password").fill("not it at all")
+        page.get_by_role("button", name="Sign in").click()
+        fault = page.get_by_role("alert")
+        expect(fault).to_have_text("The name or the password is not right.")
+        self.assertLess(fault.bounding_box()["y"], page.get_by_label("Name").bounding_box()["y"])
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+
+    def test_one_comes_back_to_where_one_wanted_to_go(self):
+        page = self.page(self.context())
+        self.open(page, "/messages")
+        page.get_by_label("Name").fill("grace")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Messages").first).to_be_visible()
+
+    def test_an_invite_shows_who_and_the_rules_before_any_field(self):
+        page = self.page(self.context("phone"))
+        self.open(page, f"/i/{self.invite}")
+        expect(page.get_by_text("Ada invites you to The Allotment.")).to_be_visible()
+        self.assertLess(page.get_by_text("Be kind.").bounding_box()["y"], page.get_by_label("What people call you").bounding_box()["y"])
+        page.get_by_label("What people call you").fill("Katherine")
+        page.get_by_label("Name", exact=True).fill("grace")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Accept the rules and come in").click()
+        expect(page.get_by_role("alert")).to_have_text("Someone has this name already.")
+        page.get_by_label("Name", exact=True).fill("katherine")
+        page.get_by_role("button", name="Accept the rules and come in").click()
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+
+    def test_signing_out_leaves_nothing_on_the_device(self):
+        page = self.signed_in("lin")
+        self.room(page)
+        self.go(page, "/you")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+        left = page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)")
+        self.assertEqual(left, 0)
+
+    def test_a_visitor_reads_what_is_public_and_no_more(self):
+        self.say("Anyone may read this")
+        page = self.page(self.context())
+        self.open(page, f"/f/{self.garden['id']}/room")
+        expect(page.get_by_text("Anyone may read this")).to_be_visible()
+        expect(page.get_by_role("link", name="Sign in to write here")).to_be_visible()
+        self.open(page, "/c/999999")
+        expect(page.get_by_text("This is not here, or not open to you.")).to_be_visible()
+
+
+class Talking(Village):
+    def test_two_browsers_talk(self):
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                ada, grace = self.signed_in("ada", size), self.signed_in("grace", size)
+                self.room(ada)
+                self.room(grace)
+                sent = self.write(ada, f"Hello from a {size}")
+                expect(sent).to_be_visible()
+                expect(sent.locator(".state")).to_have_attribute("title", "Stored")
+                expect(grace.get_by_text(f"Hello from a {size}")).to_be_visible()
+                self.write(grace, f"And hello back to the {size}")
+                expect(ada.get_by_text(f"And hello back to the {size}")).to_be_visible()
+
+    def test_reply_edit_react_and_delete(self):
+        self.say("Who has the key?")
+        page = self.signed_in("ada")
+        self.room(page)
+        theirs = page.locator(".message").filter(has_text="Who has the key?").last
+        theirs.hover()
+        theirs.get_by_role("button", name="Reply").click()
+        expect(page.get_by_text("Replying to Grace")).to_be_visible()
+        self.write(page, "I have it")
+        mine = page.locator(".message.is-mine").filter(has_text="I have it").last
+        expect(mine.locator(".quote")).to_contain_text("Who has the key?")
+        expect(mine.locator(".state")).to_have_attribute("title", "Stored")
+
+        field = page.get_by_role("textbox", name="Write a message")
+        field.press("ArrowUp")
+        expect(field).to_have_value("I have it")
+        field.fill("I had it")
+        field.press("Enter")
+        mine = page.locator(".message.is-mine").filter(has_text="I had it").last
+        expect(mine).to_contain_text("edited")
+
+        theirs.hover()
+        theirs.get_by_role("button", name="React").click()
+        page.get_by_role("dialog").get_by_text("🎉").first.click()
+        expect(theirs.get_by_role("button", name="🎉, 1 person")).to_have_attribute("aria-pressed", "true")
+
+        mine.hover()
+        mine.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Delete message").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete message").click()
+        expect(page.get_by_text("Deleted by its author").last).to_be_visible()
+
+    def test_a_topic_is_started_read_and_answered(self):
+        page = self.signed_in("grace")
+        self.go(page, f"/f/{self.garden['id']}/topics")
+        page.get_by_role("button", name="New topic").first.click()
+        page.get_by_label("Title").fill("Which tomatoes?")
+        text = page.get_by_role("textbox", name="What is it about?")
+        text.fill("I have **two** metres.")
+        text.press("Control+Enter")
+        expect(page.get_by_role("heading", name="Which tomatoes?").first).to_be_visible()
+        expect(page.locator(".post strong")).to_have_text("two")
+        answer = page.get_by_role("textbox", name="Write a post")
+        answer.fill("Small ones.")
+        answer.press("Enter")
+        expect(answer).to_have_value("Small ones.\n")
+        answer.press("Control+Enter")
+        expect(page.locator(".post")).to_have_count(2)
+
+    def test_a_message_becomes_a_topic(self):
+        said = self.say("Slugs are back, what now?")
+        self.say("Beer traps", "lin", reply_to=said["id"])
+        page = self.signed_in("grace")
+        self.room(page)
+        message = page.locator(".message").filter(has_text="Slugs are back").last
+        message.hover()
+        message.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Make this a topic").click()
+        page.get_by_role("dialog").get_by_label("Title").fill("Slugs")
+        page.get_by_role("dialog").get_by_role("button", name="Make the topic").click()
+        expect(page.get_by_role("heading", name="Slugs").first).to_be_visible()
+        expect(page.locator(".post")).to_have_count(2)
+        self.go(page, f"/m/{said['id']}")
+        expect(page.locator(".post").filter(has_text="Slugs are back").first).to_be_visible()
+
+    def test_people_are_found_and_written_to(self):
+        page = self.signed_in("lin", "phone")
+        self.go(page, "/messages/new")
+        page.get_by_label("Find people").fill("gra")
+        page.get_by_role("button", name=re.compile("Grace")).click()
+        page.get_by_role("button", name="Begin").click()
+        self.write(page, "Lunch at one?")
+        grace = self.signed_in("grace")
+        expect(grace.get_by_text("Lunch at one?").first).to_be_visible()
+
+    def test_a_draft_waits(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        page.get_by_role("textbox", name="Write a message").fill("Half a thought")
+        page.wait_for_timeout(100)
+        self.go(page, "/forums")
+        self.room(page)
+        expect(page.get_by_role("textbox", name="Write a message")).to_have_value("Half a thought")
+        page.get_by_role("textbox", name="Write a message").fill("")
+        page.wait_for_timeout(100)
+
+    def test_names_and_emoji_are_completed(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        field = page.get_by_role("textbox", name="Write a message")
+        field.press_sequentially("Hi @gra")
+        expect(page.get_by_role("option", name=re.compile("Grace"))).to_be_visible()
+        field.press("Enter")
+        expect(field).to_have_value("Hi @grace ")
+        field.press_sequentially(":tad")
+        expect(page.get_by_role("option", name=re.compile("tada"))).to_be_visible()
+        field.press("Tab")
+        expect(field).to_have_value("Hi @grace 🎉 ")
+        field.fill("")
+        page.wait_for_timeout(100)
+
+    def test_while_there_is_no_network_one_writes_and_it_leaves_later(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        page.context.set_offline(True)
+        sent = self.write(page, "Written on the train")
+        expect(sent.locator(".state")).to_have_attribute("title", "Waiting to be sent")
+        page.context.set_offline(False)
+        expect(sent.locator(".state")).to_have_attribute("title", "Stored", timeout=30_000)
+        page_ = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?limit=50", token=self.tokens["ada"])
+        self.assertEqual(sum(it.get("text") == "Written on the train" for it in page_["data"]), 1)
+
+
+class LongRoom(Village):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        self = cls("nothing")
+        for number in range(1, 301):
+            self.say(f"Line {number}", ("grace", "lin")[number // 3 % 2])
+
+    def top(self, page):
+        return page.evaluate("""() => {
+            const stream = document.querySelector(".stream");
+            const top = stream.getBoundingClientRect().top;
+            for (const it of stream.querySelectorAll("[data-id]")) {
+                const box = it.getBoundingClientRect();
+                if (box.bottom > top) return [it.querySelector(".bubble")?.firstChild.textContent, Math.round(box.top - top)];
+            }
+        }""")
+
+    def test_older_ones_come_without_a_jump_and_the_page_stays_small(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        for _ in range(40):
+            page.evaluate("document.querySelector('.stream').scrollTop = 500")
+            page.wait_for_timeout(30)
+            before = self.top(page)
+            page.wait_for_timeout(150)
+            after = self.top(page)
+            self.assertEqual(before[0], after[0], "another message is under the eye")
+            self.assertLessEqual(abs(before[1] - after[1]), 1)
+            if page.get_by_text("Line 1", exact=True).count():
+                break
+        self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
+        expect(page.get_by_text("Line 1", exact=True)).to_be_attached()
+
+    def test_it_opens_at_the_first_unread(self):
+        lin = self.signed_in("lin")
+        self.call("PUT", f"/conversations/{self.garden['room_id']}/read", {"message_id": self.say("The last that lin has read", "lin")["id"]}, self.tokens["lin"])
+        for number in range(10):
+            self.say(f"Unread {number}")
+        self.open(lin)
+        self.room(lin)
+        expect(lin.locator(".new-line")).to_be_visible()
+        expect(lin.get_by_text("Unread 0")).to_be_in_viewport()
+
+    def test_reading_above_is_not_disturbed(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        page.evaluate("document.querySelector('.stream').scrollTop = document.querySelector('.stream').scrollHeight")
+        page.wait_for_timeout(700)
+        page.evaluate("document.querySelector('.stream').scrollTop -= 900")
+        page.wait_for_timeout(200)
+        before = self.top(page)
+        self.say("News while reading above")
+        expect(page.locator(".pill")).to_contain_text("new", timeout=15_000)
+        self.assertEqual(self.top(page), before)
+        page.locator(".pill").click()
+        expect(page.get_by_text("News while reading above")).to_be_in_viewport()
+
+    def test_a_link_leads_to_its_message_in_its_place(self):
+        page = self.signed_in("ada")
+        first = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?order=asc&limit=100", token=self.tokens["ada"])["data"]
+        wanted = next(it for it in first if it["text"] == "Line 40")
+        self.go(page, f"/m/{wanted['id']}")
+        expect(page.get_by_text("Line 40", exact=True)).to_be_in_viewport()
+        expect(page.locator(".is-shown")).to_contain_text("Line 40")

@@ -1,0 +1,229 @@
+"""Each page as it is seen: photographed in light and dark on a phone and a desk, looked at by axe, held to its budget,
+walked with the keyboard alone, and full of what strangers might write into it."""
+
+import gzip
+import re
+
+from browsing import BrowsingTest
+from playwright.sync_api import expect
+from test_flows import Village
+
+HOSTILE = (
+    "<script>window.hurt = 1</script>", "<img src=x onerror=\"window.hurt = 1\">", "<svg/onload=window.hurt=1>",
+    "[a](javascript:window.hurt=1)", "![a](x\"onerror=\"window.hurt=1)", "<a href=\"javascript:window.hurt=1\">b</a>",
+    "\"><iframe srcdoc=\"<script>parent.hurt=1</script>\">", "{{constructor.constructor('window.hurt=1')()}}",
+    "<style>@import 'javascript:window.hurt=1'</style>", "`<img src=x onerror=window.hurt=1>`", "[x]: javascript:window.hurt=1",
+    "<https://example.org\"onmouseover=\"window.hurt=1>", "\u202e<b>", "&lt;script&gt;window.hurt=1&lt;/script&gt;",
+)
+
+
+class Pages(Village):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        self = cls("nothing")
+        ada = cls.tokens["ada"]
+        for title, section in (("Bees", "Outside"), ("Kitchen", "Inside")):
+            self.call("POST", "/forums", {"title": title, "visibility": "members", "section": section}, ada)
+        self.say("Good morning. Who has the key to the shed?")
+        self.say("I left it on the hook, but it is gone.")
+        self.say("It is in my *coat*. Sorry!", "ada")
+        self.say("Thank you @ada, see https://example.org and `gate 4`")
+        self.say("🎉", "lin")
+        self.say("```swift\nlet beds = rows.map { $0.width * $0.height }.reduce(0, +)\n```", "lin")
+        cls.topic = self.call("POST", f"/forums/{cls.garden['id']}/conversations", {
+            "title": "Which tomatoes for a shady balcony?", "text": "## Small ones\n\nI have **two** metres and no sun before noon.\n\n- cherry\n- plum"}, cls.tokens["grace"])
+        self.say("Try the yellow ones.", "lin", cls.topic["id"])
+        cls.direct = self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, cls.tokens["grace"])
+        self.say("Lunch at one?", "grace", cls.direct["id"])
+        self.call("POST", "/me/tokens", {"name": "Backup script", "scope": "read"}, ada)
+
+    def addresses(self):
+        garden = f"/f/{self.garden['id']}-garden"
+        return {
+            "inbox": "/", "forums": "/forums", "topics": f"{garden}/topics", "room": f"{garden}/room", "about": f"{garden}/about",
+            "topic": f"/t/{self.topic['id']}", "new-topic": f"{garden}/new", "new-forum": "/forums/new", "direct": f"/c/{self.direct['id']}",
+            "messages": "/messages", "new-message": "/messages/new", "search": "/search?q=key", "person": "/u/grace", "you": "/you",
+            "profile": "/you/profile", "look": "/you/look", "privacy": "/you/privacy", "password": "/you/password", "sessions": "/you/sessions",
+            "tokens": "/you/tokens", "stars": "/you/stars", "admin": "/admin", "settings": "/admin/settings", "invites": "/admin/invites",
+            "people": "/admin/people", "reports": "/admin/reports", "audit": "/admin/audit", "gone": "/c/999999",
+        }
+
+    def test_every_page_in_light_and_dark_on_a_phone_and_a_desk(self):
+        for size in ("phone", "desktop"):
+            for scheme in ("light", "dark"):
+                page = self.signed_in("ada", size, scheme=scheme)
+                for name, address in self.addresses().items():
+                    shown = f"{name}-{size}-{scheme}"
+                    with self.subTest(page=shown):
+                        self.go(page, address)
+                        page.wait_for_timeout(150)
+                        self.photograph(page, shown)
+                        self.assert_accessible(page, shown)
+                        self.assert_fits(page, shown)
+                page.context.close()
+
+    def test_the_ways_in_too(self):
+        for size in ("phone", "desktop"):
+            for scheme in ("light", "dark"):
+                page = self.page(self.context(size, scheme))
+                for name, address in {"front": "/", "sign-in": "/sign-in", "invite": f"/i/{self.invite}", "public-topic": f"/t/{self.topic['id']}"}.items():
+                    shown = f"{name}-{size}-{scheme}"
+                    with self.subTest(page=shown):
+                        self.open(page, address)
+                        self.photograph(page, shown)
+                        self.assert_accessible(page, shown)
+                        self.assert_fits(page, shown)
+
+    def test_from_the_right_and_with_every_text_longer(self):
+        page = self.signed_in("ada", "phone")
+        page.evaluate("localStorage.setItem('language', 'en-XA')")
+        for name in ("inbox", "forums", "room", "topic", "you", "settings"):
+            with self.subTest(page=name):
+                self.open(page, self.addresses()[name])
+                page.evaluate("document.documentElement.dir = 'rtl'")
+                page.wait_for_timeout(100)
+                self.photograph(page, f"{name}-long-rtl")
+                self.assert_fits(page, name)
+
+    def test_menus_and_dialogs(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("combobox")).to_be_focused()
+        page.keyboard.type("bee")
+        expect(page.get_by_role("option", name=re.compile("Bees"))).to_be_visible()
+        self.photograph(page, "command-menu")
+        self.assert_accessible(page, "command menu")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Bees").first).to_be_visible()
+        self.room(page)
+        message = page.locator(".message").filter(has_text="Good morning").last
+        message.hover()
+        message.get_by_role("button", name="More").click()
+        expect(page.get_by_role("menu")).to_be_visible()
+        self.photograph(page, "message-menu")
+        self.assert_accessible(page, "message menu")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="About this forum").click()
+        self.go(page, f"/c/{self.direct['id']}")
+        page.get_by_role("button", name="Details").click()
+        self.photograph(page, "details")
+        self.assert_accessible(page, "details")
+
+    def test_the_sheet_on_a_phone(self):
+        page = self.signed_in("ada", "phone")
+        self.room(page)
+        page.locator(".message").filter(has_text="Good morning").last.get_by_role("button", name="More").tap()
+        expect(page.get_by_role("dialog").get_by_role("button", name="Reply")).to_be_visible()
+        self.photograph(page, "sheet-phone")
+        self.assert_accessible(page, "sheet")
+
+
+class Keyboard(Village):
+    def test_one_gets_everywhere_without_a_pointer(self):
+        self.say("A message to answer")
+        page = self.signed_in("ada")
+        page.keyboard.press("Tab")
+        page.keyboard.type("gf")
+        expect(page.get_by_role("heading", name="Forums").first).to_be_visible()
+        page.keyboard.type("gm")
+        expect(page.get_by_role("heading", name="Messages").first).to_be_visible()
+        self.room(page)
+        page.keyboard.press("Escape")
+        page.keyboard.press("k")
+        expect(page.locator("article:focus")).to_contain_text("A message to answer")
+        page.keyboard.press("r")
+        expect(page.get_by_role("textbox", name="Write a message")).to_be_focused()
+        page.keyboard.type("An answer")
+        page.keyboard.press("Enter")
+        expect(page.locator(".message.is-mine .quote")).to_contain_text("A message to answer")
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        page.keyboard.press("Escape")
+        self.assertNotEqual(page.evaluate("document.activeElement.tagName"), "BODY")
+
+    def test_the_first_stop_leads_to_the_page(self):
+        page = self.signed_in("ada")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("link", name="To the page")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("main")).to_be_focused()
+
+
+class Hostile(Village):
+    def test_nothing_that_people_write_is_run(self):
+        grace = self.tokens["grace"]
+        ada = self.tokens["ada"]
+        for text in HOSTILE:
+            self.say(text)
+        topic = None
+        for text in HOSTILE[:6]:
+            topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": text[:100], "text": text}, grace)
+        forum = self.call("POST", "/forums", {"title": HOSTILE[1], "description": HOSTILE[0], "section": HOSTILE[2][:30], "visibility": "public"}, ada)
+        self.call("PATCH", "/users/me", {"display_name": HOSTILE[2], "bio": HOSTILE[1]}, grace)
+        self.call("PATCH", "/settings", {"welcome": HOSTILE[1], "rules": HOSTILE[0]}, ada)
+        page = self.signed_in("ada")
+        for address in ("/", "/forums", f"/f/{self.garden['id']}/room", f"/f/{self.garden['id']}/topics", f"/t/{topic['id']}", f"/f/{forum['id']}/about",
+                        "/u/grace", "/messages/new", "/admin/people", "/admin/settings", "/search?q=%3Cscript%3Ewindow.hurt%3D1%3C/script%3E"):
+            with self.subTest(address=address):
+                self.go(page, address)
+                page.wait_for_timeout(200)
+                self.assertIsNone(page.evaluate("window.hurt ?? null"))
+                self.assertEqual(page.locator("iframe, a[href^='javascript:' i], main script, main style, [onerror], [onload]").count(), 0)
+        visitor = self.page(self.context())
+        for address in ("/", f"/i/{self.invite}", f"/t/{topic['id']}"):
+            self.open(visitor, address)
+            self.assertIsNone(visitor.evaluate("window.hurt ?? null"))
+
+    def test_a_script_in_the_page_would_not_run(self):
+        page = self.signed_in("ada")
+        page.evaluate("""() => {
+            const script = document.createElement("script");
+            script.textContent = "window.hurt = 1";
+            document.body.append(script);
+        }""")
+        self.assertIsNone(page.evaluate("window.hurt ?? null"))
+        self.assertTrue(any("Content Security Policy" in it for it in self.faults))
+        self.faults.clear()
+
+
+class Budget(Village):
+    """Bytes as they would travel: gzipped where the daemon does so."""
+
+    REQUESTS = 30
+    BYTES = 150_000
+    SIGNED_OUT_BYTES = 40_000
+
+    def load(self, page, path):
+        session = page.context.new_cdp_session(page)
+        session.send("Network.enable")
+        sizes, names = {}, {}
+        session.on("Network.responseReceived", lambda it: names.update({it["requestId"]: it["response"]["url"]}))
+        session.on("Network.loadingFinished", lambda it: sizes.update({it["requestId"]: it["encodedDataLength"]}))
+        page.add_init_script("""
+            window.shift = 0;
+            new PerformanceObserver((list) => { for (const it of list.getEntries()) if (!it.hadRecentInput) window.shift += it.value; })
+                .observe({ type: "layout-shift", buffered: true });
+        """)
+        self.open(page, path)
+        page.wait_for_load_state("networkidle")
+        found = {names[it]: size for it, size in sizes.items() if it in names and names[it].startswith("http")}
+        return found
+
+    def test_the_first_view_is_small(self):
+        self.say("Hello")
+        context = self.context()
+        self.sign_in(context, "ada")
+        page = self.page(context)
+        found = self.load(page, f"/f/{self.garden['id']}/room")
+        kinds = {}
+        for url, size in found.items():
+            kind = re.sub(r"https?://[^/]+/(api|js|css|lang)?.*", r"\1", url) or "other"
+            kinds[kind] = kinds.get(kind, 0) + size
+        print(f"first view: {len(found)} requests, {sum(found.values())} bytes, {kinds}, shift {page.evaluate('window.shift'):.3f}")
+        self.assertLessEqual(sum(found.values()), self.BYTES)
+        self.assertLessEqual(page.evaluate("window.shift"), 0.02)
+        self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
