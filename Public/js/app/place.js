@@ -394,7 +394,7 @@ export class Place extends EventTarget {
       const page = await this.call("GET", "/messages/search", { query, signal, tries: 1 });
       return { data: page.data, isHeld: false };
     } catch (error) {
-      if (!this.parley || !(error.isTemporary || [404, 405].includes(error.status))) throw error;
+      if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
       const { has, q, limit } = query;
       const held = await this.parley.searchHeld({ q, limit, ...(["file", "link"].includes(has) ? { has } : {}) }, signal);
       return { data: held.map((message) => ({ message })), isHeld: true };
