@@ -1,64 +1,88 @@
 // Every part of the app in every state, with names and texts that are long, short, mixed and hostile. `?theme=dark`,
 // `?dir=rtl`, `?lang=en-XA` and `?scale=2` set how.
 
-import { el, icon } from "/js/app/dom.js";
-import { loadText } from "/js/app/text.js";
-import { attachment, progressBar } from "/js/app/parts/attachment.js";
-import { avatar, avatarPair } from "/js/app/parts/avatar.js";
-import { badge } from "/js/app/parts/badge.js";
-import { banner } from "/js/app/parts/banner.js";
-import { button, iconButton } from "/js/app/parts/button.js";
-import { codeBlock } from "/js/app/parts/code.js";
-import { commandElement, commandRow } from "/js/app/parts/commands.js";
-import { completionList } from "/js/app/parts/completion.js";
-import { composer } from "/js/app/parts/composer.js";
-import { dialogElement } from "/js/app/parts/dialog.js";
-import { emojiPicker } from "/js/app/parts/emoji.js";
-import { empty, skeleton } from "/js/app/parts/empty.js";
-import { choice, field } from "/js/app/parts/field.js";
-import { dayLine, newLine, pill, typingLine } from "/js/app/parts/lines.js";
-import { menuElement } from "/js/app/parts/menu.js";
-import { messageElement } from "/js/app/parts/message.js";
-import { personCard, personRow } from "/js/app/parts/person.js";
-import { linkPreview } from "/js/app/parts/preview.js";
-import { reaction } from "/js/app/parts/reaction.js";
-import { reportCard } from "/js/app/parts/report.js";
-import { sheetElement } from "/js/app/parts/sheet.js";
-import { bottomBar, pageBar, sidebar } from "/js/app/parts/sidebar.js";
-import { sign } from "/js/app/parts/sign.js";
-import { toggle } from "/js/app/parts/switch.js";
-import { tabs } from "/js/app/parts/tabs.js";
-import { tile } from "/js/app/parts/tile.js";
-import { toastElement } from "/js/app/parts/toast.js";
-import { tombstone } from "/js/app/parts/tombstone.js";
-import { topicRow } from "/js/app/parts/topicrow.js";
-import { viewerElement } from "/js/app/parts/viewer.js";
+import { el, icon } from '/js/app/dom.js';
+import { loadText } from '/js/app/text.js';
+import { attachment, progressBar } from '/js/app/parts/attachment.js';
+import { avatar, avatarPair } from '/js/app/parts/avatar.js';
+import { badge } from '/js/app/parts/badge.js';
+import { banner } from '/js/app/parts/banner.js';
+import { button, iconButton } from '/js/app/parts/button.js';
+import { codeBlock } from '/js/app/parts/code.js';
+import { commandElement, commandRow } from '/js/app/parts/commands.js';
+import { completionList } from '/js/app/parts/completion.js';
+import { composer } from '/js/app/parts/composer.js';
+import { dialogElement } from '/js/app/parts/dialog.js';
+import { emojiPicker } from '/js/app/parts/emoji.js';
+import { empty, skeleton } from '/js/app/parts/empty.js';
+import { choice, field } from '/js/app/parts/field.js';
+import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
+import { menuElement } from '/js/app/parts/menu.js';
+import { messageElement } from '/js/app/parts/message.js';
+import { personCard, personRow } from '/js/app/parts/person.js';
+import { linkPreview } from '/js/app/parts/preview.js';
+import { reaction } from '/js/app/parts/reaction.js';
+import { reportCard } from '/js/app/parts/report.js';
+import { sheetElement } from '/js/app/parts/sheet.js';
+import { bottomBar, pageBar, sidebar } from '/js/app/parts/sidebar.js';
+import { sign } from '/js/app/parts/sign.js';
+import { toggle } from '/js/app/parts/switch.js';
+import { tabs } from '/js/app/parts/tabs.js';
+import { tile } from '/js/app/parts/tile.js';
+import { toastElement } from '/js/app/parts/toast.js';
+import { tombstone } from '/js/app/parts/tombstone.js';
+import { topicRow } from '/js/app/parts/topicrow.js';
+import { viewerElement } from '/js/app/parts/viewer.js';
 
 const query = new URLSearchParams(location.search);
 const root = document.documentElement;
-if (query.get("theme")) root.dataset.theme = query.get("theme");
-if (query.get("dir")) root.dir = query.get("dir");
-if (query.get("scale")) root.style.fontSize = `${100 * Number(query.get("scale"))}%`;
-await loadText(query.get("lang") ?? "en");
+if (query.get('theme')) root.dataset.theme = query.get('theme');
+if (query.get('dir')) root.dir = query.get('dir');
+if (query.get('scale')) root.style.fontSize = `${100 * Number(query.get('scale'))}%`;
+await loadText(query.get('lang') ?? 'en');
 
-const picture = (hue, letter, ratio = 1) => `data:image/svg+xml,${encodeURIComponent(
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${90 * ratio} 90"><rect width="100%" height="100%" fill="hsl(${hue} 45% 45%)"/>`
-  + `<text x="50%" y="62" font-size="44" font-family="sans-serif" font-weight="600" fill="#fff" text-anchor="middle">${letter}</text></svg>`)}`;
+const picture = (hue, letter, ratio = 1) =>
+  `data:image/svg+xml,${encodeURIComponent(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${90 * ratio} 90"><rect width="100%" height="100%" fill="hsl(${hue} 45% 45%)"/>` +
+      `<text x="50%" y="62" font-size="44" font-family="sans-serif" font-weight="600" fill="#fff" text-anchor="middle">${letter}</text></svg>`,
+  )}`;
 
-const ada = { id: "1", name: "ada", display_name: "Ada Lovelace", role: "owner", avatar: picture(262, "A"), bio: "Writes *notes* about engines. https://example.org" };
-const grace = { id: "2", name: "grace", display_name: "Grace Hopper", role: "moderator", avatar: picture(160, "G") };
-const lin = { id: "3", name: "lin", display_name: "林 徽因", role: "member", avatar: picture(20, "林") };
-const long = { id: "4", name: "bartholomew", display_name: "Bartholomew Featherstonehaugh-Cholmondeley", role: "guest", avatar: picture(210, "B") };
+const ada = {
+  id: '1',
+  name: 'ada',
+  display_name: 'Ada Lovelace',
+  role: 'owner',
+  avatar: picture(262, 'A'),
+  bio: 'Writes *notes* about engines. https://example.org',
+};
+const grace = { id: '2', name: 'grace', display_name: 'Grace Hopper', role: 'moderator', avatar: picture(160, 'G') };
+const lin = { id: '3', name: 'lin', display_name: '林 徽因', role: 'member', avatar: picture(20, '林') };
+const long = {
+  id: '4',
+  name: 'bartholomew',
+  display_name: 'Bartholomew Featherstonehaugh-Cholmondeley',
+  role: 'guest',
+  avatar: picture(210, 'B'),
+};
 const noon = new Date();
 noon.setHours(12, 4, 0, 0);
 const at = (minutes) => new Date(noon.getTime() + minutes * 60_000).toISOString();
 let seq = 0;
 const message = (text, more = {}) => ({
-  id: String(1000 + ++seq), seq, text, created_at: at(seq), revision: 1, reply_to: null, attachments: [], actions: {}, ...more,
+  id: String(1000 + ++seq),
+  seq,
+  text,
+  created_at: at(seq),
+  revision: 1,
+  reply_to: null,
+  attachments: [],
+  actions: {},
+  ...more,
 });
 const act = () => {};
-const bubble = (text, author, view, more) => messageElement(message(text, more), { shape: "bubble", author, act, first: true, last: true, ...view });
-const post = (text, author, view, more) => messageElement(message(text, more), { shape: "post", author, act, ...view });
+const bubble = (text, author, view, more) =>
+  messageElement(message(text, more), { shape: 'bubble', author, act, first: true, last: true, ...view });
+const post = (text, author, view, more) => messageElement(message(text, more), { shape: 'post', author, act, ...view });
 
 const markdown = `## What we agreed
 The garden opens on **Saturday** at ten. Bring *gloves*, ~~a shovel~~ and \`tape\`; @grace has the key. #spring
@@ -77,114 +101,450 @@ let beds = rows.map { $0.width * $0.height }.reduce(0, +) // and a line that is 
 2. plant ||not the potatoes||`;
 
 const parts = {
-  "Button": [
-    button("Primary", { kind: "primary" }), button("Plain"), button("Remove 14 messages", { kind: "danger" }), button("Quiet", { kind: "quiet" }),
-    button("New topic", { kind: "primary", picture: "plus" }), button("Off", { kind: "primary", disabled: true }), button("Off", { disabled: true }),
-    Object.assign(button("Saving", { kind: "primary" }), { className: "button button-primary is-busy" }),
-    iconButton("react", "React"), iconButton("star", "Star", { pressed: "true" }), iconButton("pin", "Pin", { disabled: true }),
+  Button: [
+    button('Primary', { kind: 'primary' }),
+    button('Plain'),
+    button('Remove 14 messages', { kind: 'danger' }),
+    button('Quiet', { kind: 'quiet' }),
+    button('New topic', { kind: 'primary', picture: 'plus' }),
+    button('Off', { kind: 'primary', disabled: true }),
+    button('Off', { disabled: true }),
+    Object.assign(button('Saving', { kind: 'primary' }), { className: 'button button-primary is-busy' }),
+    iconButton('react', 'React'),
+    iconButton('star', 'Star', { pressed: 'true' }),
+    iconButton('pin', 'Pin', { disabled: true }),
   ],
-  "Icons": ["inbox", "forums", "messages", "person", "people", "search", "plus", "send", "reply", "edit", "delete", "react", "star", "pin", "link", "more", "close",
-    "back", "onward", "down", "open", "check", "checks", "clock", "alert", "online", "offline", "topic", "room", "lock", "globe", "file", "image", "download",
-    "settings", "shield", "flag", "copy", "bell", "bell-off", "undo", "leave", "key", "palette", "calendar", "again", "panel", "eye", "home"].map((it) => icon(it, it)),
-  "Field": [
-    field("Name", { value: "ada", hint: "Letters, figures and dots." }), complaining(field("Password", { type: "password", value: "123" })),
-    field("Description", { lines: 3, placeholder: "One line that says what belongs here." }), choice("Who reads it", [["a", "Everyone"], ["b", "Members"]], { value: "b" }),
+  Icons: [
+    'inbox',
+    'forums',
+    'messages',
+    'person',
+    'people',
+    'search',
+    'plus',
+    'send',
+    'reply',
+    'edit',
+    'delete',
+    'react',
+    'star',
+    'pin',
+    'link',
+    'more',
+    'close',
+    'back',
+    'onward',
+    'down',
+    'open',
+    'check',
+    'checks',
+    'clock',
+    'alert',
+    'online',
+    'offline',
+    'topic',
+    'room',
+    'lock',
+    'globe',
+    'file',
+    'image',
+    'download',
+    'settings',
+    'shield',
+    'flag',
+    'copy',
+    'bell',
+    'bell-off',
+    'undo',
+    'leave',
+    'key',
+    'palette',
+    'calendar',
+    'again',
+    'panel',
+    'eye',
+    'home',
+  ].map((it) => icon(it, it)),
+  Field: [
+    field('Name', { value: 'ada', hint: 'Letters, figures and dots.' }),
+    complaining(field('Password', { type: 'password', value: '123' })),
+    field('Description', { lines: 3, placeholder: 'One line that says what belongs here.' }),
+    choice(
+      'Who reads it',
+      [
+        ['a', 'Everyone'],
+        ['b', 'Members'],
+      ],
+      { value: 'b' },
+    ),
   ],
-  "Switch": [toggle("Show that I have read", { checked: true, hint: "Others show it to you only then." }), toggle("Single letters as keys"), toggle("Off for now", { disabled: true })],
-  "Avatar": [avatar(ada, { size: 1 }), avatar(ada, { size: 2 }), avatar(ada, { size: 3 }), avatar(ada, { size: 4 }), avatarPair([grace, lin]), avatar(null)],
-  "Badge": [badge(3), badge(12, { loud: true }), badge(4812), badge(1, { loud: true })],
-  "Connection sign": [sign("online", { withWord: true }), sign("offline", { withWord: true }), sign("connecting", { withWord: true }), sign("online"), sign("offline")],
-  "Banner": ["info", "good", "warn", "bad"].map((kind) => wide(banner({
-    info: "A new version is ready.", good: "Up to date", warn: "3 messages you sent after the backup exist only here.",
-    bad: "Offline. You can read and write; 2 messages wait.",
-  }[kind], { kind, actions: [el("button.text-button", null, "Show them")] }))),
-  "Tabs": [wide(tabs("Garden", [["/f/1", "Topics", true], ["/f/1/room", "Room", false]]))],
-  "Forum tile": [wide(el("div.tiles", null,
-    tile({ title: "Garden", description: "Beds, seeds and who waters when", icon: picture(120, "Ga", 1.78) }, { href: "#", creator: ada, unread: 6, at: at(-3) }),
-    tile({ title: "The reading room of everything that was ever printed", description: "", icon: picture(20, "Th", 1.78) }, { href: "#", creator: grace }),
-    tile({ title: "林园", description: "安静的地方 a quiet place", icon: picture(300, "林", 1.78) }, { href: "#", creator: lin, at: at(-90000) })))],
-  "Topic row": [wide(el("div", null,
-    topicRow({ title: "Welcome, read this first", pinned: true }, { href: "#", author: "Ada", last: "Ada", at: at(-4000), replies: 0 }),
-    topicRow({ title: "Which tomatoes for a shady balcony?" }, { href: "#", author: "Grace", last: "Lin", at: at(-2), unread: 6, replies: 41 }),
-    topicRow({ title: "A title that goes on for so long that it can't ever fit in the one line that a row has on a phone", solved_by: "1", locked: true },
-      { href: "#", author: "Bartholomew Featherstonehaugh-Cholmondeley", last: "Ada", at: at(-90000), replies: 1204, forum: "Garden", isHere: true })))],
-  "Bubble": [wide(el("div", null,
-    dayLine(new Date(noon.getTime() - 86_400_000)),
-    bubble("Good morning. Who has the key to the shed?", grace, { last: false }), bubble("I left it on the hook, but it is gone.", grace, { first: false, last: false }),
-    bubble("So either Lin has it or we need a locksmith.", grace, { first: false }, { actions: { "reaction:👀": { count: 2 }, "reaction:🔑": { count: 1, mine: true } } }),
-    bubble("@ada do you know?", lin, {}, { mentionsMe: true }),
-    newLine(),
-    bubble("It is in my *coat*. Sorry!", ada, { mine: true, last: false }, { status: "all_read" }),
-    bubble("I bring it at noon, see https://example.org/map and `gate 4`.", ada, { mine: true, first: false, quote: { author: "Grace", text: "So either Lin has it or we need a locksmith." } }, { reply_to: "1003", status: "delivered", edited_at: at(9), actions: { "reaction:❤️": { count: 3 } } }),
-    bubble("Waits for the network", ada, { mine: true, last: false }, { state: "waiting" }),
-    bubble("Was not sent", ada, { mine: true, first: false }, { state: "failed" }),
-    bubble("🎉", lin), bubble("👍🏽👩‍🚀", ada, { mine: true }),
-    bubble(markdown, long), bubble(markdown, ada, { mine: true }),
-    bubble("Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenfabrikantengattin ".repeat(2), lin),
-    bubble("مرحبا، كيف الحال؟ See you at 10:30.", lin), bubble("<script>alert(1)</script><img src=x onerror=alert(1)> [x](javascript:alert(1))", long),
-    bubble("Two pictures", grace, { files: { a: { id: "a", name: "bed.jpg", picture: picture(140, "1", 1.4), width: 280, height: 200 }, b: { id: "b", name: "plan.pdf", size: 182_044 } } }, { attachments: ["a", "b"] }),
-    bubble("", lin, { undo: act }, { deleted: true, deletion: "author" }), bubble("", grace, {}, { deleted: true, deletion: "moderator", reason: "An advertisement." }),
-    messageElement({ id: "9", seq: 99, kind: "system", text: "Grace made this a topic.", topic: "12" }, {}),
-    typingLine(["Grace"]), typingLine(["Grace", "Lin"]), typingLine(["a", "b", "c"])))],
-  "Post": [wide(el("div", null,
-    post(markdown, grace, {}, { actions: { "reaction:🌱": { count: 12, mine: true } } }), post("Short answer.", ada, { mine: true, quote: { author: "Grace", text: "What we agreed" } }, { reply_to: "1", status: "delivered" }),
-    post("Not sent", ada, { mine: true }, { state: "failed" }), post("@ada, for you", lin, {}, { mentionsMe: true }), post("", lin, {}, { deleted: true, deletion: "moved", moved_to: "3" })))],
-  "Tombstone": ["author", "moderator", "moved", "erased"].map((deletion) => tombstone({ deletion })),
-  "Pill": [pill(6, act), pill(0, act)],
-  "Reaction": [reaction("👍", { count: 1 }), reaction("❤️", { count: 12, mine: true }), reaction("🎉", { count: 1042 })],
-  "Composer": [
-    wide(composer({ send: act, upload: async () => ({}) })), wide(composer({ send: act, draft: { text: "Half a *thought*", replyTo: { author: "Grace", text: "Good morning. Who has the key?" } } })),
-    wide(composer({ send: act, enterSends: false, placeholder: "Write a post", draft: { text: "One line\nand another\n\nand a third" } })),
+  Switch: [
+    toggle('Show that I have read', { checked: true, hint: 'Others show it to you only then.' }),
+    toggle('Single letters as keys'),
+    toggle('Off for now', { disabled: true }),
   ],
-  "Completion list": [completionList([{ words: "Grace Hopper", second: "@grace", picture: avatar(grace, { size: 1 }) }, { words: "林 徽因", second: "@lin", picture: avatar(lin, { size: 1 }) }], { label: "People" })],
-  "Emoji picker": [el("div", { class: "card" }, emojiPicker(act))],
-  "Attachment card": [
-    attachment({ name: "plan.pdf", size: 182_044 }, { progress: 0.4, onRemove: act }), attachment({ name: "a-very-long-name-of-a-file-that-is-cut.tar.gz", size: 18 }, { onRemove: act }),
-    attachment({ name: "bed.jpg", size: 2_182_044, picture: picture(140, "1") }, { failed: "Larger than 10 MB.", onRetry: act, onRemove: act }), progressBar(0.7, "Upload"),
+  Avatar: [
+    avatar(ada, { size: 1 }),
+    avatar(ada, { size: 2 }),
+    avatar(ada, { size: 3 }),
+    avatar(ada, { size: 4 }),
+    avatarPair([grace, lin]),
+    avatar(null),
   ],
-  "Link preview": [linkPreview({ url: "https://example.org/seeds", title: "Seeds for shady places", description: "Forty kinds that grow where the sun rarely comes, sorted by taste.", picture: picture(90, "S") }), linkPreview({ url: "http://example.org/", title: "An old page" })],
-  "Code block": [wide(codeBlock("swift build\nswift test", "sh"))],
-  "Person card": [el("div.card", null, personCard(ada, { actions: [button("Write", { kind: "primary" }), button("More")] })), wide(personRow(long, { href: "#" })), wide(personRow(lin, { second: "Moderator", end: badge(2) }))],
-  "Menu": [menuElement([{ words: "Reply", picture: "reply", keys: "r" }, { words: "Star", picture: "star", keys: "s" }, null, { words: "Remove message", picture: "delete", danger: true }], "Message")],
-  "Message sheet": [el("div.card", null, sheetElement([{ words: "Reply", picture: "reply" }, { words: "Copy link", picture: "link" }, { words: "Remove message", picture: "delete", danger: true }], act))],
-  "Dialog": [shown(dialogElement("Make this a topic", [el("p", null, "The messages move into a topic of their own; a link stays here."), field("Title", { value: "Tomatoes" })], { actions: [button("Cancel"), button("Make the topic", { kind: "primary" })] }))],
-  "Command menu": [commands()],
-  "Toast": [toastElement("The message is removed.", "Undo"), toastElement("The link is copied.")],
-  "Empty state": [empty("Nothing here yet. The first message makes the place.", { picture: "messages" }), empty("No forum yet. Make one, and people have a place to go.", { picture: "forums", actions: [button("New forum", { kind: "primary", picture: "plus" }), button("Invite people")] }), wide(skeleton(3))],
-  "Report card": [wide(reportCard({ id: "1", reason: "Sells watches", created_at: at(-8), state: "open" }, { message: bubble("Cheap watches, only today", long), reporter: "Lin", where: "Garden", on: act }))],
-  "Image viewer": [wide(viewerElement([{ name: "bed.jpg", href: picture(140, "1", 1.4) }, { name: "b", href: picture(10, "2") }], 0, {}))],
-  "Page bar": [wide(pageBar("Garden", { second: "12 people · 3 online", back: act, picture: avatar(grace), actions: [iconButton("search", "Search here"), iconButton("panel", "Details")], state: "online" }))],
-  "Sidebar": [sidebar({
-    community: { name: "The Allotment" }, me: ada, state: "online", here: "/f/2", inbox: { unread: 4, loud: true }, on: {},
-    sections: [{ title: "Outside", forums: [{ title: "Garden", href: "/f/1", icon: picture(120, "G"), unread: 6 }, { title: "Bees", href: "/f/2", icon: picture(40, "B") }] }, { title: "Inside", forums: [{ title: "Kitchen", href: "/f/3", icon: picture(0, "K"), unread: 2, loud: true }] }],
-    conversations: [{ title: "Grace Hopper", href: "/c/1", people: [grace], unread: 2 }, { title: "Grace, 林 徽因", href: "/c/2", people: [grace, lin] }],
-  })],
-  "Bottom bar": [wide(bottomBar({ here: "/", inbox: { unread: 4, loud: true }, messages: { unread: 2, loud: true } }))],
+  Badge: [badge(3), badge(12, { loud: true }), badge(4812), badge(1, { loud: true })],
+  'Connection sign': [
+    sign('online', { withWord: true }),
+    sign('offline', { withWord: true }),
+    sign('connecting', { withWord: true }),
+    sign('online'),
+    sign('offline'),
+  ],
+  Banner: ['info', 'good', 'warn', 'bad'].map((kind) =>
+    wide(
+      banner(
+        {
+          info: 'A new version is ready.',
+          good: 'Up to date',
+          warn: '3 messages you sent after the backup exist only here.',
+          bad: 'Offline. You can read and write; 2 messages wait.',
+        }[kind],
+        { kind, actions: [el('button.text-button', null, 'Show them')] },
+      ),
+    ),
+  ),
+  Tabs: [
+    wide(
+      tabs('Garden', [
+        ['/f/1', 'Topics', true],
+        ['/f/1/room', 'Room', false],
+      ]),
+    ),
+  ],
+  'Forum tile': [
+    wide(
+      el(
+        'div.tiles',
+        null,
+        tile(
+          { title: 'Garden', description: 'Beds, seeds and who waters when', icon: picture(120, 'Ga', 1.78) },
+          { href: '#', creator: ada, unread: 6, at: at(-3) },
+        ),
+        tile(
+          {
+            title: 'The reading room of everything that was ever printed',
+            description: '',
+            icon: picture(20, 'Th', 1.78),
+          },
+          { href: '#', creator: grace },
+        ),
+        tile(
+          { title: '林园', description: '安静的地方 a quiet place', icon: picture(300, '林', 1.78) },
+          { href: '#', creator: lin, at: at(-90000) },
+        ),
+      ),
+    ),
+  ],
+  'Topic row': [
+    wide(
+      el(
+        'div',
+        null,
+        topicRow(
+          { title: 'Welcome, read this first', pinned: true },
+          { href: '#', author: 'Ada', last: 'Ada', at: at(-4000), replies: 0 },
+        ),
+        topicRow(
+          { title: 'Which tomatoes for a shady balcony?' },
+          { href: '#', author: 'Grace', last: 'Lin', at: at(-2), unread: 6, replies: 41 },
+        ),
+        topicRow(
+          {
+            title: "A title that goes on for so long that it can't ever fit in the one line that a row has on a phone",
+            solved_by: '1',
+            locked: true,
+          },
+          {
+            href: '#',
+            author: 'Bartholomew Featherstonehaugh-Cholmondeley',
+            last: 'Ada',
+            at: at(-90000),
+            replies: 1204,
+            forum: 'Garden',
+            isHere: true,
+          },
+        ),
+      ),
+    ),
+  ],
+  Bubble: [
+    wide(
+      el(
+        'div',
+        null,
+        dayLine(new Date(noon.getTime() - 86_400_000)),
+        bubble('Good morning. Who has the key to the shed?', grace, { last: false }),
+        bubble('I left it on the hook, but it is gone.', grace, { first: false, last: false }),
+        bubble(
+          'So either Lin has it or we need a locksmith.',
+          grace,
+          { first: false },
+          { actions: { 'reaction:👀': { count: 2 }, 'reaction:🔑': { count: 1, mine: true } } },
+        ),
+        bubble('@ada do you know?', lin, {}, { mentionsMe: true }),
+        newLine(),
+        bubble('It is in my *coat*. Sorry!', ada, { mine: true, last: false }, { status: 'all_read' }),
+        bubble(
+          'I bring it at noon, see https://example.org/map and `gate 4`.',
+          ada,
+          {
+            mine: true,
+            first: false,
+            quote: { author: 'Grace', text: 'So either Lin has it or we need a locksmith.' },
+          },
+          { reply_to: '1003', status: 'delivered', edited_at: at(9), actions: { 'reaction:❤️': { count: 3 } } },
+        ),
+        bubble('Waits for the network', ada, { mine: true, last: false }, { state: 'waiting' }),
+        bubble('Was not sent', ada, { mine: true, first: false }, { state: 'failed' }),
+        bubble('🎉', lin),
+        bubble('👍🏽👩‍🚀', ada, { mine: true }),
+        bubble(markdown, long),
+        bubble(markdown, ada, { mine: true }),
+        bubble('Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenfabrikantengattin '.repeat(2), lin),
+        bubble('مرحبا، كيف الحال؟ See you at 10:30.', lin),
+        bubble('<script>alert(1)</script><img src=x onerror=alert(1)> [x](javascript:alert(1))', long),
+        bubble(
+          'Two pictures',
+          grace,
+          {
+            files: {
+              a: { id: 'a', name: 'bed.jpg', picture: picture(140, '1', 1.4), width: 280, height: 200 },
+              b: { id: 'b', name: 'plan.pdf', size: 182_044 },
+            },
+          },
+          { attachments: ['a', 'b'] },
+        ),
+        bubble('', lin, { undo: act }, { deleted: true, deletion: 'author' }),
+        bubble('', grace, {}, { deleted: true, deletion: 'moderator', reason: 'An advertisement.' }),
+        messageElement({ id: '9', seq: 99, kind: 'system', text: 'Grace made this a topic.', topic: '12' }, {}),
+        typingLine(['Grace']),
+        typingLine(['Grace', 'Lin']),
+        typingLine(['a', 'b', 'c']),
+      ),
+    ),
+  ],
+  Post: [
+    wide(
+      el(
+        'div',
+        null,
+        post(markdown, grace, {}, { actions: { 'reaction:🌱': { count: 12, mine: true } } }),
+        post(
+          'Short answer.',
+          ada,
+          { mine: true, quote: { author: 'Grace', text: 'What we agreed' } },
+          { reply_to: '1', status: 'delivered' },
+        ),
+        post('Not sent', ada, { mine: true }, { state: 'failed' }),
+        post('@ada, for you', lin, {}, { mentionsMe: true }),
+        post('', lin, {}, { deleted: true, deletion: 'moved', moved_to: '3' }),
+      ),
+    ),
+  ],
+  Tombstone: ['author', 'moderator', 'moved', 'erased'].map((deletion) => tombstone({ deletion })),
+  Pill: [pill(6, act), pill(0, act)],
+  Reaction: [reaction('👍', { count: 1 }), reaction('❤️', { count: 12, mine: true }), reaction('🎉', { count: 1042 })],
+  Composer: [
+    wide(composer({ send: act, upload: async () => ({}) })),
+    wide(
+      composer({
+        send: act,
+        draft: { text: 'Half a *thought*', replyTo: { author: 'Grace', text: 'Good morning. Who has the key?' } },
+      }),
+    ),
+    wide(
+      composer({
+        send: act,
+        enterSends: false,
+        placeholder: 'Write a post',
+        draft: { text: 'One line\nand another\n\nand a third' },
+      }),
+    ),
+  ],
+  'Completion list': [
+    completionList(
+      [
+        { words: 'Grace Hopper', second: '@grace', picture: avatar(grace, { size: 1 }) },
+        { words: '林 徽因', second: '@lin', picture: avatar(lin, { size: 1 }) },
+      ],
+      { label: 'People' },
+    ),
+  ],
+  'Emoji picker': [el('div', { class: 'card' }, emojiPicker(act))],
+  'Attachment card': [
+    attachment({ name: 'plan.pdf', size: 182_044 }, { progress: 0.4, onRemove: act }),
+    attachment({ name: 'a-very-long-name-of-a-file-that-is-cut.tar.gz', size: 18 }, { onRemove: act }),
+    attachment(
+      { name: 'bed.jpg', size: 2_182_044, picture: picture(140, '1') },
+      { failed: 'Larger than 10 MB.', onRetry: act, onRemove: act },
+    ),
+    progressBar(0.7, 'Upload'),
+  ],
+  'Link preview': [
+    linkPreview({
+      url: 'https://example.org/seeds',
+      title: 'Seeds for shady places',
+      description: 'Forty kinds that grow where the sun rarely comes, sorted by taste.',
+      picture: picture(90, 'S'),
+    }),
+    linkPreview({ url: 'http://example.org/', title: 'An old page' }),
+  ],
+  'Code block': [wide(codeBlock('swift build\nswift test', 'sh'))],
+  'Person card': [
+    el('div.card', null, personCard(ada, { actions: [button('Write', { kind: 'primary' }), button('More')] })),
+    wide(personRow(long, { href: '#' })),
+    wide(personRow(lin, { second: 'Moderator', end: badge(2) })),
+  ],
+  Menu: [
+    menuElement(
+      [
+        { words: 'Reply', picture: 'reply', keys: 'r' },
+        { words: 'Star', picture: 'star', keys: 's' },
+        null,
+        { words: 'Remove message', picture: 'delete', danger: true },
+      ],
+      'Message',
+    ),
+  ],
+  'Message sheet': [
+    el(
+      'div.card',
+      null,
+      sheetElement(
+        [
+          { words: 'Reply', picture: 'reply' },
+          { words: 'Copy link', picture: 'link' },
+          { words: 'Remove message', picture: 'delete', danger: true },
+        ],
+        act,
+      ),
+    ),
+  ],
+  Dialog: [
+    shown(
+      dialogElement(
+        'Make this a topic',
+        [
+          el('p', null, 'The messages move into a topic of their own; a link stays here.'),
+          field('Title', { value: 'Tomatoes' }),
+        ],
+        { actions: [button('Cancel'), button('Make the topic', { kind: 'primary' })] },
+      ),
+    ),
+  ],
+  'Command menu': [commands()],
+  Toast: [toastElement('The message is removed.', 'Undo'), toastElement('The link is copied.')],
+  'Empty state': [
+    empty('Nothing here yet. The first message makes the place.', { picture: 'messages' }),
+    empty('No forum yet. Make one, and people have a place to go.', {
+      picture: 'forums',
+      actions: [button('New forum', { kind: 'primary', picture: 'plus' }), button('Invite people')],
+    }),
+    wide(skeleton(3)),
+  ],
+  'Report card': [
+    wide(
+      reportCard(
+        { id: '1', reason: 'Sells watches', created_at: at(-8), state: 'open' },
+        { message: bubble('Cheap watches, only today', long), reporter: 'Lin', where: 'Garden', on: act },
+      ),
+    ),
+  ],
+  'Image viewer': [
+    wide(
+      viewerElement(
+        [
+          { name: 'bed.jpg', href: picture(140, '1', 1.4) },
+          { name: 'b', href: picture(10, '2') },
+        ],
+        0,
+        {},
+      ),
+    ),
+  ],
+  'Page bar': [
+    wide(
+      pageBar('Garden', {
+        second: '12 people · 3 online',
+        back: act,
+        picture: avatar(grace),
+        actions: [iconButton('search', 'Search here'), iconButton('panel', 'Details')],
+        state: 'online',
+      }),
+    ),
+  ],
+  Sidebar: [
+    sidebar({
+      community: { name: 'The Allotment' },
+      me: ada,
+      state: 'online',
+      here: '/f/2',
+      inbox: { unread: 4, loud: true },
+      on: {},
+      sections: [
+        {
+          title: 'Outside',
+          forums: [
+            { title: 'Garden', href: '/f/1', icon: picture(120, 'G'), unread: 6 },
+            { title: 'Bees', href: '/f/2', icon: picture(40, 'B') },
+          ],
+        },
+        { title: 'Inside', forums: [{ title: 'Kitchen', href: '/f/3', icon: picture(0, 'K'), unread: 2, loud: true }] },
+      ],
+      conversations: [
+        { title: 'Grace Hopper', href: '/c/1', people: [grace], unread: 2 },
+        { title: 'Grace, 林 徽因', href: '/c/2', people: [grace, lin] },
+      ],
+    }),
+  ],
+  'Bottom bar': [wide(bottomBar({ here: '/', inbox: { unread: 4, loud: true }, messages: { unread: 2, loud: true } }))],
 };
 
 function wide(node) {
-  node.classList.add("wide");
+  node.classList.add('wide');
   return node;
 }
 
 function shown(node) {
-  node.setAttribute("open", "");
+  node.setAttribute('open', '');
   return node;
 }
 
 function complaining(node) {
-  node.complain("A password has at least 8 characters.");
+  node.complain('A password has at least 8 characters.');
   return node;
 }
 
 function commands() {
   const { node, list } = commandElement();
-  list.append(commandRow({ words: "Garden", second: "Forum", picture: "forums" }, true), commandRow({ words: "Grace Hopper", second: "Person", picture: avatar(grace, { size: 1 }) }, false), commandRow({ words: "Mark everything read", keys: "Shift Esc", picture: "checks" }, false));
-  return Object.assign(el("div.card", null, node));
+  list.append(
+    commandRow({ words: 'Garden', second: 'Forum', picture: 'forums' }, true),
+    commandRow({ words: 'Grace Hopper', second: 'Person', picture: avatar(grace, { size: 1 }) }, false),
+    commandRow({ words: 'Mark everything read', keys: 'Shift Esc', picture: 'checks' }, false),
+  );
+  return Object.assign(el('div.card', null, node));
 }
 
-const wanted = query.get("part");
-document.body.append(el("main.parts", { tabindex: "-1" }, el("h1.page-title", null, "Parts"),
-  Object.entries(parts).filter(([name]) => !wanted || name === wanted).map(([name, states]) =>
-    el("section.part", { aria: { label: name } }, el("h2", null, name), el("div.part-states", null, states)))));
-document.body.dataset.ready = "yes";
+const wanted = query.get('part');
+document.body.append(
+  el(
+    'main.parts',
+    { tabindex: '-1' },
+    el('h1.page-title', null, 'Parts'),
+    Object.entries(parts)
+      .filter(([name]) => !wanted || name === wanted)
+      .map(([name, states]) =>
+        el('section.part', { aria: { label: name } }, el('h2', null, name), el('div.part-states', null, states)),
+      ),
+  ),
+);
+document.body.dataset.ready = 'yes';

@@ -1,17 +1,17 @@
 // What can be done with a message, and what happens then. One list for the menu, the sheet, the keys and the row.
 
-import { el } from "./dom.js";
-import { ask, confirm, dialog } from "./parts/dialog.js";
-import { emojiPicker, quick } from "./parts/emoji.js";
-import { field } from "./parts/field.js";
-import { menu } from "./parts/menu.js";
-import { personRow } from "./parts/person.js";
-import { messageSheet } from "./parts/sheet.js";
-import { toast } from "./parts/toast.js";
-import { plain, rich } from "./rich.js";
-import { topicAddress } from "./router.js";
-import { say, sayProblem } from "./text.js";
-import { moment, time } from "./times.js";
+import { el } from './dom.js';
+import { ask, confirm, dialog } from './parts/dialog.js';
+import { emojiPicker, quick } from './parts/emoji.js';
+import { field } from './parts/field.js';
+import { menu } from './parts/menu.js';
+import { personRow } from './parts/person.js';
+import { messageSheet } from './parts/sheet.js';
+import { toast } from './parts/toast.js';
+import { plain, rich } from './rich.js';
+import { topicAddress } from './router.js';
+import { say, sayProblem } from './text.js';
+import { moment, time } from './times.js';
 
 export class Acts {
   /** @param {object} options shell, place, stream, conversation, composer, canModerate, canPin */
@@ -43,26 +43,49 @@ export class Acts {
   }
 
   pick(message) {
-    const picker = emojiPicker((emoji) => { node.close(); this.run(message, "react", { emoji, on: true }); });
-    const first = el("div.sheet-reactions", null, quick.map((emoji) =>
-      el("button.sheet-reaction", { on: { click: () => { node.close(); this.run(message, "react", { emoji, on: true }); } } }, emoji)));
-    const node = dialog(say("act.react"), [first, picker], { isSheet: true });
-    if (!matchMedia("(pointer: coarse)").matches) picker.input.focus();
+    const picker = emojiPicker((emoji) => {
+      node.close();
+      this.run(message, 'react', { emoji, on: true });
+    });
+    const first = el(
+      'div.sheet-reactions',
+      null,
+      quick.map((emoji) =>
+        el(
+          'button.sheet-reaction',
+          {
+            on: {
+              click: () => {
+                node.close();
+                this.run(message, 'react', { emoji, on: true });
+              },
+            },
+          },
+          emoji,
+        ),
+      ),
+    );
+    const node = dialog(say('act.react'), [first, picker], { isSheet: true });
+    if (!matchMedia('(pointer: coarse)').matches) picker.input.focus();
   }
 
   star(message) {
-    return this.stream.act(message, "star", !message.actions?.star?.mine);
+    return this.stream.act(message, 'star', !message.actions?.star?.mine);
   }
 
   async pin(message) {
-    await this.call(message.actions?.pin?.count ? "DELETE" : "PUT", `/messages/${message.id}/actions/pin`);
+    await this.call(message.actions?.pin?.count ? 'DELETE' : 'PUT', `/messages/${message.id}/actions/pin`);
   }
 
   // MARK: Words
 
   reply(message) {
     const author = this.place.person(message.author_id);
-    this.composer?.reply({ id: message.id, author: author.display_name || author.name, text: plain(message.text ?? "", 120) });
+    this.composer?.reply({
+      id: message.id,
+      author: author.display_name || author.name,
+      text: plain(message.text ?? '', 120),
+    });
   }
 
   edit(message) {
@@ -85,60 +108,85 @@ export class Acts {
   }
 
   async delete(message) {
-    if (!await confirm(say("delete.title"), say("delete.sentence"), say("delete.verb"))) return;
+    if (!(await confirm(say('delete.title'), say('delete.sentence'), say('delete.verb')))) return;
     await this.stream.delete(message);
   }
 
   async remove(message) {
-    const reason = await ask(say("remove.title"), field(say("remove.reason"), { hint: say("remove.hint"), limit: 500 }), say("act.remove"));
+    const reason = await ask(
+      say('remove.title'),
+      field(say('remove.reason'), { hint: say('remove.hint'), limit: 500 }),
+      say('act.remove'),
+    );
     if (reason === null) return;
-    await this.call("POST", `/messages/${message.id}/remove`, { body: reason ? { reason } : {} });
-    if (await toast(say("remove.done"), { undo: () => {} })) await this.call("POST", `/messages/${message.id}/restore`, { body: {} });
+    await this.call('POST', `/messages/${message.id}/remove`, { body: reason ? { reason } : {} });
+    if (await toast(say('remove.done'), { undo: () => {} }))
+      await this.call('POST', `/messages/${message.id}/restore`, { body: {} });
   }
 
   async restore(message) {
-    await this.call("POST", `/messages/${message.id}/restore`, { body: {} });
+    await this.call('POST', `/messages/${message.id}/restore`, { body: {} });
   }
 
   async toTopic(message) {
-    const title = await ask(say("toTopic.title"), field(say("toTopic.field"), {
-      value: plain(message.text ?? "", 60), hint: say("toTopic.hint"), required: true, limit: this.place.server.limits.title_scalars,
-    }), say("toTopic.verb"));
+    const title = await ask(
+      say('toTopic.title'),
+      field(say('toTopic.field'), {
+        value: plain(message.text ?? '', 60),
+        hint: say('toTopic.hint'),
+        required: true,
+        limit: this.place.server.limits.title_scalars,
+      }),
+      say('toTopic.verb'),
+    );
     if (!title) return;
-    const made = await this.place.call("POST", `/messages/${message.id}/topic`, { body: { title } });
+    const made = await this.place.call('POST', `/messages/${message.id}/topic`, { body: { title } });
     this.shell.go(topicAddress({ id: made.conversation_id, title }));
   }
 
   // MARK: Looking closer
 
   async history(message) {
-    const page = await this.place.call("GET", `/messages/${message.id}/revisions`);
-    dialog(say("act.history"), page.data.map((it) =>
-      el("section.panel-block", null, el("p.mark", null, time(it.edited_at, moment)), rich(it.text))));
+    const page = await this.place.call('GET', `/messages/${message.id}/revisions`);
+    dialog(
+      say('act.history'),
+      page.data.map((it) =>
+        el('section.panel-block', null, el('p.mark', null, time(it.edited_at, moment)), rich(it.text)),
+      ),
+    );
   }
 
   async status(message) {
-    const page = await this.place.call("GET", `/messages/${message.id}/receipts`);
-    dialog(say("act.status"), page.data.map((it) => personRow(this.place.person(it.user_id), {
-      second: say(it.read ? "receipt.read" : it.delivered ? "receipt.delivered" : "receipt.stored"),
-    })));
+    const page = await this.place.call('GET', `/messages/${message.id}/receipts`);
+    dialog(
+      say('act.status'),
+      page.data.map((it) =>
+        personRow(this.place.person(it.user_id), {
+          second: say(it.read ? 'receipt.read' : it.delivered ? 'receipt.delivered' : 'receipt.stored'),
+        }),
+      ),
+    );
   }
 
   async link(message) {
     await navigator.clipboard.writeText(`${location.origin}/m/${message.id}`);
-    toast(say("act.linkCopied"));
+    toast(say('act.linkCopied'));
   }
 
   async copy(message) {
-    await navigator.clipboard.writeText(message.text ?? "");
-    toast(say("act.copied"));
+    await navigator.clipboard.writeText(message.text ?? '');
+    toast(say('act.copied'));
   }
 
   async report(message) {
-    const reason = await ask(say("reportIt.title"), field(say("reportIt.field"), { lines: 3, hint: say("reportIt.hint"), limit: 500 }), say("act.report"));
+    const reason = await ask(
+      say('reportIt.title'),
+      field(say('reportIt.field'), { lines: 3, hint: say('reportIt.hint'), limit: 500 }),
+      say('act.report'),
+    );
     if (reason === null) return;
-    await this.place.call("POST", "/reports", { body: { message_id: message.id, ...(reason ? { reason } : {}) } });
-    toast(say("reportIt.done"));
+    await this.place.call('POST', '/reports', { body: { message_id: message.id, ...(reason ? { reason } : {}) } });
+    toast(say('reportIt.done'));
   }
 
   person(_, author) {
@@ -149,37 +197,48 @@ export class Acts {
 
   more(message, anchor) {
     const items = this.items(message);
-    if (matchMedia("(pointer: coarse), (max-width: 699px)").matches) {
-      return messageSheet(items, message.deleted || message.state ? null : (emoji) =>
-        (emoji ? this.run(message, "react", { emoji, on: true }) : this.run(message, "pick")));
+    if (matchMedia('(pointer: coarse), (max-width: 699px)').matches) {
+      return messageSheet(
+        items,
+        message.deleted || message.state
+          ? null
+          : (emoji) => (emoji ? this.run(message, 'react', { emoji, on: true }) : this.run(message, 'pick')),
+      );
     }
-    return menu(anchor, items, say("sheet.title"));
+    return menu(anchor, items, say('sheet.title'));
   }
 
   items(message) {
     const mine = this.isMine(message);
     const item = (act, picture, words, more) => ({ act, picture, words, on: () => this.run(message, act), ...more });
     if (message.state) {
-      return [item("retry", "again", say("act.retry")), item("edit", "edit", say("act.edit")), item("discard", "delete", say("act.discard"), { danger: true })];
+      return [
+        item('retry', 'again', say('act.retry')),
+        item('edit', 'edit', say('act.edit')),
+        item('discard', 'delete', say('act.discard'), { danger: true }),
+      ];
     }
     if (message.deleted) {
-      return this.canModerate && message.deletion === "moderator" ? [item("restore", "undo", say("act.restore"))] : [];
+      return this.canModerate && message.deletion === 'moderator' ? [item('restore', 'undo', say('act.restore'))] : [];
     }
     const inForum = !!this.conversation.forum_id;
     return [
-      this.composer && item("reply", "reply", say("act.reply"), { keys: "r" }),
-      item("copy", "copy", say("act.copy")),
-      item("link", "link", say("act.link"), { keys: "l" }),
-      item("star", "star", say(message.actions?.star?.mine ? "act.unstar" : "act.star"), { keys: "s" }),
-      mine && this.composer && item("edit", "edit", say("act.editMessage"), { keys: "e" }),
-      message.edited_at && (mine || this.canModerate) && item("history", "clock", say("act.history")),
-      mine && !inForum && item("status", "checks", say("act.status")),
-      this.canModerate && item("pin", "pin", say(message.actions?.pin?.count ? "act.unpin" : "act.pin")),
-      inForum && this.conversation.kind === "room" && (mine || this.canModerate) && item("toTopic", "topic", say("act.toTopic"), { keys: "t" }),
-      !mine && item("report", "flag", say("act.report")),
+      this.composer && item('reply', 'reply', say('act.reply'), { keys: 'r' }),
+      item('copy', 'copy', say('act.copy')),
+      item('link', 'link', say('act.link'), { keys: 'l' }),
+      item('star', 'star', say(message.actions?.star?.mine ? 'act.unstar' : 'act.star'), { keys: 's' }),
+      mine && this.composer && item('edit', 'edit', say('act.editMessage'), { keys: 'e' }),
+      message.edited_at && (mine || this.canModerate) && item('history', 'clock', say('act.history')),
+      mine && !inForum && item('status', 'checks', say('act.status')),
+      this.canModerate && item('pin', 'pin', say(message.actions?.pin?.count ? 'act.unpin' : 'act.pin')),
+      inForum &&
+        this.conversation.kind === 'room' &&
+        (mine || this.canModerate) &&
+        item('toTopic', 'topic', say('act.toTopic'), { keys: 't' }),
+      !mine && item('report', 'flag', say('act.report')),
       null,
-      mine && item("delete", "delete", say("delete.menu"), { danger: true }),
-      !mine && this.canModerate && item("remove", "delete", say("act.remove"), { danger: true }),
+      mine && item('delete', 'delete', say('delete.menu'), { danger: true }),
+      !mine && this.canModerate && item('remove', 'delete', say('act.remove'), { danger: true }),
     ].filter((it, index, all) => it || (it === null && all.slice(index + 1).some(Boolean)));
   }
 }

@@ -1,40 +1,61 @@
 // The panel beside a conversation: who is in it, what is pinned, how loud it is, and whether this device has all of it.
 
-import { el, refill } from "./dom.js";
-import { button, whileBusy } from "./parts/button.js";
-import { ask, confirm } from "./parts/dialog.js";
-import { choice, field } from "./parts/field.js";
-import { personRow } from "./parts/person.js";
-import { toast } from "./parts/toast.js";
-import { say, sayProblem } from "./text.js";
+import { el, refill } from './dom.js';
+import { button, whileBusy } from './parts/button.js';
+import { ask, confirm } from './parts/dialog.js';
+import { choice, field } from './parts/field.js';
+import { personRow } from './parts/person.js';
+import { toast } from './parts/toast.js';
+import { say, sayProblem } from './text.js';
 
 export function details(shell, conversation, forum) {
   const { place } = shell;
-  const people = el("div");
-  place.call("GET", `/conversations/${conversation.id}/participants`).then((page) => {
-    const draw = () => refill(people, page.data.map((it) => {
-      const person = place.person(it.user_id);
-      return personRow(person, { href: person.name ? `/u/${encodeURIComponent(person.name)}` : null, second: it.role === "admin" ? say("role.admin") : null });
-    }));
-    draw();
-    place.addEventListener("people", draw, { once: true });
-  }, () => {});
-  const level = choice(say("level.title"), ["everything", "mentions", "nothing"].map((it) => [it, say(`level.${it}`)]), {
-    value: conversation.level ?? "mentions",
-    on: (value) => place.call("PUT", `/conversations/${conversation.id}/level`, { body: { level: value } })
-      .then(() => place.loadConversations(), (error) => toast(sayProblem(error))),
-  });
-  shell.panel(say("talk.details"),
-    conversation.kind === "group" && groupActions(shell, conversation),
+  const people = el('div');
+  place.call('GET', `/conversations/${conversation.id}/participants`).then(
+    (page) => {
+      const draw = () =>
+        refill(
+          people,
+          page.data.map((it) => {
+            const person = place.person(it.user_id);
+            return personRow(person, {
+              href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
+              second: it.role === 'admin' ? say('role.admin') : null,
+            });
+          }),
+        );
+      draw();
+      place.addEventListener('people', draw, { once: true });
+    },
+    () => {},
+  );
+  const level = choice(
+    say('level.title'),
+    ['everything', 'mentions', 'nothing'].map((it) => [it, say(`level.${it}`)]),
+    {
+      value: conversation.level ?? 'mentions',
+      on: (value) =>
+        place.call('PUT', `/conversations/${conversation.id}/level`, { body: { level: value } }).then(
+          () => place.loadConversations(),
+          (error) => toast(sayProblem(error)),
+        ),
+    },
+  );
+  shell.panel(
+    say('talk.details'),
+    conversation.kind === 'group' && groupActions(shell, conversation),
     forum && topicActions(shell, conversation, forum),
-    el("div.panel-block", null, level), checkBlock(place, conversation),
-    el("h3.section-title", null, say("talk.peopleTitle")), people);
+    el('div.panel-block', null, level),
+    checkBlock(place, conversation),
+    el('h3.section-title', null, say('talk.peopleTitle')),
+    people,
+  );
 }
 
 async function change(shell, conversation, body) {
   const { place } = shell;
   try {
-    const kept = await place.call("PATCH", `/conversations/${conversation.id}`, { body });
+    const kept = await place.call('PATCH', `/conversations/${conversation.id}`, { body });
     Object.assign(conversation, kept);
     place.keepConversation({ ...place.conversations.get(conversation.id), ...kept });
     shell.go(location.pathname, { replace: true });
@@ -46,50 +67,98 @@ async function change(shell, conversation, body) {
 function groupActions(shell, conversation) {
   const { place } = shell;
   const rename = async () => {
-    const title = await ask(say("talk.rename"), field(say("talk.name"), { value: conversation.title ?? "", limit: place.server.limits.title_scalars }), say("act.save"));
+    const title = await ask(
+      say('talk.rename'),
+      field(say('talk.name'), { value: conversation.title ?? '', limit: place.server.limits.title_scalars }),
+      say('act.save'),
+    );
     if (title !== null) await change(shell, conversation, { title: title || null });
   };
   const add = async () => {
-    const name = await ask(say("talk.add"), field(say("forum.addField"), { hint: say("forum.addHint") }), say("talk.add"));
+    const name = await ask(
+      say('talk.add'),
+      field(say('forum.addField'), { hint: say('forum.addHint') }),
+      say('talk.add'),
+    );
     if (!name) return;
-    await place.call("PUT", `/conversations/${conversation.id}/participants/@${encodeURIComponent(name.replace(/^@/, ""))}`, { body: {} })
-      .then(() => shell.go(location.pathname, { replace: true }), (error) => toast(sayProblem(error)));
+    await place
+      .call('PUT', `/conversations/${conversation.id}/participants/@${encodeURIComponent(name.replace(/^@/, ''))}`, {
+        body: {},
+      })
+      .then(
+        () => shell.go(location.pathname, { replace: true }),
+        (error) => toast(sayProblem(error)),
+      );
   };
   const leave = async () => {
-    if (!await confirm(say("talk.leaveTitle"), say("talk.leaveSentence"), say("talk.leave"))) return;
-    await place.call("DELETE", `/conversations/${conversation.id}/participants/me`).then(async () => {
-      await place.loadConversations();
-      shell.go("/messages", { replace: true });
-    }, (error) => toast(sayProblem(error)));
+    if (!(await confirm(say('talk.leaveTitle'), say('talk.leaveSentence'), say('talk.leave')))) return;
+    await place.call('DELETE', `/conversations/${conversation.id}/participants/me`).then(
+      async () => {
+        await place.loadConversations();
+        shell.go('/messages', { replace: true });
+      },
+      (error) => toast(sayProblem(error)),
+    );
   };
-  return el("div.panel-block.form-foot", null, button(say("talk.add"), { picture: "plus", on: add }), button(say("talk.rename"), { picture: "edit", on: rename }),
-    button(say("talk.leave"), { picture: "leave", on: leave }));
+  return el(
+    'div.panel-block.form-foot',
+    null,
+    button(say('talk.add'), { picture: 'plus', on: add }),
+    button(say('talk.rename'), { picture: 'edit', on: rename }),
+    button(say('talk.leave'), { picture: 'leave', on: leave }),
+  );
 }
 
 function topicActions(shell, conversation, forum) {
   const { place } = shell;
-  const canModerate = place.isModerator || ["moderator", "admin"].includes(forum.role);
-  if (conversation.kind !== "topic" || (!canModerate && conversation.created_by !== place.me.id)) return null;
+  const canModerate = place.isModerator || ['moderator', 'admin'].includes(forum.role);
+  if (conversation.kind !== 'topic' || (!canModerate && conversation.created_by !== place.me.id)) return null;
   const rename = async () => {
-    const title = await ask(say("topic.rename"), field(say("topic.title"), { value: conversation.title, required: true, limit: place.server.limits.title_scalars }), say("act.save"));
+    const title = await ask(
+      say('topic.rename'),
+      field(say('topic.title'), {
+        value: conversation.title,
+        required: true,
+        limit: place.server.limits.title_scalars,
+      }),
+      say('act.save'),
+    );
     if (title) await change(shell, conversation, { title });
   };
-  return el("div.panel-block.form-foot", null, button(say("topic.rename"), { picture: "edit", on: rename }),
-    canModerate && button(say(conversation.pinned ? "act.unpin" : "act.pin"), { picture: "pin", on: () => change(shell, conversation, { pinned: !conversation.pinned }) }),
-    canModerate && button(say(conversation.locked ? "topic.unlock" : "topic.lock"), { picture: "lock", on: () => change(shell, conversation, { locked: !conversation.locked }) }));
+  return el(
+    'div.panel-block.form-foot',
+    null,
+    button(say('topic.rename'), { picture: 'edit', on: rename }),
+    canModerate &&
+      button(say(conversation.pinned ? 'act.unpin' : 'act.pin'), {
+        picture: 'pin',
+        on: () => change(shell, conversation, { pinned: !conversation.pinned }),
+      }),
+    canModerate &&
+      button(say(conversation.locked ? 'topic.unlock' : 'topic.lock'), {
+        picture: 'lock',
+        on: () => change(shell, conversation, { locked: !conversation.locked }),
+      }),
+  );
 }
 
 /** "Complete and checked up to message 1 042": by digest, when the library can. */
 function checkBlock(place, conversation) {
   if (!place.parley) return null;
-  const words = el("p.second", { role: "status" });
-  const check = button(say("check.verb"), { picture: "again", on: () => whileBusy(check, async () => {
-    try {
-      const found = await place.verify(conversation);
-      words.textContent = found.mended ? say("check.mended", { n: found.mended, upTo: found.checkedUpTo }) : say("check.complete", { upTo: found.checkedUpTo });
-    } catch (error) {
-      words.textContent = sayProblem(error);
-    }
-  }) });
-  return el("div.panel-block", null, words, check);
+  const words = el('p.second', { role: 'status' });
+  const check = button(say('check.verb'), {
+    picture: 'again',
+    on: () =>
+      whileBusy(check, async () => {
+        try {
+          const found = await place.verify(conversation);
+          words.textContent = found.mended
+            ? say('check.mended', { n: found.mended, upTo: found.checkedUpTo })
+            : say('check.complete', { upTo: found.checkedUpTo });
+        } catch (error) {
+          words.textContent = sayProblem(error);
+        }
+      }),
+  });
+  return el('div.panel-block', null, words, check);
 }

@@ -1,9 +1,9 @@
 // Making elements. Words become text nodes and nothing else: no string of anyone's is ever read as HTML.
 
-import { icons } from "./icons.js";
+import { icons } from './icons.js';
 
-const SVG = "http://www.w3.org/2000/svg";
-const PROPERTIES = new Set(["value", "checked", "disabled", "selected", "indeterminate", "hidden", "tabIndex"]);
+const SVG = 'http://www.w3.org/2000/svg';
+const PROPERTIES = new Set(['value', 'checked', 'disabled', 'selected', 'indeterminate', 'hidden', 'tabIndex']);
 
 /**
  * `el("button.plain.wide", { on: { click }, aria: { label: "Close" } }, icon("close"), "Close")`
@@ -12,10 +12,10 @@ const PROPERTIES = new Set(["value", "checked", "disabled", "selected", "indeter
  * @param {...any} children nodes, strings, lists of them; null and false are left out
  */
 export function el(name, props, ...children) {
-  const [tag, ...classes] = name.split(".");
+  const [tag, ...classes] = name.split('.');
   const node = document.createElement(tag);
-  if (classes.length) node.className = classes.join(" ");
-  if (tag === "button") node.type = "button";
+  if (classes.length) node.className = classes.join(' ');
+  if (tag === 'button') node.type = 'button';
   if (props) set(node, props);
   fill(node, children);
   return node;
@@ -23,12 +23,17 @@ export function el(name, props, ...children) {
 
 export function set(node, props) {
   for (const [key, value] of Object.entries(props)) {
-    if (key === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
-    else if (key === "aria") for (const [name, it] of Object.entries(value)) attribute(node, `aria-${name}`, it);
-    else if (key === "data") for (const [name, it] of Object.entries(value)) attribute(node, `data-${name}`, it);
-    else if (key === "class") node.classList.add(...String(value || "").split(" ").filter(Boolean));
-    else if (PROPERTIES.has(key)) node[key] = value ?? "";
-    else if (key === "href") node.setAttribute("href", safeAddress(value));
+    if (key === 'on') for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    else if (key === 'aria') for (const [name, it] of Object.entries(value)) attribute(node, `aria-${name}`, it);
+    else if (key === 'data') for (const [name, it] of Object.entries(value)) attribute(node, `data-${name}`, it);
+    else if (key === 'class')
+      node.classList.add(
+        ...String(value || '')
+          .split(' ')
+          .filter(Boolean),
+      );
+    else if (PROPERTIES.has(key)) node[key] = value ?? '';
+    else if (key === 'href') node.setAttribute('href', safeAddress(value));
     else attribute(node, key, value);
   }
   return node;
@@ -36,7 +41,7 @@ export function set(node, props) {
 
 function attribute(node, name, value) {
   if (value === null || value === undefined || value === false) return node.removeAttribute(name);
-  node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
+  node.setAttribute(name, value === true && !name.startsWith('aria-') ? '' : String(value));
 }
 
 function fill(node, children) {
@@ -56,34 +61,34 @@ export function refill(node, ...children) {
 
 /** Only what a browser goes to without running it. */
 export function safeAddress(address) {
-  const text = String(address ?? "");
+  const text = String(address ?? '');
   try {
     const url = new URL(text, location.origin);
-    return ["http:", "https:", "mailto:", "blob:"].includes(url.protocol) ? text : "#";
+    return ['http:', 'https:', 'mailto:', 'blob:'].includes(url.protocol) ? text : '#';
   } catch {
-    return "#";
+    return '#';
   }
 }
 
 /** One of the drawings in icons.js. Without a label it is decoration beside a word. */
 export function icon(name, label) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", `icon icon-${name}`);
-  svg.setAttribute("viewBox", "0 0 20 20");
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('class', `icon icon-${name}`);
+  svg.setAttribute('viewBox', '0 0 20 20');
   if (label) {
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", label);
+    svg.setAttribute('role', 'img');
+    svg.setAttribute('aria-label', label);
   } else {
-    svg.setAttribute("aria-hidden", "true");
+    svg.setAttribute('aria-hidden', 'true');
   }
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", icons[name] ?? "");
+  const path = document.createElementNS(SVG, 'path');
+  path.setAttribute('d', icons[name] ?? '');
   svg.append(path);
   return svg;
 }
 
 export function spoken(text) {
-  return el("span.spoken", null, text);
+  return el('span.spoken', null, text);
 }
 
 /** A number that no other call gave: for `id`s that labels and descriptions point to. */
@@ -93,5 +98,7 @@ export function freshID(prefix) {
 }
 
 export function isTyping(target) {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }

@@ -10,12 +10,20 @@ export function hueTokens(hue) {
   const colour = (l, c, h = hue) => hex(l, c, h);
   return {
     light: {
-      accent: colour(0.52, 0.19), "accent-hover": colour(0.45, 0.17), "accent-ink": colour(0.45, 0.17),
-      "accent-soft": colour(0.94, 0.03), own: colour(0.52, 0.19), "own-deep": colour(0.45, 0.17),
+      accent: colour(0.52, 0.19),
+      'accent-hover': colour(0.45, 0.17),
+      'accent-ink': colour(0.45, 0.17),
+      'accent-soft': colour(0.94, 0.03),
+      own: colour(0.52, 0.19),
+      'own-deep': colour(0.45, 0.17),
     },
     dark: {
-      accent: colour(0.52, 0.19), "accent-hover": colour(0.48, 0.18), "accent-ink": colour(0.77, 0.13),
-      "accent-soft": colour(0.28, 0.06), own: colour(0.52, 0.19), "own-deep": colour(0.43, 0.16),
+      accent: colour(0.52, 0.19),
+      'accent-hover': colour(0.48, 0.18),
+      'accent-ink': colour(0.77, 0.13),
+      'accent-soft': colour(0.28, 0.06),
+      own: colour(0.52, 0.19),
+      'own-deep': colour(0.43, 0.16),
     },
   };
 }
@@ -25,7 +33,13 @@ export function hex(lightness, chroma, hue) {
   for (let c = chroma; ; c -= 0.004) {
     const rgb = toRGB(lightness, Math.max(0, c), hue);
     if (c <= 0 || rgb.every((it) => it >= -0.0005 && it <= 1.0005)) {
-      return `#${rgb.map((it) => Math.round(255 * Math.min(1, Math.max(0, it))).toString(16).padStart(2, "0")).join("")}`;
+      return `#${rgb
+        .map((it) =>
+          Math.round(255 * Math.min(1, Math.max(0, it)))
+            .toString(16)
+            .padStart(2, '0'),
+        )
+        .join('')}`;
     }
   }
 }

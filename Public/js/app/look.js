@@ -1,15 +1,15 @@
 // How this device and this person want it to look: theme, density, direction; and the host's hue.
 
-import { hueTokens } from "./hue.js";
+import { hueTokens } from './hue.js';
 
 const root = document.documentElement;
 
-export function applyLook(preferences = remembered(), hue = Number(localStorage.getItem("hue") ?? 260)) {
-  set("theme", ["light", "dark"].includes(preferences.theme) ? preferences.theme : null);
-  set("density", preferences.density === "compact" ? "compact" : null);
-  set("shape", preferences.shape === "rows" || preferences.density === "compact" ? "rows" : null);
+export function applyLook(preferences = remembered(), hue = Number(localStorage.getItem('hue') ?? 260)) {
+  set('theme', ['light', 'dark'].includes(preferences.theme) ? preferences.theme : null);
+  set('density', preferences.density === 'compact' ? 'compact' : null);
+  set('shape', preferences.shape === 'rows' || preferences.density === 'compact' ? 'rows' : null);
   const tokens = hueTokens(hue);
-  for (const name of ["accent", "accent-hover", "accent-ink", "accent-soft", "own", "own-deep"]) {
+  for (const name of ['accent', 'accent-hover', 'accent-ink', 'accent-soft', 'own', 'own-deep']) {
     if (tokens) root.style.setProperty(`--${name}`, `light-dark(${tokens.light[name]}, ${tokens.dark[name]})`);
     else root.style.removeProperty(`--${name}`);
   }
@@ -18,14 +18,14 @@ export function applyLook(preferences = remembered(), hue = Number(localStorage.
 /** Kept on the device too, so that the first paint is right. */
 export function rememberLook(preferences, hue) {
   const { theme, density, shape } = preferences;
-  localStorage.setItem("look", JSON.stringify({ theme, density, shape }));
-  localStorage.setItem("hue", String(hue ?? 260));
+  localStorage.setItem('look', JSON.stringify({ theme, density, shape }));
+  localStorage.setItem('hue', String(hue ?? 260));
   applyLook(preferences, hue);
 }
 
 function remembered() {
   try {
-    return JSON.parse(localStorage.getItem("look") ?? "{}") ?? {};
+    return JSON.parse(localStorage.getItem('look') ?? '{}') ?? {};
   } catch {
     return {};
   }

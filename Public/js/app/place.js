@@ -4,14 +4,19 @@
 // Someone who is in has all of it from the client library, which holds it on the disk and follows the server. Where the
 // server can't be followed, the same is asked for now and then; a visitor asks for each thing when it is looked at.
 
-import { Client } from "../parley/client.js";
-import { VisitorStream } from "./visitorstream.js";
+import { Client } from '../parley/client.js';
+import { VisitorStream } from './visitorstream.js';
 
 const AGAIN = 4_000;
 const TYPING_LASTS = 6_000;
-const ACCOUNT = "account";
+const ACCOUNT = 'account';
 const CHANGED_BY = {
-  forums: "forums", conversations: "conversations", people: "people", receipts: "conversations", inbox: "inbox", relations: "people",
+  forums: 'forums',
+  conversations: 'conversations',
+  people: 'people',
+  receipts: 'conversations',
+  inbox: 'inbox',
+  relations: 'people',
 };
 
 export class Place extends EventTarget {
@@ -21,7 +26,7 @@ export class Place extends EventTarget {
     this.server = null;
     this.me = null;
     this.parley = null;
-    this.state = "connecting";
+    this.state = 'connecting';
     this.forums = new Map();
     this.conversations = new Map();
     /** Conversations that are not mine but were met, by id. */
@@ -35,11 +40,11 @@ export class Place extends EventTarget {
   }
 
   get isHost() {
-    return ["owner", "admin"].includes(this.me?.role);
+    return ['owner', 'admin'].includes(this.me?.role);
   }
 
   get isModerator() {
-    return this.isHost || this.me?.role === "moderator";
+    return this.isHost || this.me?.role === 'moderator';
   }
 
   call(method, path, options) {
@@ -49,11 +54,14 @@ export class Place extends EventTarget {
   /** With what this device holds, if someone was in here; the network has its say later. */
   async open() {
     const account = localStorage.getItem(ACCOUNT);
-    if (account && await this.#hold(account)) return;
-    const [server, me] = await Promise.all([this.call("GET", "/server"), this.call("GET", "/users/me").catch((error) => {
-      if (error.isSignedOut) return null;
-      throw error;
-    })]);
+    if (account && (await this.#hold(account))) return;
+    const [server, me] = await Promise.all([
+      this.call('GET', '/server'),
+      this.call('GET', '/users/me').catch((error) => {
+        if (error.isSignedOut) return null;
+        throw error;
+      }),
+    ]);
     this.server = server;
     if (me) await this.enter(me);
   }
@@ -71,7 +79,7 @@ export class Place extends EventTarget {
 
   /** True when what is held can be shown. */
   async #hold(account) {
-    const { Parley } = await import("../parley/parley.js");
+    const { Parley } = await import('../parley/parley.js');
     if (!this.parley) {
       this.parley = await Parley.open({ account });
       this.client = this.parley.client;
@@ -83,9 +91,16 @@ export class Place extends EventTarget {
     this.forums = this.parley.mirror.forums;
     this.people = this.parley.mirror.people;
     this.#take();
-    const held = this.parley.mirror.value("server")?.server;
-    this.server = held ?? await this.parley.server();
-    if (held) this.parley.server().then((it) => { this.server = it; this.#take(); }, () => {});
+    const held = this.parley.mirror.value('server')?.server;
+    this.server = held ?? (await this.parley.server());
+    if (held)
+      this.parley.server().then(
+        (it) => {
+          this.server = it;
+          this.#take();
+        },
+        () => {},
+      );
     this.#take();
     return true;
   }
@@ -93,7 +108,8 @@ export class Place extends EventTarget {
   /** Until there is something to show, or it is plain that there will not be. */
   #settled() {
     const { parley } = this;
-    const isDone = () => parley.mirror.cursor !== null || (this.connection && ["offline", "stopped"].includes(this.connection));
+    const isDone = () =>
+      parley.mirror.cursor !== null || (this.connection && ['offline', 'stopped'].includes(this.connection));
     if (isDone()) return undefined;
     return new Promise((resolve) => {
       const ends = [];
@@ -102,32 +118,34 @@ export class Place extends EventTarget {
         for (const end of ends) end();
         resolve();
       };
-      ends.push(parley.on("change", look), parley.on("state", look));
+      ends.push(parley.on('change', look), parley.on('state', look));
     });
   }
 
   #listen() {
     const { parley } = this;
-    parley.on("change", (changes) => {
+    parley.on('change', (changes) => {
       const names = new Set(changes.map(({ table }) => CHANGED_BY[table]).filter(Boolean));
-      if (changes.some(({ table }) => table === "place")) names.add("me").add("inbox");
+      if (changes.some(({ table }) => table === 'place')) names.add('me').add('inbox');
       if (this.isFollowed) this.#take();
       for (const name of names) this.#sayOnce(name);
     });
-    parley.on("state", ({ connection }) => {
+    parley.on('state', ({ connection }) => {
       this.connection = connection;
-      if (this.isFollowed) this.setState({ live: "online", connecting: "connecting" }[connection] ?? "offline");
-      else this.say("state");
+      if (this.isFollowed) this.setState({ live: 'online', connecting: 'connecting' }[connection] ?? 'offline');
+      else this.say('state');
     });
-    parley.on("typing", ({ conversation_id: id, user_id: who }) => this.#typed(id, who));
-    parley.on("signedOut", () => { if (this.me) this.#out(); });
-    parley.on("accountChanged", (me) => {
+    parley.on('typing', ({ conversation_id: id, user_id: who }) => this.#typed(id, who));
+    parley.on('signedOut', () => {
+      if (this.me) this.#out();
+    });
+    parley.on('accountChanged', (me) => {
       localStorage.setItem(ACCOUNT, me.id);
       location.reload();
     });
-    parley.on("reset", (detail) => this.say("reset", detail));
-    parley.on("failed", ({ operation, problem }) => this.say("failed", { operation, problem }));
-    parley.on("event", (event) => this.say("event", event));
+    parley.on('reset', (detail) => this.say('reset', detail));
+    parley.on('failed', ({ operation, problem }) => this.say('failed', { operation, problem }));
+    parley.on('event', (event) => this.say('event', event));
   }
 
   #take() {
@@ -138,7 +156,7 @@ export class Place extends EventTarget {
       const { name, hue, registration } = parley.settings;
       Object.assign(this.server, { name, hue, policy: registration });
     }
-    const counts = parley.mirror.value("inbox");
+    const counts = parley.mirror.value('inbox');
     this.inbox = counts?.unread?.all ?? counts?.unread_count ?? null;
   }
 
@@ -157,18 +175,24 @@ export class Place extends EventTarget {
     const people = this.writing.get(id) ?? new Map();
     this.writing.set(id, people);
     clearTimeout(people.get(who));
-    const tell = () => this.say("typing", { conversation: id, names: [...people.keys()].map((it) => this.nameOf(it)) });
-    people.set(who, setTimeout(() => { people.delete(who); tell(); }, TYPING_LASTS));
+    const tell = () => this.say('typing', { conversation: id, names: [...people.keys()].map((it) => this.nameOf(it)) });
+    people.set(
+      who,
+      setTimeout(() => {
+        people.delete(who);
+        tell();
+      }, TYPING_LASTS),
+    );
     tell();
   }
 
   // MARK: Asked for now and then
 
   async #withoutFollowing() {
-    this.server ??= await this.call("GET", "/server");
+    this.server ??= await this.call('GET', '/server');
     await Promise.all([this.loadForums(), this.loadConversations()]);
-    this.setState("online");
-    this.say("me");
+    this.setState('online');
+    this.say('me');
     this.#again();
   }
 
@@ -181,9 +205,9 @@ export class Place extends EventTarget {
           await this.loadConversations();
           for (const stream of this.streams.values()) await stream.refresh?.();
         }
-        this.setState("online");
+        this.setState('online');
       } catch (error) {
-        if (error.code === "network") this.setState("offline");
+        if (error.code === 'network') this.setState('offline');
       }
       this.#again();
     }, AGAIN);
@@ -196,14 +220,14 @@ export class Place extends EventTarget {
   setState(state) {
     if (this.state === state) return;
     this.state = state;
-    this.say("state");
+    this.say('state');
   }
 
   #out() {
     this.me = null;
     clearTimeout(this.timer);
     localStorage.clear();
-    this.say("out");
+    this.say('out');
   }
 
   // MARK: Forums and conversations
@@ -212,23 +236,23 @@ export class Place extends EventTarget {
     const forums = new Map();
     let next;
     do {
-      const page = await this.call("GET", "/forums", { query: { next } });
+      const page = await this.call('GET', '/forums', { query: { next } });
       for (const it of page.data) forums.set(it.id, it);
       next = page.more ? page.next : null;
     } while (next && forums.size < 500);
     if (!this.isFollowed) this.forums = forums;
     else for (const [id, it] of forums) if (!this.forums.has(id)) this.forums.set(id, it);
-    this.say("forums");
+    this.say('forums');
   }
 
   async forum(id) {
-    if (!this.forums.has(id)) this.keepForum(await this.call("GET", `/forums/${encodeURIComponent(id)}`));
+    if (!this.forums.has(id)) this.keepForum(await this.call('GET', `/forums/${encodeURIComponent(id)}`));
     return this.forums.get(id);
   }
 
   keepForum(forum) {
     this.forums.set(forum.id, forum);
-    this.say("forums");
+    this.say('forums');
     return forum;
   }
 
@@ -246,17 +270,18 @@ export class Place extends EventTarget {
 
   async loadConversations() {
     if (this.isFollowed) return;
-    const page = await this.call("GET", "/conversations", { query: { limit: 200 } });
-    const key = (all) => JSON.stringify([...all].map((it) => [it.id, it.unread_count, it.last_seq, it.title, it.request]));
+    const page = await this.call('GET', '/conversations', { query: { limit: 200 } });
+    const key = (all) =>
+      JSON.stringify([...all].map((it) => [it.id, it.unread_count, it.last_seq, it.title, it.request]));
     const before = key(this.conversations.values());
     this.conversations = new Map(page.data.map((it) => [it.id, it]));
-    if (before !== key(page.data)) this.say("conversations");
+    if (before !== key(page.data)) this.say('conversations');
   }
 
   async conversation(id) {
     const known = this.conversations.get(id) ?? this.others.get(id);
     if (known) return known;
-    const found = this.parley?.conversation(id) ?? await this.call("GET", `/conversations/${encodeURIComponent(id)}`);
+    const found = this.parley?.conversation(id) ?? (await this.call('GET', `/conversations/${encodeURIComponent(id)}`));
     this.others.set(found.id, found);
     return found;
   }
@@ -264,18 +289,19 @@ export class Place extends EventTarget {
   keepConversation(conversation) {
     this.conversations.set(conversation.id, conversation);
     this.others.delete(conversation.id);
-    this.say("conversations");
+    this.say('conversations');
     return conversation;
   }
 
   /** Those that are no part of a forum, last active first. */
   talks() {
-    return [...this.conversations.values()].filter((it) => !it.forum_id && it.kind !== "feed" && !it.type);
+    return [...this.conversations.values()].filter((it) => !it.forum_id && it.kind !== 'feed' && !it.type);
   }
 
   unreadOf(forum) {
     let unread = 0;
-    for (const it of this.conversations.values()) if (it.forum_id === forum.id && it.level !== "nothing") unread += it.unread_count ?? 0;
+    for (const it of this.conversations.values())
+      if (it.forum_id === forum.id && it.level !== 'nothing') unread += it.unread_count ?? 0;
     return unread;
   }
 
@@ -287,21 +313,29 @@ export class Place extends EventTarget {
     if (known) return known;
     if (id && this.isFollowed) this.parley.person(id);
     else if (id && !this.asked.has(id)) {
-      this.asked.set(id, this.call("GET", `/users/${encodeURIComponent(id)}`).then(
-        (it) => { this.people.set(it.id, it); this.#sayOnce("people"); return it; },
-        () => null));
+      this.asked.set(
+        id,
+        this.call('GET', `/users/${encodeURIComponent(id)}`).then(
+          (it) => {
+            this.people.set(it.id, it);
+            this.#sayOnce('people');
+            return it;
+          },
+          () => null,
+        ),
+      );
     }
-    return { id, name: "", display_name: "", avatar: id ? `/api/v1/users/${id}/avatar` : "/icon.svg" };
+    return { id, name: '', display_name: '', avatar: id ? `/api/v1/users/${id}/avatar` : '/icon.svg' };
   }
 
   nameOf(id) {
     const person = this.person(id);
-    return person.display_name || person.name || "";
+    return person.display_name || person.name || '';
   }
 
   async personNamed(name) {
     for (const it of this.people.values()) if (it.name === name) return it;
-    const found = await this.call("GET", `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
+    const found = await this.call('GET', `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
     if (!this.people.has(found.id)) this.people.set(found.id, found);
     return found;
   }
@@ -309,13 +343,15 @@ export class Place extends EventTarget {
   /** Those whose name begins so; without a network, among those who are known here. */
   async findPeople(start) {
     try {
-      const page = await this.call("GET", "/users", { query: { query: start || undefined, limit: 20 }, tries: 1 });
+      const page = await this.call('GET', '/users', { query: { query: start || undefined, limit: 20 }, tries: 1 });
       for (const it of page.data) if (!this.people.has(it.id)) this.people.set(it.id, it);
       return page.data;
     } catch (error) {
-      if (error.code !== "network") throw error;
-      const wanted = (start ?? "").toLowerCase();
-      return [...this.people.values()].filter((it) => [it.name, it.display_name].some((name) => name?.toLowerCase().startsWith(wanted)));
+      if (error.code !== 'network') throw error;
+      const wanted = (start ?? '').toLowerCase();
+      return [...this.people.values()].filter((it) =>
+        [it.name, it.display_name].some((name) => name?.toLowerCase().startsWith(wanted)),
+      );
     }
   }
 
@@ -330,7 +366,7 @@ export class Place extends EventTarget {
     const known = this.streams.get(conversation.id);
     if (known) return known;
     const stream = this.parley
-      ? new (await import("./stream.js")).Stream(this, conversation)
+      ? new (await import('./stream.js')).Stream(this, conversation)
       : new VisitorStream(this, conversation);
     this.streams.set(conversation.id, stream);
     return stream;
@@ -345,11 +381,11 @@ export class Place extends EventTarget {
     if (this.isFollowed && this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq) {
       return this.parley.markRead({ ...message, conversation_id: conversation.id });
     }
-    const mark = await this.call("PUT", `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
+    const mark = await this.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
     const known = this.conversations.get(conversation.id);
     if (!known || this.isFollowed) return undefined;
     Object.assign(known, { read_up_to: mark.read_up_to, unread_count: mark.unread_count });
-    return this.say("conversations");
+    return this.say('conversations');
   }
 
   /** How many things wait to be sent. */
@@ -369,7 +405,7 @@ export class Place extends EventTarget {
   /** Who was called, and by whom; nothing where the server does not say. */
   async loadInbox() {
     try {
-      const page = await this.call("GET", "/inbox", { query: { unread: true, limit: 50 }, tries: 1 });
+      const page = await this.call('GET', '/inbox', { query: { unread: true, limit: 50 }, tries: 1 });
       this.inbox = page.unread?.all ?? page.data.length;
       this.inboxNewest = page.data[0]?.id ?? null;
       return page.data;
@@ -380,7 +416,7 @@ export class Place extends EventTarget {
   }
 
   async readInbox() {
-    if (this.inboxNewest) await this.call("PUT", "/inbox/read", { body: { up_to: this.inboxNewest } });
+    if (this.inboxNewest) await this.call('PUT', '/inbox/read', { body: { up_to: this.inboxNewest } });
   }
 
   /** Whether all that this device holds of a conversation is what the server holds; mended where it is not. */
@@ -391,12 +427,15 @@ export class Place extends EventTarget {
   /** The server's answer; without a network what is held here. */
   async search(query, signal) {
     try {
-      const page = await this.call("GET", "/messages/search", { query, signal, tries: 1 });
+      const page = await this.call('GET', '/messages/search', { query, signal, tries: 1 });
       return { data: page.data, isHeld: false };
     } catch (error) {
       if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
       const { has, q, limit } = query;
-      const held = await this.parley.searchHeld({ q, limit, ...(["file", "link"].includes(has) ? { has } : {}) }, signal);
+      const held = await this.parley.searchHeld(
+        { q, limit, ...(['file', 'link'].includes(has) ? { has } : {}) },
+        signal,
+      );
       return { data: held.map((message) => ({ message })), isHeld: true };
     }
   }
@@ -404,7 +443,7 @@ export class Place extends EventTarget {
   /** Ends the session and forgets everything that this device holds. */
   async signOut({ isForced = false } = {}) {
     await this.parley.signOut({ isForced });
-    (await import("./worker.js")).forgetPictures();
+    (await import('./worker.js')).forgetPictures();
     this.parley = null;
     this.isFollowed = false;
     this.client = new Client();

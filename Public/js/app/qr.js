@@ -1,14 +1,35 @@
 // A QR code (ISO/IEC 18004) of a short text: bytes, error correction L, versions 1 to 10, mask by the least penalty.
 // Enough for an invite's address, and nothing that would have to be fetched from elsewhere.
 
-import { say } from "./text.js";
+import { say } from './text.js';
 
 /** By version: error-correction words a block, blocks of the first size and their data words, and of the second. */
 const VERSIONS = [
-  null, [7, 1, 19, 0, 0], [10, 1, 34, 0, 0], [15, 1, 55, 0, 0], [20, 1, 80, 0, 0], [26, 1, 108, 0, 0], [18, 2, 68, 0, 0],
-  [20, 2, 78, 0, 0], [24, 2, 97, 0, 0], [30, 2, 116, 0, 0], [18, 2, 68, 2, 69],
+  null,
+  [7, 1, 19, 0, 0],
+  [10, 1, 34, 0, 0],
+  [15, 1, 55, 0, 0],
+  [20, 1, 80, 0, 0],
+  [26, 1, 108, 0, 0],
+  [18, 2, 68, 0, 0],
+  [20, 2, 78, 0, 0],
+  [24, 2, 97, 0, 0],
+  [30, 2, 116, 0, 0],
+  [18, 2, 68, 2, 69],
 ];
-const ALIGNMENTS = [null, [], [6, 18], [6, 22], [6, 26], [6, 30], [6, 34], [6, 22, 38], [6, 24, 42], [6, 26, 46], [6, 28, 50]];
+const ALIGNMENTS = [
+  null,
+  [],
+  [6, 18],
+  [6, 22],
+  [6, 26],
+  [6, 30],
+  [6, 34],
+  [6, 22, 38],
+  [6, 24, 42],
+  [6, 26, 46],
+  [6, 28, 50],
+];
 
 const EXP = new Uint8Array(512);
 const LOG = new Uint8Array(256);
@@ -23,7 +44,7 @@ const times = (a, b) => (a && b ? EXP[LOG[a] + LOG[b]] : 0);
 export function qrModules(text) {
   const bytes = new TextEncoder().encode(text);
   const version = VERSIONS.findIndex((it, index) => it && capacity(index) >= bytes.length + (index > 9 ? 3 : 2));
-  if (version < 1) throw new RangeError("too long for a code");
+  if (version < 1) throw new RangeError('too long for a code');
   const size = 17 + 4 * version;
   const words = codewords(bytes, version);
   let best = null;
@@ -42,7 +63,9 @@ const capacity = (version) => {
 
 function codewords(bytes, version) {
   const bits = [];
-  const put = (value, length) => { for (let bit = length - 1; bit >= 0; bit--) bits.push((value >> bit) & 1); };
+  const put = (value, length) => {
+    for (let bit = length - 1; bit >= 0; bit--) bits.push((value >> bit) & 1);
+  };
   put(4, 4);
   put(bytes.length, version > 9 ? 16 : 8);
   for (const it of bytes) put(it, 8);
@@ -51,7 +74,7 @@ function codewords(bytes, version) {
   while (bits.length % 8) bits.push(0);
   for (let pad = 0xec; bits.length < total; pad ^= 0xec ^ 0x11) put(pad, 8);
   const data = [];
-  for (let at = 0; at < bits.length; at += 8) data.push(parseInt(bits.slice(at, at + 8).join(""), 2));
+  for (let at = 0; at < bits.length; at += 8) data.push(parseInt(bits.slice(at, at + 8).join(''), 2));
 
   const [correction, a, n, b, m] = VERSIONS[version];
   const blocks = [];
@@ -63,7 +86,8 @@ function codewords(bytes, version) {
   }
   const checks = blocks.map((it) => remainder(it, correction));
   const out = [];
-  for (let column = 0; column < Math.max(n, m); column++) for (const it of blocks) if (column < it.length) out.push(it[column]);
+  for (let column = 0; column < Math.max(n, m); column++)
+    for (const it of blocks) if (column < it.length) out.push(it[column]);
   for (let column = 0; column < correction; column++) for (const it of checks) out.push(it[column]);
   return out;
 }
@@ -73,26 +97,43 @@ function remainder(data, degree) {
   let generator = [1];
   for (let power = 0; power < degree; power++) {
     const next = [...generator, 0];
-    generator.forEach((it, index) => { next[index + 1] ^= times(it, EXP[power]); });
+    generator.forEach((it, index) => {
+      next[index + 1] ^= times(it, EXP[power]);
+    });
     generator = next;
   }
   const rest = [...data, ...new Array(degree).fill(0)];
   for (let at = 0; at < data.length; at++) {
     const factor = rest[at];
-    if (factor) generator.forEach((it, index) => { rest[at + index] ^= times(it, factor); });
+    if (factor)
+      generator.forEach((it, index) => {
+        rest[at + index] ^= times(it, factor);
+      });
   }
   return rest.slice(data.length);
 }
 
 const MASKS = [
-  (r, c) => (r + c) % 2, (r) => r % 2, (r, c) => c % 3, (r, c) => (r + c) % 3, (r, c) => (Math.floor(r / 2) + Math.floor(c / 3)) % 2,
-  (r, c) => ((r * c) % 2) + ((r * c) % 3), (r, c) => (((r * c) % 2) + ((r * c) % 3)) % 2, (r, c) => (((r + c) % 2) + ((r * c) % 3)) % 2,
+  (r, c) => (r + c) % 2,
+  (r) => r % 2,
+  (r, c) => c % 3,
+  (r, c) => (r + c) % 3,
+  (r, c) => (Math.floor(r / 2) + Math.floor(c / 3)) % 2,
+  (r, c) => ((r * c) % 2) + ((r * c) % 3),
+  (r, c) => (((r * c) % 2) + ((r * c) % 3)) % 2,
+  (r, c) => (((r + c) % 2) + ((r * c) % 3)) % 2,
 ];
 
 function draw(version, size, words, mask) {
   const modules = Array.from({ length: size }, () => new Array(size).fill(null));
-  const set = (row, column, dark) => { if (row >= 0 && column >= 0 && row < size && column < size) modules[row][column] = !!dark; };
-  for (const [row, column] of [[0, 0], [0, size - 7], [size - 7, 0]]) {
+  const set = (row, column, dark) => {
+    if (row >= 0 && column >= 0 && row < size && column < size) modules[row][column] = !!dark;
+  };
+  for (const [row, column] of [
+    [0, 0],
+    [0, size - 7],
+    [size - 7, 0],
+  ]) {
     for (let y = -1; y < 8; y++) {
       for (let x = -1; x < 8; x++) {
         const ring = Math.max(Math.abs(x - 3), Math.abs(y - 3));
@@ -104,7 +145,8 @@ function draw(version, size, words, mask) {
   for (const row of centres) {
     for (const column of centres) {
       if (modules[row][column] !== null) continue;
-      for (let y = -2; y <= 2; y++) for (let x = -2; x <= 2; x++) set(row + y, column + x, Math.max(Math.abs(x), Math.abs(y)) !== 1);
+      for (let y = -2; y <= 2; y++)
+        for (let x = -2; x <= 2; x++) set(row + y, column + x, Math.max(Math.abs(x), Math.abs(y)) !== 1);
     }
   }
   for (let at = 8; at < size - 8; at++) {
@@ -176,32 +218,42 @@ function penalty(modules, size) {
     }
     for (let column = 0; column < size; column++) {
       if (modules[row][column]) dark += 1;
-      if (row && column && modules[row][column] === modules[row - 1][column] && modules[row][column] === modules[row][column - 1]
-        && modules[row][column] === modules[row - 1][column - 1]) cost += 3;
+      if (
+        row &&
+        column &&
+        modules[row][column] === modules[row - 1][column] &&
+        modules[row][column] === modules[row][column - 1] &&
+        modules[row][column] === modules[row - 1][column - 1]
+      )
+        cost += 3;
     }
   }
   return cost + 10 * Math.floor(Math.abs((dark * 20) / (size * size) - 10));
 }
 
 /** As a picture: dark on white whatever the theme, with the quiet zone that readers ask for. */
-export function qr(text, label = say("invite.qr")) {
+export function qr(text, label = say('invite.qr')) {
   const modules = qrModules(text);
   const quiet = 4;
   const size = modules.length + 2 * quiet;
-  let path = "";
-  modules.forEach((row, y) => row.forEach((dark, x) => { if (dark) path += `M${x + quiet} ${y + quiet}h1v1h-1z`; }));
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
-  svg.setAttribute("class", "qr-code");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", label);
+  let path = '';
+  modules.forEach((row, y) =>
+    row.forEach((dark, x) => {
+      if (dark) path += `M${x + quiet} ${y + quiet}h1v1h-1z`;
+    }),
+  );
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('viewBox', `0 0 ${size} ${size}`);
+  svg.setAttribute('class', 'qr-code');
+  svg.setAttribute('role', 'img');
+  svg.setAttribute('aria-label', label);
   const shape = (d, fill) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    node.setAttribute("d", d);
-    node.setAttribute("fill", fill);
+    const node = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    node.setAttribute('d', d);
+    node.setAttribute('fill', fill);
     svg.append(node);
   };
-  shape(`M0 0h${size}v${size}h-${size}z`, "#fff");
-  shape(path, "#000");
+  shape(`M0 0h${size}v${size}h-${size}z`, '#fff');
+  shape(path, '#000');
   return svg;
 }

@@ -1,13 +1,13 @@
 // A text with its marks, as elements: the tree is the library's, and what the app draws itself is chosen here.
 
-import { buildNodes, parseMarkup, plainText } from "../parley/markup.js";
-import { el } from "./dom.js";
-import { codeBlock } from "./parts/code.js";
-import { say } from "./text.js";
+import { buildNodes, parseMarkup, plainText } from '../parley/markup.js';
+import { el } from './dom.js';
+import { codeBlock } from './parts/code.js';
+import { say } from './text.js';
 
 const EMOJI = /\p{Extended_Pictographic}/u;
-const EMOJI_ALONE =
-  /^(?:\s*(?:\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f)*|\p{Regional_Indicator}{2})){1,3}\s*$/u;
+const ONE = String.raw`\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f)*`;
+const EMOJI_ALONE = new RegExp(String.raw`^(?:\s*(?:${ONE}|\p{Regional_Indicator}{2})){1,3}\s*$`, 'u');
 
 /** At most three emoji and nothing else: shown large, without a bubble. */
 export function isEmojiAlone(text) {
@@ -15,40 +15,55 @@ export function isEmojiAlone(text) {
 }
 
 export function rich(text) {
-  return el("div.rich", { dir: "auto" }, buildNodes(parseMarkup(String(text ?? "")).children, { make }));
+  return el('div.rich', { dir: 'auto' }, buildNodes(parseMarkup(String(text ?? '')).children, { make }));
 }
 
 /** One line of it, for lists. */
 export function plain(text, limit = 200) {
-  return plainText(parseMarkup(String(text ?? "").slice(0, 4 * limit)), limit).replaceAll("\n", " ");
+  return plainText(parseMarkup(String(text ?? '').slice(0, 4 * limit)), limit).replaceAll('\n', ' ');
 }
 
 function make(node, children) {
   switch (node.type) {
-    case "mention": return el("a.mention", { href: `/u/${encodeURIComponent(node.text.replace(/^@/, ""))}` }, node.text);
-    case "hashtag": return el("a.hashtag", { href: `/search?q=${encodeURIComponent(node.text)}` }, node.text);
-    case "codeBlock": return codeBlock(node.text.replace(/\n$/, ""), node.language);
-    case "spoiler": return spoiler(children);
-    case "link": return link(node, children);
-    default: return null;
+    case 'mention':
+      return el('a.mention', { href: `/u/${encodeURIComponent(node.text.replace(/^@/, ''))}` }, node.text);
+    case 'hashtag':
+      return el('a.hashtag', { href: `/search?q=${encodeURIComponent(node.text)}` }, node.text);
+    case 'codeBlock':
+      return codeBlock(node.text.replace(/\n$/, ''), node.language);
+    case 'spoiler':
+      return spoiler(children);
+    case 'link':
+      return link(node, children);
+    default:
+      return null;
   }
 }
 
 function link(node, children) {
   const isHere = new URL(node.href, location.origin).origin === location.origin;
-  return el("a", {
-    href: node.href, title: node.title ?? (node.href.startsWith("http:") ? say("link.plain") : null),
-    ...(isHere ? {} : { target: "_blank", rel: "noopener noreferrer nofollow ugc" }),
-  }, children);
+  return el(
+    'a',
+    {
+      href: node.href,
+      title: node.title ?? (node.href.startsWith('http:') ? say('link.plain') : null),
+      ...(isHere ? {} : { target: '_blank', rel: 'noopener noreferrer nofollow ugc' }),
+    },
+    children,
+  );
 }
 
 function spoiler(children) {
-  const node = el("button.spoiler", { aria: { expanded: "false", label: say("message.spoiler") } }, el("span", { inert: true }, children));
-  node.addEventListener("click", (event) => {
-    if (node.getAttribute("aria-expanded") === "true") return;
+  const node = el(
+    'button.spoiler',
+    { aria: { expanded: 'false', label: say('message.spoiler') } },
+    el('span', { inert: true }, children),
+  );
+  node.addEventListener('click', (event) => {
+    if (node.getAttribute('aria-expanded') === 'true') return;
     event.preventDefault();
-    node.setAttribute("aria-expanded", "true");
-    node.removeAttribute("aria-label");
+    node.setAttribute('aria-expanded', 'true');
+    node.removeAttribute('aria-label');
     node.firstChild.inert = false;
   });
   return node;

@@ -3,40 +3,42 @@
 
 /** [pattern, page module, name of what it exports]; the first that fits. */
 const routes = [
-  [/^\/$/, "inbox"],
-  [/^\/forums$/, "forums"],
-  [/^\/forums\/new$/, "newforum"],
-  [/^\/f\/(?<id>\d+)(?:-[^/]*)?$/, "forum"],
-  [/^\/f\/(?<id>\d+)(?:-[^/]*)?\/(?<tab>room|topics|new|about|edit)$/, "forum"],
-  [/^\/t\/(?<id>\d+)(?:-[^/]*)?$/, "talk"],
-  [/^\/c\/(?<id>\d+)(?:-[^/]*)?$/, "talk"],
-  [/^\/m\/(?<message>\d+)$/, "message"],
-  [/^\/messages$/, "messages"],
-  [/^\/messages\/new$/, "messages", "write"],
-  [/^\/search$/, "search"],
-  [/^\/u\/(?<name>[^/]+)$/, "person"],
-  [/^\/you(?:\/(?<part>[a-z]+))?$/, "you"],
-  [/^\/admin(?:\/(?<part>[a-z]+))?$/, "admin"],
-  [/^\/i\/(?<code>[^/]+)$/, "door", "invite"],
-  [/^\/setup\/(?<code>[^/]+)$/, "door", "setUp"],
-  [/^\/reset\/(?<code>[^/]+)$/, "door", "reset"],
-  [/^\/sign-in$/, "door", "signIn"],
+  [/^\/$/, 'inbox'],
+  [/^\/forums$/, 'forums'],
+  [/^\/forums\/new$/, 'newforum'],
+  [/^\/f\/(?<id>\d+)(?:-[^/]*)?$/, 'forum'],
+  [/^\/f\/(?<id>\d+)(?:-[^/]*)?\/(?<tab>room|topics|new|about|edit)$/, 'forum'],
+  [/^\/t\/(?<id>\d+)(?:-[^/]*)?$/, 'talk'],
+  [/^\/c\/(?<id>\d+)(?:-[^/]*)?$/, 'talk'],
+  [/^\/m\/(?<message>\d+)$/, 'message'],
+  [/^\/messages$/, 'messages'],
+  [/^\/messages\/new$/, 'messages', 'write'],
+  [/^\/search$/, 'search'],
+  [/^\/u\/(?<name>[^/]+)$/, 'person'],
+  [/^\/you(?:\/(?<part>[a-z]+))?$/, 'you'],
+  [/^\/admin(?:\/(?<part>[a-z]+))?$/, 'admin'],
+  [/^\/i\/(?<code>[^/]+)$/, 'door', 'invite'],
+  [/^\/setup\/(?<code>[^/]+)$/, 'door', 'setUp'],
+  [/^\/reset\/(?<code>[^/]+)$/, 'door', 'reset'],
+  [/^\/sign-in$/, 'door', 'signIn'],
 ];
 
 /** What a visitor may open; for all else, the way in. */
-const open = new Set(["forums", "forum", "talk", "message", "person", "door"]);
+const open = new Set(['forums', 'forum', 'talk', 'message', 'person', 'door']);
 
 export function match(address, isIn) {
   const { pathname, searchParams } = new URL(address, location.origin);
-  for (const [pattern, module, name = "open"] of routes) {
+  for (const [pattern, module, name = 'open'] of routes) {
     const found = pattern.exec(pathname);
     if (!found) continue;
-    const groups = Object.fromEntries(Object.entries(found.groups ?? {}).map(([key, value]) => [key, value && decodeURIComponent(value)]));
-    if (!isIn && module === "inbox") return { module: "door", name: "front", params: {} };
-    if (!isIn && !open.has(module)) return { module: "door", name: "signIn", params: { back: pathname } };
+    const groups = Object.fromEntries(
+      Object.entries(found.groups ?? {}).map(([key, value]) => [key, value && decodeURIComponent(value)]),
+    );
+    if (!isIn && module === 'inbox') return { module: 'door', name: 'front', params: {} };
+    if (!isIn && !open.has(module)) return { module: 'door', name: 'signIn', params: { back: pathname } };
     return { module, name, params: { ...groups, query: searchParams } };
   }
-  return { module: "gone", name: "open", params: {} };
+  return { module: 'gone', name: 'open', params: {} };
 }
 
 export class Router {
@@ -44,16 +46,31 @@ export class Router {
   constructor(show) {
     this.show = show;
     this.depth = history.state?.depth ?? 0;
-    history.scrollRestoration = "manual";
-    addEventListener("popstate", (event) => {
+    history.scrollRestoration = 'manual';
+    addEventListener('popstate', (event) => {
       this.depth = event.state?.depth ?? 0;
       this.show(location.href, event.state?.left ?? null);
     });
-    document.addEventListener("click", (event) => {
-      const link = event.target.closest?.("a[href]");
-      if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    document.addEventListener('click', (event) => {
+      const link = event.target.closest?.('a[href]');
+      if (
+        !link ||
+        event.defaultPrevented ||
+        event.button !== 0 ||
+        event.metaKey ||
+        event.ctrlKey ||
+        event.shiftKey ||
+        event.altKey
+      )
+        return;
       const url = new URL(link.href, location.origin);
-      if (url.origin !== location.origin || link.target === "_blank" || link.hasAttribute("download") || url.pathname.startsWith("/api/")) return;
+      if (
+        url.origin !== location.origin ||
+        link.target === '_blank' ||
+        link.hasAttribute('download') ||
+        url.pathname.startsWith('/api/')
+      )
+        return;
       event.preventDefault();
       this.go(url.pathname + url.search);
     });
@@ -62,15 +79,15 @@ export class Router {
   go(address, { replace = false } = {}) {
     if (address === location.pathname + location.search) replace = true;
     if (!replace) {
-      history.replaceState({ ...history.state, depth: this.depth, left: this.leave?.() ?? null }, "");
+      history.replaceState({ ...history.state, depth: this.depth, left: this.leave?.() ?? null }, '');
       this.depth += 1;
     }
-    history[replace ? "replaceState" : "pushState"]({ depth: this.depth }, "", address);
+    history[replace ? 'replaceState' : 'pushState']({ depth: this.depth }, '', address);
     this.show(location.href, null);
   }
 
   /** Where the person came from, or `otherwise` when they came from outside. */
-  back(otherwise = "/") {
+  back(otherwise = '/') {
     if (this.depth > 0) history.back();
     else this.go(otherwise, { replace: true });
   }
@@ -82,15 +99,20 @@ export class Router {
 
 /** `12-garden`: an id with words that make an address readable. */
 export function slug(id, title) {
-  const words = (title ?? "").toLowerCase().normalize("NFKD").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+  const words = (title ?? '')
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60);
   return words ? `${id}-${words}` : id;
 }
 
-export const forumAddress = (forum, tab) => `/f/${slug(forum.id, forum.title)}${tab ? `/${tab}` : ""}`;
+export const forumAddress = (forum, tab) => `/f/${slug(forum.id, forum.title)}${tab ? `/${tab}` : ''}`;
 export const topicAddress = (topic) => `/t/${slug(topic.id, topic.title)}`;
 
 export function talkAddress(conversation) {
-  if (conversation.kind === "topic") return topicAddress(conversation);
-  if (conversation.kind === "room") return `/f/${conversation.forum_id}/room`;
+  if (conversation.kind === 'topic') return topicAddress(conversation);
+  if (conversation.kind === 'room') return `/f/${conversation.forum_id}/room`;
   return `/c/${conversation.id}`;
 }

@@ -1,16 +1,16 @@
 // What stands around every page: sidebar, bottom bar, the page itself, what floats, and the keys that work everywhere.
 
-import { el, isTyping } from "./dom.js";
-import { rememberLook } from "./look.js";
-import { banner } from "./parts/banner.js";
-import { empty, skeleton } from "./parts/empty.js";
-import { bottomBar, sidebar } from "./parts/sidebar.js";
-import { button } from "./parts/button.js";
-import { toast } from "./parts/toast.js";
-import { plain } from "./rich.js";
-import { forumAddress, match, Router, talkAddress } from "./router.js";
-import { say, sayProblem } from "./text.js";
-import { clock } from "./times.js";
+import { el, isTyping } from './dom.js';
+import { rememberLook } from './look.js';
+import { banner } from './parts/banner.js';
+import { empty, skeleton } from './parts/empty.js';
+import { bottomBar, sidebar } from './parts/sidebar.js';
+import { button } from './parts/button.js';
+import { toast } from './parts/toast.js';
+import { plain } from './rich.js';
+import { forumAddress, match, Router, talkAddress } from './router.js';
+import { say, sayProblem } from './text.js';
+import { clock } from './times.js';
 
 const WAIT = 300;
 
@@ -19,19 +19,35 @@ export class Shell {
     this.place = place;
     this.router = new Router((address, restore) => this.show(address, restore));
     this.router.leave = () => this.leave();
-    this.main = el("main.page", { id: "page", tabindex: "-1" });
-    this.live = el("div.spoken", { aria: { live: "polite" } });
+    this.main = el('main.page', { id: 'page', tabindex: '-1' });
+    this.live = el('div.spoken', { aria: { live: 'polite' } });
     this.said = [];
     this.page = null;
-    this.node = el("div.shell");
-    for (const name of ["me", "forums", "conversations", "state", "people"]) place.addEventListener(name, () => this.soon());
-    place.addEventListener("reset", (event) => toast(say("reset.done", { time: clock(new Date(event.detail.at)) })));
-    place.addEventListener("failed", (event) => this.failed(event.detail));
-    place.addEventListener("event", (event) => this.notice(event.detail));
-    place.addEventListener("out", () => this.router.go("/", { replace: true }));
-    addEventListener("keydown", (event) => this.pressed(event));
-    document.body.append(el("a.skip", { href: "#page", on: { click: (event) => { event.preventDefault(); this.main.focus(); } } }, say("place.skip")),
-      this.node, this.live);
+    this.node = el('div.shell');
+    for (const name of ['me', 'forums', 'conversations', 'state', 'people'])
+      place.addEventListener(name, () => this.soon());
+    place.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
+    place.addEventListener('failed', (event) => this.failed(event.detail));
+    place.addEventListener('event', (event) => this.notice(event.detail));
+    place.addEventListener('out', () => this.router.go('/', { replace: true }));
+    addEventListener('keydown', (event) => this.pressed(event));
+    document.body.append(
+      el(
+        'a.skip',
+        {
+          href: '#page',
+          on: {
+            click: (event) => {
+              event.preventDefault();
+              this.main.focus();
+            },
+          },
+        },
+        say('place.skip'),
+      ),
+      this.node,
+      this.live,
+    );
   }
 
   start() {
@@ -54,7 +70,9 @@ export class Shell {
   async show(address, restore) {
     const found = match(address, !!this.place.me);
     const turn = (this.turn = {});
-    const waiting = setTimeout(() => { if (this.turn === turn) this.main.replaceChildren(el("div.page-column", null, skeleton())); }, WAIT);
+    const waiting = setTimeout(() => {
+      if (this.turn === turn) this.main.replaceChildren(el('div.page-column', null, skeleton()));
+    }, WAIT);
     let page;
     try {
       if (this.place.fault) throw this.place.fault;
@@ -73,10 +91,10 @@ export class Shell {
     this.frame();
     this.main.replaceChildren(...[page.node].flat());
     this.offline();
-    document.title = [page.title, this.place.server?.name].filter(Boolean).join(" · ");
+    document.title = [page.title, this.place.server?.name].filter(Boolean).join(' · ');
     this.count();
     page.shown?.(restore);
-    const scroller = this.main.querySelector(".page-body");
+    const scroller = this.main.querySelector('.page-body');
     if (scroller && restore?.scroll) scroller.scrollTop = restore.scroll;
     if (!page.keepsFocus && !isTyping(document.activeElement)) this.main.focus({ preventScroll: true });
     document.body.dataset.ready = address;
@@ -84,20 +102,27 @@ export class Shell {
   }
 
   leave() {
-    return { scroll: this.main.querySelector(".page-body")?.scrollTop ?? 0, ...this.page?.leave?.() };
+    return { scroll: this.main.querySelector('.page-body')?.scrollTop ?? 0, ...this.page?.leave?.() };
   }
 
   faultPage(error) {
-    const isGone = ["not_found", "forbidden", "gone"].includes(error?.code);
-    if (!isGone && error?.code !== "network") console.error(error);
-    const key = isGone ? "fault.gone" : error?.code === "network" ? "fault.network" : "fault.other";
+    const isGone = ['not_found', 'forbidden', 'gone'].includes(error?.code);
+    if (!isGone && error?.code !== 'network') console.error(error);
+    const key = isGone ? 'fault.gone' : error?.code === 'network' ? 'fault.network' : 'fault.other';
     return {
-      title: say("fault.title"),
-      node: el("div.page-body", null, empty(say(key), {
-        picture: isGone ? "search" : "alert",
-        actions: [isGone ? button(say("fault.home"), { on: () => this.go("/") })
-          : button(say("act.retry"), { kind: "primary", on: () => location.reload() })],
-      })),
+      title: say('fault.title'),
+      node: el(
+        'div.page-body',
+        null,
+        empty(say(key), {
+          picture: isGone ? 'search' : 'alert',
+          actions: [
+            isGone
+              ? button(say('fault.home'), { on: () => this.go('/') })
+              : button(say('act.retry'), { kind: 'primary', on: () => location.reload() }),
+          ],
+        }),
+      ),
     };
   }
 
@@ -117,41 +142,57 @@ export class Shell {
   frame() {
     const { place } = this;
     const isOutside = !place.me || !!this.page?.isOutside;
-    this.node.classList.toggle("is-outside", isOutside);
-    this.node.classList.toggle("is-talking", !!this.page?.isTalk);
+    this.node.classList.toggle('is-outside', isOutside);
+    this.node.classList.toggle('is-talking', !!this.page?.isTalk);
     if (isOutside) {
       if (this.node.children.length !== 1) this.node.replaceChildren(this.main);
       return;
     }
     const view = this.view();
     const [side, bar] = [sidebar(view), bottomBar(view)];
-    const held = document.activeElement?.closest?.(".sidebar, .bottom-bar") ? document.activeElement.getAttribute("href") : null;
-    const scroll = this.side?.querySelector(".sidebar-list")?.scrollTop ?? 0;
+    const held = document.activeElement?.closest?.('.sidebar, .bottom-bar')
+      ? document.activeElement.getAttribute('href')
+      : null;
+    const scroll = this.side?.querySelector('.sidebar-list')?.scrollTop ?? 0;
     if (!this.main.isConnected || this.node.children.length === 1) this.node.replaceChildren(side, this.main, bar);
     else {
       this.side.replaceWith(side);
       this.bar.replaceWith(bar);
     }
     [this.side, this.bar] = [side, bar];
-    side.querySelector(".sidebar-list").scrollTop = scroll;
+    side.querySelector('.sidebar-list').scrollTop = scroll;
     if (held) this.node.querySelector(`[href="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
   }
 
   view() {
     const { place } = this;
     const talks = place.talks();
-    const messages = talks.reduce((sum, it) => sum + (it.level === "nothing" ? 0 : it.unread_count), 0);
+    const messages = talks.reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : it.unread_count), 0);
     const unread = place.inbox ?? messages;
     return {
-      community: { name: place.server.name }, me: place.me, state: place.state, here: this.page?.here ?? location.pathname,
-      inbox: { unread, loud: unread > 0 }, messages: { unread: messages, loud: true },
+      community: { name: place.server.name },
+      me: place.me,
+      state: place.state,
+      here: this.page?.here ?? location.pathname,
+      inbox: { unread, loud: unread > 0 },
+      messages: { unread: messages, loud: true },
       sections: place.sections().map(({ title, forums }) => ({
-        title, forums: forums.map((it) => ({ id: it.id, title: it.title, href: forumAddress(it), icon: forumIcon(it), unread: place.unreadOf(it) })),
+        title,
+        forums: forums.map((it) => ({
+          id: it.id,
+          title: it.title,
+          href: forumAddress(it),
+          icon: forumIcon(it),
+          unread: place.unreadOf(it),
+        })),
       })),
       conversations: talks.slice(0, 30).map((it) => ({
-        title: talkTitle(place, it), href: talkAddress(it), people: place.othersIn(it), unread: it.level === "nothing" ? 0 : it.unread_count,
+        title: talkTitle(place, it),
+        href: talkAddress(it),
+        people: place.othersIn(it),
+        unread: it.level === 'nothing' ? 0 : it.unread_count,
       })),
-      on: { search: () => this.commands(), newConversation: () => this.go("/messages/new") },
+      on: { search: () => this.commands(), newConversation: () => this.go('/messages/new') },
     };
   }
 
@@ -159,20 +200,20 @@ export class Shell {
   count() {
     if (!this.place.me) return;
     const count = this.view().inbox.unread;
-    document.title = `${count ? `(${count}) ` : ""}${document.title.replace(/^\(\d+\) /, "")}`;
+    document.title = `${count ? `(${count}) ` : ''}${document.title.replace(/^\(\d+\) /, '')}`;
     if (count) navigator.setAppBadge?.(count)?.catch(() => {});
     else navigator.clearAppBadge?.()?.catch(() => {});
   }
 
   /** One line under the header while the network is away. */
   offline() {
-    const line = this.main.querySelector(".offline-line");
-    if (this.place.state !== "offline" || !this.place.me) return line?.remove();
+    const line = this.main.querySelector('.offline-line');
+    if (this.place.state !== 'offline' || !this.place.me) return line?.remove();
     const waiting = this.place.waiting();
-    const node = banner(waiting ? say("offline.waiting", { n: waiting }) : say("offline.plain"), { kind: "bad" });
-    node.classList.add("offline-line");
+    const node = banner(waiting ? say('offline.waiting', { n: waiting }) : say('offline.plain'), { kind: 'bad' });
+    node.classList.add('offline-line');
     if (line) line.replaceWith(node);
-    else this.main.querySelector(".page-bar")?.after(node);
+    else this.main.querySelector('.page-bar')?.after(node);
     return undefined;
   }
 
@@ -180,10 +221,19 @@ export class Shell {
 
   panel(title, ...content) {
     this.closePanel();
-    this.side2 = el("aside.panel", { aria: { label: title } },
-      el("div.panel-head", null, el("h2", null, title), button(say("act.close"), { kind: "quiet", on: () => this.closePanel() })), content);
+    this.side2 = el(
+      'aside.panel',
+      { aria: { label: title } },
+      el(
+        'div.panel-head',
+        null,
+        el('h2', null, title),
+        button(say('act.close'), { kind: 'quiet', on: () => this.closePanel() }),
+      ),
+      content,
+    );
     this.main.after(this.side2);
-    this.side2.querySelector("button")?.focus();
+    this.side2.querySelector('button')?.focus();
   }
 
   closePanel() {
@@ -195,7 +245,7 @@ export class Shell {
 
   /** A message that was refused says so in its place; what else was refused says so here. */
   failed({ operation, problem }) {
-    if (operation.kind === "send") return;
+    if (operation.kind === 'send') return;
     toast(sayProblem(problem));
     this.place.parley?.cancel(operation.id);
   }
@@ -204,13 +254,23 @@ export class Shell {
   notice(event) {
     const { place } = this;
     const message = event.data;
-    if (event.event !== "message.created" || !document.hidden || place.me?.preferences?.notices === false) return;
-    if (!("Notification" in window) || Notification.permission !== "granted" || message.author_id === place.me?.id || message.machine_only) return;
+    if (event.event !== 'message.created' || !document.hidden || place.me?.preferences?.notices === false) return;
+    if (
+      !('Notification' in window) ||
+      Notification.permission !== 'granted' ||
+      message.author_id === place.me?.id ||
+      message.machine_only
+    )
+      return;
     const talk = place.conversations.get(message.conversation_id);
     const namesMe = (message.entities?.mentions ?? []).some((it) => it.user_id === place.me.id);
-    if (!talk || !(namesMe ? talk.level !== "nothing" : talk.level === "everything")) return;
-    const shown = new Notification(place.nameOf(message.author_id), { body: plain(message.text ?? "", 140), tag: talk.id, icon: "/icon.svg" });
-    shown.addEventListener("click", () => {
+    if (!talk || !(namesMe ? talk.level !== 'nothing' : talk.level === 'everything')) return;
+    const shown = new Notification(place.nameOf(message.author_id), {
+      body: plain(message.text ?? '', 140),
+      tag: talk.id,
+      icon: '/icon.svg',
+    });
+    shown.addEventListener('click', () => {
       focus();
       this.go(talkAddress(talk));
       shown.close();
@@ -225,7 +285,11 @@ export class Shell {
     if (this.saying) return;
     this.saying = setTimeout(() => {
       const people = new Set(this.said).size;
-      this.live.textContent = say(people > 1 ? "spoken.newFromSeveral" : "spoken.newFromOne", { n: this.said.length, people, name: this.said[0] });
+      this.live.textContent = say(people > 1 ? 'spoken.newFromSeveral' : 'spoken.newFromOne', {
+        n: this.said.length,
+        people,
+        name: this.said[0],
+      });
       this.said = [];
       this.saying = null;
     }, 3_000);
@@ -234,52 +298,60 @@ export class Shell {
   // MARK: Keys
 
   async commands() {
-    if (document.querySelector("dialog[open]")) return;
-    const { openCommands } = await import("./commands.js");
+    if (document.querySelector('dialog[open]')) return;
+    const { openCommands } = await import('./commands.js');
     openCommands(this);
   }
 
   pressed(event) {
     const { place } = this;
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && place.me) {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k' && place.me) {
       event.preventDefault();
       return this.commands();
     }
-    if (!place.me || document.querySelector("dialog[open]")) return undefined;
-    if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+    if (!place.me || document.querySelector('dialog[open]')) return undefined;
+    if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
       event.preventDefault();
-      return this.step(event.key === "ArrowDown" ? 1 : -1, event.shiftKey);
+      return this.step(event.key === 'ArrowDown' ? 1 : -1, event.shiftKey);
     }
     if (this.page?.pressed?.(event)) return event.preventDefault();
-    if (event.key === "Escape" && event.shiftKey) {
+    if (event.key === 'Escape' && event.shiftKey) {
       event.preventDefault();
       return this.markAllRead();
     }
-    if (event.key === "Escape" && this.side2) return this.closePanel();
-    if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || place.me.preferences?.letters === false) return undefined;
-    const second = this.lead === "g" ? { i: "/", f: "/forums", m: "/messages" }[event.key] : null;
-    this.lead = event.key === "g" ? "g" : null;
+    if (event.key === 'Escape' && this.side2) return this.closePanel();
+    if (
+      isTyping(event.target) ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      place.me.preferences?.letters === false
+    )
+      return undefined;
+    const second = this.lead === 'g' ? { i: '/', f: '/forums', m: '/messages' }[event.key] : null;
+    this.lead = event.key === 'g' ? 'g' : null;
     if (second) return this.go(second);
-    if (event.key === "/") {
+    if (event.key === '/') {
       event.preventDefault();
-      return this.go("/search");
+      return this.go('/search');
     }
-    if (event.key === "?") return import("./commands.js").then((it) => it.showKeys());
+    if (event.key === '?') return import('./commands.js').then((it) => it.showKeys());
     return undefined;
   }
 
   /** The conversation before or after this one, as the sidebar has them. */
   step(by, unreadOnly) {
-    const links = [...this.side.querySelectorAll(".sidebar-list .place")].slice(2);
-    const at = links.findIndex((it) => it.getAttribute("aria-current"));
+    const links = [...this.side.querySelectorAll('.sidebar-list .place')].slice(2);
+    const at = links.findIndex((it) => it.getAttribute('aria-current'));
     for (let index = at + by; index >= 0 && index < links.length; index += by) {
-      if (!unreadOnly || links[index].classList.contains("is-unread")) return this.go(links[index].getAttribute("href"));
+      if (!unreadOnly || links[index].classList.contains('is-unread'))
+        return this.go(links[index].getAttribute('href'));
     }
     return undefined;
   }
 
   async markAllRead() {
-    const { markAllRead } = await import("./commands.js");
+    const { markAllRead } = await import('./commands.js');
     return markAllRead(this);
   }
 }
@@ -291,7 +363,10 @@ export function forumIcon(forum) {
 /** What a conversation is called: its title, or who else is in it. */
 export function talkTitle(place, conversation) {
   if (conversation.title) return conversation.title;
-  if (conversation.kind === "room") return place.forums.get(conversation.forum_id)?.title ?? say("forum.room");
-  const names = place.othersIn(conversation).map((it) => it.display_name || it.name).filter(Boolean);
-  return names.length ? names.join(", ") : say("talk.alone");
+  if (conversation.kind === 'room') return place.forums.get(conversation.forum_id)?.title ?? say('forum.room');
+  const names = place
+    .othersIn(conversation)
+    .map((it) => it.display_name || it.name)
+    .filter(Boolean);
+  return names.length ? names.join(', ') : say('talk.alone');
 }

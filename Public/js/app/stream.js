@@ -1,6 +1,6 @@
 // The messages of one conversation as the view sees them: the library's window, with what waits to be sent at its end.
 
-import { sayProblem } from "./text.js";
+import { sayProblem } from './text.js';
 
 export class Stream extends EventTarget {
   constructor(place, conversation) {
@@ -42,7 +42,7 @@ export class Stream extends EventTarget {
     await (around ? this.window.around({ id: around }) : this.window.latest());
     if (this.window.problem && !this.shown.length && !this.window.problem.isTemporary) throw this.window.problem;
     this.isLoaded = true;
-    this.dispatchEvent(new Event("change"));
+    this.dispatchEvent(new Event('change'));
   }
 
   /** The first unread and those around it, if that is known here or can be found. */
@@ -79,19 +79,27 @@ export class Stream extends EventTarget {
 
   #take(window) {
     const me = this.place.me?.id;
-    this.shown = window.items.filter((it) => !it.isMuted).map((item) => {
-      const { message } = item;
-      const failed = item.operations.find((it) => it.state === "failed");
-      if (item.state === "sent") {
-        return message.author_id === me && message.status !== undefined ? { ...message, status: this.place.parley.statusOf(message) } : message;
-      }
-      return {
-        ...message, id: `w-${item.key}`, author_id: message.author_id ?? me, state: item.state === "failed" ? "failed" : "waiting",
-        operation: item.source.id, attachments: (message.files ?? []).map((it) => it.id),
-        ...(failed ? { fault: sayProblem(failed.reason) } : {}),
-      };
-    });
-    this.dispatchEvent(new Event("change"));
+    this.shown = window.items
+      .filter((it) => !it.isMuted)
+      .map((item) => {
+        const { message } = item;
+        const failed = item.operations.find((it) => it.state === 'failed');
+        if (item.state === 'sent') {
+          return message.author_id === me && message.status !== undefined
+            ? { ...message, status: this.place.parley.statusOf(message) }
+            : message;
+        }
+        return {
+          ...message,
+          id: `w-${item.key}`,
+          author_id: message.author_id ?? me,
+          state: item.state === 'failed' ? 'failed' : 'waiting',
+          operation: item.source.id,
+          attachments: (message.files ?? []).map((it) => it.id),
+          ...(failed ? { fault: sayProblem(failed.reason) } : {}),
+        };
+      });
+    this.dispatchEvent(new Event('change'));
   }
 
   /** What the server said of a message, by other ways than the outbox. */
@@ -99,7 +107,7 @@ export class Stream extends EventTarget {
     const name = `message:${message.id}`;
     const { parley } = this.place;
     if (parley.sync) parley.sync.want(name);
-    else parley.tabs.tell({ kind: "want", name });
+    else parley.tabs.tell({ kind: 'want', name });
   }
 
   #held(message) {
@@ -107,7 +115,11 @@ export class Stream extends EventTarget {
   }
 
   send({ text, replyTo, files = [] }) {
-    return this.place.parley.send(this.conversation.id, { text, ...(replyTo ? { reply_to: replyTo.id } : {}) }, files.map((it) => it.file));
+    return this.place.parley.send(
+      this.conversation.id,
+      { text, ...(replyTo ? { reply_to: replyTo.id } : {}) },
+      files.map((it) => it.file),
+    );
   }
 
   edit(message, text) {

@@ -2,24 +2,24 @@
 // depends on a number is an object of the forms that the language has, chosen by `n`.
 
 let messages = {};
-let plurals = new Intl.PluralRules("en");
-export let language = "en";
+let plurals = new Intl.PluralRules('en');
+export let language = 'en';
 
-export async function loadText(wanted = document.documentElement.lang || "en") {
-  const response = await fetch(`/lang/${wanted === "en-XA" ? "en" : wanted}.json`);
+export async function loadText(wanted = document.documentElement.lang || 'en') {
+  const response = await fetch(`/lang/${wanted === 'en-XA' ? 'en' : wanted}.json`);
   useText(await response.json(), wanted);
 }
 
-export function useText(table, wanted = "en") {
-  messages = wanted === "en-XA" ? pseudo(table) : table;
-  language = wanted === "en-XA" ? "en" : wanted;
+export function useText(table, wanted = 'en') {
+  messages = wanted === 'en-XA' ? pseudo(table) : table;
+  language = wanted === 'en-XA' ? 'en' : wanted;
   plurals = new Intl.PluralRules(language);
 }
 
 export function say(key, params) {
   let message = messages[key];
   if (message === undefined) return key;
-  if (typeof message === "object") message = message[plurals.select(Number(params?.n ?? 0))] ?? message.other;
+  if (typeof message === 'object') message = message[plurals.select(Number(params?.n ?? 0))] ?? message.other;
   return params ? message.replace(/\{(\w+)\}/g, (whole, name) => show(params[name], whole)) : message;
 }
 
@@ -29,16 +29,16 @@ export function knows(key) {
 
 function show(value, otherwise) {
   if (value === undefined || value === null) return otherwise;
-  return typeof value === "number" ? number(value) : String(value);
+  return typeof value === 'number' ? number(value) : String(value);
 }
 
 /** Groups of three from 10,000 on, parted by a narrow space: 1 042 reads as one number. */
 export function number(value) {
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 }
 
 export function bytes(count) {
-  const units = ["B", "KB", "MB", "GB"];
+  const units = ['B', 'KB', 'MB', 'GB'];
   let unit = 0;
   while (count >= 1000 && unit < units.length - 1) {
     count /= 1000;
@@ -51,22 +51,39 @@ export function bytes(count) {
 export function sayProblem(problem) {
   const field = problem?.errors?.[0];
   const keys = [
-    field && `problem.${field.field}.${field.code}`, field && `problem.${field.code}`,
+    field && `problem.${field.field}.${field.code}`,
+    field && `problem.${field.code}`,
     problem?.code && `problem.${problem.code}`,
   ];
-  const key = keys.find((it) => it && knows(it)) ?? "problem.other";
+  const key = keys.find((it) => it && knows(it)) ?? 'problem.other';
   return say(key, { ...problem?.params, ...field?.params });
 }
 
-/** English with every letter accented and a third longer: shows what was never put into the file, and what is cut off. */
+/** English with letters accented and a third longer: shows what was never put into the file, and what is cut off. */
 function pseudo(table) {
-  const accents = { a: "à", e: "é", i: "î", o: "ö", u: "ü", c: "ç", n: "ñ", y: "ý", A: "Å", E: "É", I: "Î", O: "Ö", U: "Ü" };
+  const accents = {
+    a: 'à',
+    e: 'é',
+    i: 'î',
+    o: 'ö',
+    u: 'ü',
+    c: 'ç',
+    n: 'ñ',
+    y: 'ý',
+    A: 'Å',
+    E: 'É',
+    I: 'Î',
+    O: 'Ö',
+    U: 'Ü',
+  };
   const bend = (text) => {
     const bent = text.replace(/\{\w+\}|[aeioucnyAEIOU]/g, (it) => accents[it] ?? it);
-    return `⟦${bent}${"~".repeat(Math.ceil(text.length / 3))}⟧`;
+    return `⟦${bent}${'~'.repeat(Math.ceil(text.length / 3))}⟧`;
   };
-  return Object.fromEntries(Object.entries(table).map(([key, value]) => [
-    key,
-    typeof value === "string" ? bend(value) : Object.fromEntries(Object.entries(value).map(([k, v]) => [k, bend(v)])),
-  ]));
+  return Object.fromEntries(
+    Object.entries(table).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? bend(value) : Object.fromEntries(Object.entries(value).map(([k, v]) => [k, bend(v)])),
+    ]),
+  );
 }

@@ -1,7 +1,7 @@
 // Times as people say them: "now", "4 min", "21:04", "Yesterday 21:04", "3 May". The full one stands in `<time>`.
 
-import { el } from "./dom.js";
-import { language, say } from "./text.js";
+import { el } from './dom.js';
+import { language, say } from './text.js';
 
 const DAY = 86_400_000;
 
@@ -16,53 +16,53 @@ function daysApart(date, now) {
 const formats = new Map();
 function format(name, date) {
   const options = {
-    clock: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-    day: { day: "numeric", month: "long" },
-    short: { day: "numeric", month: "short" },
-    dated: { day: "numeric", month: "short", year: "numeric" },
-    weekday: { weekday: "long", day: "numeric", month: "long" },
-    full: { dateStyle: "full", timeStyle: "short", hourCycle: "h23" },
+    clock: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    day: { day: 'numeric', month: 'long' },
+    short: { day: 'numeric', month: 'short' },
+    dated: { day: 'numeric', month: 'short', year: 'numeric' },
+    weekday: { weekday: 'long', day: 'numeric', month: 'long' },
+    full: { dateStyle: 'full', timeStyle: 'short', hourCycle: 'h23' },
   }[name];
-  const region = language === "en" ? "en-GB" : language;
+  const region = language === 'en' ? 'en-GB' : language;
   const key = `${region} ${name}`;
   if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(region, options));
   return formats.get(key).format(date);
 }
 
-export const clock = (date) => format("clock", date);
-export const full = (date) => format("full", date);
+export const clock = (date) => format('clock', date);
+export const full = (date) => format('full', date);
 
 /** In lists: as short as it can be. */
 export function brief(date, now = new Date()) {
   const minutes = Math.floor((now - date) / 60_000);
-  if (minutes < 1) return say("time.now");
-  if (minutes < 60) return say("time.minutes", { n: minutes });
+  if (minutes < 1) return say('time.now');
+  if (minutes < 60) return say('time.minutes', { n: minutes });
   const days = daysApart(date, now);
   if (days <= 0) return clock(date);
-  if (days === 1) return say("time.yesterday");
-  return date.getFullYear() === now.getFullYear() ? format("short", date) : format("dated", date);
+  if (days === 1) return say('time.yesterday');
+  return date.getFullYear() === now.getFullYear() ? format('short', date) : format('dated', date);
 }
 
 /** In texts: when exactly, in words that don't age within the day. */
 export function moment(date, now = new Date()) {
   const days = daysApart(date, now);
   if (days <= 0) return clock(date);
-  if (days === 1) return say("time.yesterdayAt", { time: clock(date) });
-  const day = date.getFullYear() === now.getFullYear() ? format("short", date) : format("dated", date);
-  return say("time.dayAt", { day, time: clock(date) });
+  if (days === 1) return say('time.yesterdayAt', { time: clock(date) });
+  const day = date.getFullYear() === now.getFullYear() ? format('short', date) : format('dated', date);
+  return say('time.dayAt', { day, time: clock(date) });
 }
 
 /** The quiet word between two days of a conversation. */
 export function day(date, now = new Date()) {
   const days = daysApart(date, now);
-  if (days <= 0) return say("time.today");
-  if (days === 1) return say("time.yesterday");
-  if (days < 7) return format("weekday", date);
-  return date.getFullYear() === now.getFullYear() ? format("day", date) : format("dated", date);
+  if (days <= 0) return say('time.today');
+  if (days === 1) return say('time.yesterday');
+  if (days < 7) return format('weekday', date);
+  return date.getFullYear() === now.getFullYear() ? format('day', date) : format('dated', date);
 }
 
 /** @param {string|Date} at @param {(date: Date) => string} words */
 export function time(at, words = brief) {
   const date = at instanceof Date ? at : new Date(at);
-  return el("time", { datetime: date.toISOString(), title: full(date) }, words(date));
+  return el('time', { datetime: date.toISOString(), title: full(date) }, words(date));
 }

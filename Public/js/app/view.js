@@ -1,13 +1,13 @@
 // The view of one conversation's messages: opens at the first unread, sticks to the newest, loads older ones at the top
 // without a jump, and keeps what is under the eye where it is, whatever arrives.
 
-import { el, refill } from "./dom.js";
-import { empty } from "./parts/empty.js";
-import { dayLine, newLine, pill } from "./parts/lines.js";
-import { messageElement } from "./parts/message.js";
-import { plain } from "./rich.js";
-import { say } from "./text.js";
-import { startOfDay } from "./times.js";
+import { el, refill } from './dom.js';
+import { empty } from './parts/empty.js';
+import { dayLine, newLine, pill } from './parts/lines.js';
+import { messageElement } from './parts/message.js';
+import { plain } from './rich.js';
+import { say } from './text.js';
+import { startOfDay } from './times.js';
 
 const GROUP = 5 * 60_000;
 const NEAR = 600;
@@ -25,24 +25,28 @@ export class MessageView {
     this.newFrom = options.readUpTo ?? null;
     this.unseen = 0;
     this.isStuck = true;
-    this.inner = el("div.stream-inner", { role: "feed", aria: { label: say("talk.messages"), busy: "false" } });
-    this.node = el("div.stream", { tabindex: "-1" }, this.inner);
-    this.pillPlace = el("div.stream-pill");
-    this.node.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.inner = el('div.stream-inner', { role: 'feed', aria: { label: say('talk.messages'), busy: 'false' } });
+    this.node = el('div.stream', { tabindex: '-1' }, this.inner);
+    this.pillPlace = el('div.stream-pill');
+    this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.onChange = () => this.draw();
-    this.stream.addEventListener("change", this.onChange);
-    this.resizing = new ResizeObserver(() => { if (this.isStuck) this.toEnd(); });
+    this.stream.addEventListener('change', this.onChange);
+    this.resizing = new ResizeObserver(() => {
+      if (this.isStuck) this.toEnd();
+    });
     this.resizing.observe(this.node);
     this.resizing.observe(this.inner);
-    this.onVisible = () => { if (!document.hidden) this.seen(); };
-    document.addEventListener("visibilitychange", this.onVisible);
-    addEventListener("focus", this.onVisible);
+    this.onVisible = () => {
+      if (!document.hidden) this.seen();
+    };
+    document.addEventListener('visibilitychange', this.onVisible);
+    addEventListener('focus', this.onVisible);
   }
 
   close() {
-    this.stream.removeEventListener("change", this.onChange);
-    document.removeEventListener("visibilitychange", this.onVisible);
-    removeEventListener("focus", this.onVisible);
+    this.stream.removeEventListener('change', this.onChange);
+    document.removeEventListener('visibilitychange', this.onVisible);
+    removeEventListener('focus', this.onVisible);
     this.resizing.disconnect();
     clearTimeout(this.reading);
   }
@@ -52,16 +56,16 @@ export class MessageView {
     this.draw();
     if (message) return this.mark(message);
     if (anchor) return this.hold(anchor);
-    const first = this.inner.querySelector(".new-line") ?? this.drawn.get(this.firstNew)?.node;
-    if (first && this.shape === "bubble") {
+    const first = this.inner.querySelector('.new-line') ?? this.drawn.get(this.firstNew)?.node;
+    if (first && this.shape === 'bubble') {
       this.isStuck = false;
       this.node.scrollTop = Math.max(0, first.offsetTop - this.node.clientHeight / 3);
       this.scrolled();
-    } else if (this.shape === "bubble") {
+    } else if (this.shape === 'bubble') {
       this.toEnd();
     } else if (first) {
       this.isStuck = false;
-      first.scrollIntoView({ block: "center" });
+      first.scrollIntoView({ block: 'center' });
     } else {
       this.isStuck = false;
     }
@@ -100,38 +104,61 @@ export class MessageView {
     let day = null;
     let hasNew = this.newFrom === null;
     if (this.head && !this.stream.hasOlder) nodes.push(this.head);
-    if (this.stream.hasOlder) nodes.push((this.more ??= el("p.stream-more", { aria: { live: "off" } }, say("list.older"))));
+    if (this.stream.hasOlder)
+      nodes.push((this.more ??= el('p.stream-more', { aria: { live: 'off' } }, say('list.older'))));
     shown.forEach((message, index) => {
       const previous = shown[index - 1];
       const next = shown[index + 1];
       const at = new Date(message.created_at);
       const date = startOfDay(at).getTime();
       const isNew = !hasNew && message.seq > this.newFrom && message.author_id !== this.me?.id && !message.deleted;
-      if (date !== day && this.shape === "bubble") {
+      if (date !== day && this.shape === 'bubble') {
         day = date;
-        nodes.push(this.keep(kept, `day ${date}`, "", () => dayLine(at)));
+        nodes.push(this.keep(kept, `day ${date}`, '', () => dayLine(at)));
       }
       if (isNew) {
         hasNew = true;
         this.firstNew = message.id;
-        if (previous || this.stream.hasOlder) nodes.push(this.keep(kept, "new", "", newLine));
+        if (previous || this.stream.hasOlder) nodes.push(this.keep(kept, 'new', '', newLine));
       }
       const first = !joins(previous, message) || isNew;
       const last = !joins(message, next);
       const author = this.person(message.author_id);
       const quote = this.quote(message.reply_to);
-      const key = JSON.stringify([message, first, last, author.display_name, author.name, author.avatar, quote, this.stream.latest > 0]);
-      nodes.push(this.keep(kept, message.id, key, () => messageElement(
-        { ...message, mentionsMe: this.namesMe(message) },
-        {
-          shape: this.shape, author, mine: !!this.me && message.author_id === this.me.id, first, last, quote,
-          size: this.stream.latest, act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
-          onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null, files: this.files,
-        })));
+      const key = JSON.stringify([
+        message,
+        first,
+        last,
+        author.display_name,
+        author.name,
+        author.avatar,
+        quote,
+        this.stream.latest > 0,
+      ]);
+      nodes.push(
+        this.keep(kept, message.id, key, () =>
+          messageElement(
+            { ...message, mentionsMe: this.namesMe(message) },
+            {
+              shape: this.shape,
+              author,
+              mine: !!this.me && message.author_id === this.me.id,
+              first,
+              last,
+              quote,
+              size: this.stream.latest,
+              act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
+              onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
+              files: this.files,
+            },
+          ),
+        ),
+      );
     });
     this.drawn = kept;
     this.last = shown.at(-1) ?? null;
-    if (!shown.length && this.stream.isLoaded && !this.stream.hasOlder) nodes.push((this.nothing ??= empty(this.emptyWords ?? say("talk.empty"), { picture: "messages" })));
+    if (!shown.length && this.stream.isLoaded && !this.stream.hasOlder)
+      nodes.push((this.nothing ??= empty(this.emptyWords ?? say('talk.empty'), { picture: 'messages' })));
     return nodes;
   }
 
@@ -165,11 +192,20 @@ export class MessageView {
     const found = this.stream.messages.find((it) => it.id === id) ?? this.quotes.get(id);
     if (found === undefined) {
       this.quotes.set(id, null);
-      this.fetch?.(id).then((it) => { this.quotes.set(id, it); this.draw(); }, () => {});
+      this.fetch?.(id).then(
+        (it) => {
+          this.quotes.set(id, it);
+          this.draw();
+        },
+        () => {},
+      );
     }
     if (!found) return null;
     const author = this.person(found.author_id);
-    return { author: author.display_name || author.name, text: found.deleted ? say("gone.author") : plain(found.text ?? "", 120) };
+    return {
+      author: author.display_name || author.name,
+      text: found.deleted ? say('gone.author') : plain(found.text ?? '', 120),
+    };
   }
 
   arrived(before) {
@@ -177,8 +213,8 @@ export class MessageView {
     if (!before || !last || last.id === before.id || this.stream.hasNewer) return;
     const node = this.drawn.get(last.id)?.node;
     if (last.author_id === this.me?.id) {
-      if (last.state === "waiting") {
-        node?.classList.add("is-arriving");
+      if (last.state === 'waiting') {
+        node?.classList.add('is-arriving');
         this.newFrom = null;
         this.toEnd();
       }
@@ -232,28 +268,28 @@ export class MessageView {
   scrolled() {
     this.isStuck = !this.stream.hasNewer && this.distance < AT_END;
     if (this.isStuck) this.unseen = 0;
-    if (this.node.scrollTop < NEAR && this.stream.hasOlder) this.load("older");
-    if (this.distance < NEAR && this.stream.hasNewer) this.load("newer");
+    if (this.node.scrollTop < NEAR && this.stream.hasOlder) this.load('older');
+    if (this.distance < NEAR && this.stream.hasNewer) this.load('newer');
     this.showPill();
     this.seen();
   }
 
   async load(which) {
     if (this.stream.isBusy) return;
-    this.inner.setAttribute("aria-busy", "true");
+    this.inner.setAttribute('aria-busy', 'true');
     try {
       await this.stream[which]();
     } catch (error) {
       this.onFault?.(error);
     } finally {
-      this.inner.setAttribute("aria-busy", "false");
+      this.inner.setAttribute('aria-busy', 'false');
     }
   }
 
   showPill() {
     const isFar = this.stream.hasNewer || this.distance > this.node.clientHeight;
-    const wants = this.shape === "bubble" && !this.isStuck && (this.unseen > 0 || isFar);
-    const key = wants ? `${this.unseen}` : "";
+    const wants = this.shape === 'bubble' && !this.isStuck && (this.unseen > 0 || isFar);
+    const key = wants ? `${this.unseen}` : '';
     if (this.pillKey === key) return;
     this.pillKey = key;
     refill(this.pillPlace, wants && pill(this.unseen, () => this.newest()));
@@ -264,10 +300,10 @@ export class MessageView {
     const node = this.drawn.get(id)?.node;
     if (!node) return;
     this.isStuck = false;
-    node.scrollIntoView({ block: "center" });
-    node.classList.add("is-shown");
+    node.scrollIntoView({ block: 'center' });
+    node.classList.add('is-shown');
     node.focus({ preventScroll: true });
-    setTimeout(() => node.classList.remove("is-shown"), 2_000);
+    setTimeout(() => node.classList.remove('is-shown'), 2_000);
     this.scrolled();
   }
 
@@ -278,7 +314,9 @@ export class MessageView {
     this.reading = setTimeout(() => {
       if (document.hidden || !this.node.isConnected) return;
       const bottom = this.node.getBoundingClientRect().bottom + 1;
-      const seen = [...this.inner.children].filter((it) => it.dataset.seq && it.getBoundingClientRect().bottom <= bottom + 8).at(-1);
+      const seen = [...this.inner.children]
+        .filter((it) => it.dataset.seq && it.getBoundingClientRect().bottom <= bottom + 8)
+        .at(-1);
       const message = seen && this.stream.messages.find((it) => it.id === seen.dataset.id);
       if (message && message.seq > (this.read ?? this.readUpTo ?? 0)) {
         this.read = message.seq;
@@ -290,24 +328,23 @@ export class MessageView {
   // MARK: By keyboard
 
   get focused() {
-    const id = document.activeElement?.closest?.("[data-id]")?.dataset.id;
+    const id = document.activeElement?.closest?.('[data-id]')?.dataset.id;
     return id && this.stream.shown.find((it) => it.id === id);
   }
 
   step(by) {
-    const all = [...this.inner.querySelectorAll("article")];
-    const at = all.indexOf(document.activeElement?.closest?.("article"));
+    const all = [...this.inner.querySelectorAll('article')];
+    const at = all.indexOf(document.activeElement?.closest?.('article'));
     const to = at < 0 ? all.length - 1 : Math.max(0, Math.min(all.length - 1, at + by));
     all[to]?.focus();
-    all[to]?.scrollIntoView({ block: "nearest" });
+    all[to]?.scrollIntoView({ block: 'nearest' });
   }
 }
 
 /** Whether two messages stand in one group: the same author, within five minutes, on one day. */
 function joins(a, b) {
-  if (!a || !b || a.kind === "system" || b.kind === "system" || a.deleted || b.deleted) return false;
+  if (!a || !b || a.kind === 'system' || b.kind === 'system' || a.deleted || b.deleted) return false;
   if (a.author_id !== b.author_id) return false;
   const [from, to] = [new Date(a.created_at), new Date(b.created_at)];
   return Math.abs(to - from) < GROUP && startOfDay(from).getTime() === startOfDay(to).getTime();
 }
-

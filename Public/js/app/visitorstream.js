@@ -21,12 +21,12 @@ export class VisitorStream extends EventTarget {
   }
 
   changed() {
-    this.dispatchEvent(new Event("change"));
+    this.dispatchEvent(new Event('change'));
   }
 
   /** The newest, or those around one. */
   async open(around) {
-    const page = await this.place.call("GET", this.path, { query: { around, limit: PAGE } });
+    const page = await this.place.call('GET', this.path, { query: { around, limit: PAGE } });
     this.messages = [];
     this.#take(page);
     this.hasOlder = !!page.next_older;
@@ -38,7 +38,7 @@ export class VisitorStream extends EventTarget {
   async older() {
     if (!this.hasOlder || this.isBusy) return;
     await this.#busy(async () => {
-      const page = await this.place.call("GET", this.path, { query: { before: this.messages[0]?.id, limit: PAGE } });
+      const page = await this.place.call('GET', this.path, { query: { before: this.messages[0]?.id, limit: PAGE } });
       this.#take(page);
       this.hasOlder = !!page.next_older;
       if (this.messages.length > MOST) {
@@ -51,7 +51,9 @@ export class VisitorStream extends EventTarget {
   async newer() {
     if (!this.hasNewer || this.isBusy) return;
     await this.#busy(async () => {
-      const page = await this.place.call("GET", this.path, { query: { after: this.messages.at(-1)?.id, order: "asc", limit: PAGE } });
+      const page = await this.place.call('GET', this.path, {
+        query: { after: this.messages.at(-1)?.id, order: 'asc', limit: PAGE },
+      });
       this.#take(page);
       this.hasNewer = !!page.next_newer;
       if (this.messages.length > MOST) {

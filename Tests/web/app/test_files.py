@@ -20,7 +20,7 @@ class Texts(unittest.TestCase):
         known = messages()
         for file in APP:
             with self.subTest(file=file.name):
-                asked = set(re.findall(r'"((?:[a-z]\w*\.)+[\w.]+)"', file.read_text()))
+                asked = set(re.findall(r"'((?:[a-z]\w*\.)+[\w.]+)'", file.read_text()))
                 families = {key.split(".")[0] for key in known}
                 wanted = {key for key in asked if key.split(".")[0] in families and not key.endswith((".js", ".json", ".created"))}
                 self.assertEqual({key for key in wanted if key not in known}, set())
@@ -28,7 +28,7 @@ class Texts(unittest.TestCase):
     def test_no_text_is_left_over(self):
         everything = "\n".join(file.read_text() for file in APP)
         prefixes = tuple(DYNAMIC.findall(everything)) + ("problem.",)
-        left = {key for key in messages() if f'"{key}"' not in everything and not key.startswith(prefixes)}
+        left = {key for key in messages() if f"'{key}'" not in everything and not key.startswith(prefixes)}
         self.assertEqual(left, set())
 
     def test_forms_of_a_number_are_whole(self):
@@ -47,7 +47,7 @@ class Texts(unittest.TestCase):
 class Files(unittest.TestCase):
     def test_the_worker_keeps_every_file_of_the_app(self):
         text = (PUBLIC / "service-worker.js").read_text()
-        listed = set(re.findall(r'"(/[^"]*)"', re.search(r"const FILES = \[(.*?)\];", text, re.DOTALL)[1]))
+        listed = set(re.findall(r"'(/[^']*)'", re.search(r"const FILES = \[(.*?)\];", text, re.DOTALL)[1]))
         files = {f"/{file.relative_to(PUBLIC)}" for folder in ("js", "lang") for file in (PUBLIC / folder).rglob("*.js*")}
         self.assertEqual(files - listed, set())
         for path in listed - {"/"}:
@@ -80,11 +80,11 @@ class Files(unittest.TestCase):
                 self.assertNotRegex(code, forbidden)
 
     def test_icons_that_are_asked_for_are_drawn(self):
-        drawn = set(re.findall(r'^  "?([\w-]+)"?:', (PUBLIC / "js" / "app" / "icons.js").read_text(), re.MULTILINE))
+        drawn = set(re.findall(r"^  '?([\w-]+)'?:", (PUBLIC / "js" / "app" / "icons.js").read_text(), re.MULTILINE))
         for file in APP:
             text = file.read_text()
-            asked = set(re.findall(r'\bicon\("([\w-]+)"', text)) | set(re.findall(r'picture: "([\w-]+)"', text))
-            asked |= set(re.findall(r'iconButton\("([\w-]+)"', text))
+            asked = set(re.findall(r"\bicon\('([\w-]+)'", text)) | set(re.findall(r"picture: '([\w-]+)'", text))
+            asked |= set(re.findall(r"iconButton\('([\w-]+)'", text))
             with self.subTest(file=file.name):
                 self.assertEqual(asked - drawn, set())
 

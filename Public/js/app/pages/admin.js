@@ -1,34 +1,41 @@
 // Looking after the place: sentences first, then its settings, invites, people, reports and what was done.
 
-import { el, icon, refill } from "../dom.js";
-import { applyLook, rememberLook } from "../look.js";
-import { button, whileBusy } from "../parts/button.js";
-import { empty } from "../parts/empty.js";
-import { choice, field } from "../parts/field.js";
-import { toggle } from "../parts/switch.js";
-import { messageElement } from "../parts/message.js";
-import { personRow } from "../parts/person.js";
-import { reportCard } from "../parts/report.js";
-import { pageBar } from "../parts/sidebar.js";
-import { toast } from "../parts/toast.js";
-import { ask } from "../parts/dialog.js";
-import { bytes, knows, say, sayProblem } from "../text.js";
-import { moment, time } from "../times.js";
-import { settingLink } from "./you.js";
+import { el, icon, refill } from '../dom.js';
+import { applyLook, rememberLook } from '../look.js';
+import { button, whileBusy } from '../parts/button.js';
+import { empty } from '../parts/empty.js';
+import { choice, field } from '../parts/field.js';
+import { toggle } from '../parts/switch.js';
+import { messageElement } from '../parts/message.js';
+import { personRow } from '../parts/person.js';
+import { reportCard } from '../parts/report.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { ask } from '../parts/dialog.js';
+import { bytes, knows, say, sayProblem } from '../text.js';
+import { moment, time } from '../times.js';
+import { settingLink } from './you.js';
 
 const parts = { settings, invites, people, reports, audit };
-const pictures = { settings: "settings", invites: "link", people: "people", reports: "flag", audit: "clock" };
+const pictures = { settings: 'settings', invites: 'link', people: 'people', reports: 'flag', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { place } = shell;
-  if (!place.isModerator && part !== "invites") return shell.faultPage({ code: "not_found" });
-  const column = el("div.page-column");
+  if (!place.isModerator && part !== 'invites') return shell.faultPage({ code: 'not_found' });
+  const column = el('div.page-column');
   if (part && parts[part]) await parts[part](shell, column);
   else await overview(shell, column);
   return {
-    title: say(part ? `admin.${part}` : "admin.title"), here: "/you",
-    node: [pageBar(say(part ? `admin.${part}` : "admin.title"), { second: part ? null : place.server.name, back: () => shell.router.back(part ? "/admin" : "/you"), state: place.state }),
-      el("div.page-body", null, column)],
+    title: say(part ? `admin.${part}` : 'admin.title'),
+    here: '/you',
+    node: [
+      pageBar(say(part ? `admin.${part}` : 'admin.title'), {
+        second: part ? null : place.server.name,
+        back: () => shell.router.back(part ? '/admin' : '/you'),
+        state: place.state,
+      }),
+      el('div.page-body', null, column),
+    ],
   };
 }
 
@@ -38,81 +45,192 @@ const orNull = (promise) => promise.catch(() => null);
 async function overview(shell, column) {
   const { place } = shell;
   const [waiting, reported, statistics] = await Promise.all([
-    orNull(place.call("GET", "/users", { query: { state: "waiting", limit: 50 } })),
-    orNull(place.call("GET", "/reports", { query: { state: "open", limit: 50 } })),
-    orNull(place.call("GET", "/statistics")),
+    orNull(place.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
+    orNull(place.call('GET', '/reports', { query: { state: 'open', limit: 50 } })),
+    orNull(place.call('GET', '/statistics')),
   ]);
   const sentences = [
-    (statistics || reported) && ["/admin/reports", "flag", say("admin.reportsWait", { n: statistics?.open_reports ?? reported.data.length })],
-    waiting?.data.length ? ["/admin/people", "person", say("admin.peopleWait", { n: waiting.data.length })] : null,
-    statistics && ["/admin/people", "people", say("admin.peopleHere", { n: statistics.people.active_this_week })],
-    statistics && ["/admin/settings", "download", statistics.last_backup
-      ? say(statistics.last_backup.verified ? "admin.backupChecked" : "admin.backup", { at: moment(new Date(statistics.last_backup.at)) }) : say("admin.noBackup")],
-    statistics && ["/admin/settings", "file", statistics.storage.total_bytes
-      ? say("admin.storage", { used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes), of: bytes(statistics.storage.total_bytes) })
-      : say("admin.storageUsed", { used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes) })],
-    ["/admin/settings", "home", say(`admin.policy.${place.server.policy}`)],
-    ["/admin/settings", "check", say("admin.version", { version: place.server.version })],
+    (statistics || reported) && [
+      '/admin/reports',
+      'flag',
+      say('admin.reportsWait', { n: statistics?.open_reports ?? reported.data.length }),
+    ],
+    waiting?.data.length ? ['/admin/people', 'person', say('admin.peopleWait', { n: waiting.data.length })] : null,
+    statistics && ['/admin/people', 'people', say('admin.peopleHere', { n: statistics.people.active_this_week })],
+    statistics && [
+      '/admin/settings',
+      'download',
+      statistics.last_backup
+        ? say(statistics.last_backup.verified ? 'admin.backupChecked' : 'admin.backup', {
+            at: moment(new Date(statistics.last_backup.at)),
+          })
+        : say('admin.noBackup'),
+    ],
+    statistics && [
+      '/admin/settings',
+      'file',
+      statistics.storage.total_bytes
+        ? say('admin.storage', {
+            used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes),
+            of: bytes(statistics.storage.total_bytes),
+          })
+        : say('admin.storageUsed', { used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes) }),
+    ],
+    ['/admin/settings', 'home', say(`admin.policy.${place.server.policy}`)],
+    ['/admin/settings', 'check', say('admin.version', { version: place.server.version })],
   ].filter(Boolean);
-  refill(column, el("ul.setting-list", null, sentences.map(([href, picture, words]) =>
-    el("li", null, el("a.setting-link", { href }, icon(picture), el("span", null, words))))),
-  el("h2.section-title", null, say("admin.manage")),
-  el("nav.setting-list", { aria: { label: say("admin.manage") } }, Object.keys(parts).map((it) => settingLink(`/admin/${it}`, pictures[it], say(`admin.${it}`)))));
+  refill(
+    column,
+    el(
+      'ul.setting-list',
+      null,
+      sentences.map(([href, picture, words]) =>
+        el('li', null, el('a.setting-link', { href }, icon(picture), el('span', null, words))),
+      ),
+    ),
+    el('h2.section-title', null, say('admin.manage')),
+    el(
+      'nav.setting-list',
+      { aria: { label: say('admin.manage') } },
+      Object.keys(parts).map((it) => settingLink(`/admin/${it}`, pictures[it], say(`admin.${it}`))),
+    ),
+  );
 }
 
 async function settings(shell, column) {
   const { place } = shell;
-  let kept = await place.call("GET", "/settings");
-  const name = field(say("setUp.name"), { value: kept.name, limit: 64, required: true });
-  const welcome = field(say("admin.welcome"), { value: kept.welcome, lines: 3, hint: say("admin.welcomeHint") });
-  const rules = field(say("door.rules"), { value: kept.rules, lines: 5, hint: say("admin.rulesHint") });
-  const hue = el("input", { type: "range", min: 0, max: 359, value: String(kept.hue), aria: { label: say("setUp.hue") } });
-  hue.addEventListener("input", () => applyLook(place.me.preferences ?? {}, Number(hue.value)));
-  const policy = choice(say("admin.registration"), ["open", "approval", "invite", "closed"].map((it) => [it, say(`admin.registration.${it}`)]), { value: kept.registration });
-  const circle = (key, value) => choice(say(key), ["people", "moderators", "staff"].map((it) => [it, say(`admin.circle.${it}`)]), { value });
-  const mayInvite = circle("admin.mayInvite", kept.may_invite);
-  const mayCreate = circle("admin.mayCreate", kept.may_create_forums);
-  const discovery = toggle(say("admin.discovery"), { checked: kept.discovery, hint: say("admin.discoveryHint") });
-  const fault = el("p.door-fault", { role: "alert", hidden: true });
-  const save = button(say("act.save"), { kind: "primary", type: "submit", disabled: !place.isHost });
-  refill(column, el("form", { on: { submit: (event) => {
-    event.preventDefault();
-    whileBusy(save, async () => {
-      try {
-        kept = await place.call("PATCH", "/settings", { body: {
-          name: name.input.value.trim(), welcome: welcome.input.value, rules: rules.input.value, hue: Number(hue.value), registration: policy.input.value,
-          may_invite: mayInvite.input.value, may_create_forums: mayCreate.input.value, discovery: discovery.input.checked, if_revision: kept.revision,
-        } });
-        place.server = { ...place.server, name: kept.name, hue: kept.hue, policy: kept.registration };
-        rememberLook(place.me.preferences ?? {}, kept.hue);
-        place.say("me");
-        fault.hidden = true;
-        toast(say("act.saved"));
-      } catch (error) {
-        fault.hidden = false;
-        fault.textContent = sayProblem(error);
-      }
-    });
-  } } }, fault, name, el("div.field", null, el("span.field-label", null, say("setUp.hue")), el("div.hue", null, el("span.hue-dot"), hue)),
-  welcome, rules, policy, mayInvite, mayCreate, discovery, save));
+  let kept = await place.call('GET', '/settings');
+  const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
+  const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
+  const rules = field(say('door.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
+  const hue = el('input', {
+    type: 'range',
+    min: 0,
+    max: 359,
+    value: String(kept.hue),
+    aria: { label: say('setUp.hue') },
+  });
+  hue.addEventListener('input', () => applyLook(place.me.preferences ?? {}, Number(hue.value)));
+  const policy = choice(
+    say('admin.registration'),
+    ['open', 'approval', 'invite', 'closed'].map((it) => [it, say(`admin.registration.${it}`)]),
+    { value: kept.registration },
+  );
+  const circle = (key, value) =>
+    choice(
+      say(key),
+      ['people', 'moderators', 'staff'].map((it) => [it, say(`admin.circle.${it}`)]),
+      { value },
+    );
+  const mayInvite = circle('admin.mayInvite', kept.may_invite);
+  const mayCreate = circle('admin.mayCreate', kept.may_create_forums);
+  const discovery = toggle(say('admin.discovery'), { checked: kept.discovery, hint: say('admin.discoveryHint') });
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const save = button(say('act.save'), { kind: 'primary', type: 'submit', disabled: !place.isHost });
+  refill(
+    column,
+    el(
+      'form',
+      {
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            whileBusy(save, async () => {
+              try {
+                kept = await place.call('PATCH', '/settings', {
+                  body: {
+                    name: name.input.value.trim(),
+                    welcome: welcome.input.value,
+                    rules: rules.input.value,
+                    hue: Number(hue.value),
+                    registration: policy.input.value,
+                    may_invite: mayInvite.input.value,
+                    may_create_forums: mayCreate.input.value,
+                    discovery: discovery.input.checked,
+                    if_revision: kept.revision,
+                  },
+                });
+                place.server = { ...place.server, name: kept.name, hue: kept.hue, policy: kept.registration };
+                rememberLook(place.me.preferences ?? {}, kept.hue);
+                place.say('me');
+                fault.hidden = true;
+                toast(say('act.saved'));
+              } catch (error) {
+                fault.hidden = false;
+                fault.textContent = sayProblem(error);
+              }
+            });
+          },
+        },
+      },
+      fault,
+      name,
+      el(
+        'div.field',
+        null,
+        el('span.field-label', null, say('setUp.hue')),
+        el('div.hue', null, el('span.hue-dot'), hue),
+      ),
+      welcome,
+      rules,
+      policy,
+      mayInvite,
+      mayCreate,
+      discovery,
+      save,
+    ),
+  );
 }
 
 async function invites(shell, column) {
   const { place } = shell;
   const draw = async () => {
-    const page = await place.call("GET", "/invites");
+    const page = await place.call('GET', '/invites');
     const live = page.data.filter((it) => !it.revoked_at);
-    refill(column, el("p.second", null, say("invite.lead")),
-      el("div.form-foot", null, button(say("invite.make"), { kind: "primary", picture: "plus", on: make })),
-      el("div.setting-list", null, live.map((it) => el("div.setting-row", null,
-        el("span", null, el("code.one-line", null, `${location.origin}/i/${it.code}`),
-          el("span.second", null, say("invite.used", { n: it.uses }), it.max_uses ? ` ${say("invite.most", { n: it.max_uses })}` : "", " · ", say(`role.${it.role}`))),
-        button(say("act.copy"), { picture: "copy", on: async () => { await navigator.clipboard.writeText(`${location.origin}/i/${it.code}`); toast(say("act.linkCopied")); } }),
-        button(say("invite.end"), { on: async () => { await place.call("DELETE", `/invites/${it.code}`).then(draw, (error) => toast(sayProblem(error))); } })))));
+    refill(
+      column,
+      el('p.second', null, say('invite.lead')),
+      el('div.form-foot', null, button(say('invite.make'), { kind: 'primary', picture: 'plus', on: make })),
+      el(
+        'div.setting-list',
+        null,
+        live.map((it) =>
+          el(
+            'div.setting-row',
+            null,
+            el(
+              'span',
+              null,
+              el('code.one-line', null, `${location.origin}/i/${it.code}`),
+              el(
+                'span.second',
+                null,
+                say('invite.used', { n: it.uses }),
+                it.max_uses ? ` ${say('invite.most', { n: it.max_uses })}` : '',
+                ' · ',
+                say(`role.${it.role}`),
+              ),
+            ),
+            button(say('act.copy'), {
+              picture: 'copy',
+              on: async () => {
+                await navigator.clipboard.writeText(`${location.origin}/i/${it.code}`);
+                toast(say('act.linkCopied'));
+              },
+            }),
+            button(say('invite.end'), {
+              on: async () => {
+                await place.call('DELETE', `/invites/${it.code}`).then(draw, (error) => toast(sayProblem(error)));
+              },
+            }),
+          ),
+        ),
+      ),
+    );
   };
   const make = async () => {
     try {
-      await place.call("POST", "/invites", { body: { client_id: crypto.randomUUID() } });
+      await place.call('POST', '/invites', { body: { client_id: crypto.randomUUID() } });
       await draw();
     } catch (error) {
       toast(sayProblem(error));
@@ -123,57 +241,114 @@ async function invites(shell, column) {
 
 async function people(shell, column) {
   const { place } = shell;
-  const list = el("div");
+  const list = el('div');
   const draw = async () => {
     const [waiting, all] = await Promise.all([
-      orNull(place.call("GET", "/users", { query: { state: "waiting", limit: 50 } })),
-      place.call("GET", "/users", { query: { query: input.input.value.trim() || undefined, limit: 100 } }),
+      orNull(place.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
+      place.call('GET', '/users', { query: { query: input.input.value.trim() || undefined, limit: 100 } }),
     ]);
     const answer = (it, method) => async () => {
       await place.call(method, `/users/${it.id}/approval`).then(draw, (error) => toast(sayProblem(error)));
     };
-    refill(list, waiting?.data.length ? [el("h2.section-title", null, say("admin.waiting")),
-      waiting.data.map((it) => personRow(it, { end: el("span.form-foot", null, button(say("admin.approve"), { kind: "primary", on: answer(it, "PUT") }), button(say("admin.refuse"), { on: answer(it, "DELETE") })) }))] : null,
-    el("h2.section-title", null, say("admin.everyone")),
-    all.data.map((it) => personRow(it, { href: `/u/${encodeURIComponent(it.name ?? it.id)}`, second: it.role === "member" ? `@${it.name}` : `@${it.name} · ${say(`role.${it.role}`)}` })));
+    refill(
+      list,
+      waiting?.data.length
+        ? [
+            el('h2.section-title', null, say('admin.waiting')),
+            waiting.data.map((it) =>
+              personRow(it, {
+                end: el(
+                  'span.form-foot',
+                  null,
+                  button(say('admin.approve'), { kind: 'primary', on: answer(it, 'PUT') }),
+                  button(say('admin.refuse'), { on: answer(it, 'DELETE') }),
+                ),
+              }),
+            ),
+          ]
+        : null,
+      el('h2.section-title', null, say('admin.everyone')),
+      all.data.map((it) =>
+        personRow(it, {
+          href: `/u/${encodeURIComponent(it.name ?? it.id)}`,
+          second: it.role === 'member' ? `@${it.name}` : `@${it.name} · ${say(`role.${it.role}`)}`,
+        }),
+      ),
+    );
   };
-  const input = field(say("admin.findPeople"), { type: "search", on: { input: () => draw().catch(() => {}) } });
+  const input = field(say('admin.findPeople'), { type: 'search', on: { input: () => draw().catch(() => {}) } });
   await draw();
   refill(column, input, list);
 }
 
 async function reports(shell, column) {
   const { place } = shell;
-  const page = await orNull(place.call("GET", "/reports", { query: { state: "open" } }));
+  const page = await orNull(place.call('GET', '/reports', { query: { state: 'open' } }));
   const list = page?.data ?? [];
   const act = (report) => async (verb) => {
-    const reason = ["warn", "remove", "ban"].includes(verb) ? await ask(say(`report.${verb}`), field(say("remove.reason"), { limit: 500 }), say(`report.${verb}`)) : "";
+    const reason = ['warn', 'remove', 'ban'].includes(verb)
+      ? await ask(say(`report.${verb}`), field(say('remove.reason'), { limit: 500 }), say(`report.${verb}`))
+      : '';
     if (reason === null) return;
     const author = report.user_id;
     const because = reason ? { reason } : {};
     try {
-      if (verb === "warn") await place.call("POST", `/users/${author}/warn`, { body: because });
-      if (verb === "remove") await place.call("POST", `/messages/${report.message_id}/remove`, { body: because });
-      if (verb === "ban") await place.call("PUT", `/users/${author}/ban`, { body: because });
-      await place.call("PATCH", `/reports/${report.id}`, { body: { state: verb === "dismiss" ? "dismissed" : "acted", if_revision: report.revision } });
+      if (verb === 'warn') await place.call('POST', `/users/${author}/warn`, { body: because });
+      if (verb === 'remove') await place.call('POST', `/messages/${report.message_id}/remove`, { body: because });
+      if (verb === 'ban') await place.call('PUT', `/users/${author}/ban`, { body: because });
+      await place.call('PATCH', `/reports/${report.id}`, {
+        body: { state: verb === 'dismiss' ? 'dismissed' : 'acted', if_revision: report.revision },
+      });
       await reports(shell, column);
     } catch (error) {
       toast(sayProblem(error));
     }
   };
-  refill(column, list.length ? list.map((it) => reportCard(it, {
-    message: it.message && messageElement(it.message, { shape: "bubble", author: place.person(it.message.author_id), first: true, last: true }),
-    reporter: place.nameOf(it.reporter_id), where: it.forum_id && place.forums.get(it.forum_id)?.title, on: act(it),
-  })) : empty(say("report.none"), { picture: "check" }));
+  refill(
+    column,
+    list.length
+      ? list.map((it) =>
+          reportCard(it, {
+            message:
+              it.message &&
+              messageElement(it.message, {
+                shape: 'bubble',
+                author: place.person(it.message.author_id),
+                first: true,
+                last: true,
+              }),
+            reporter: place.nameOf(it.reporter_id),
+            where: it.forum_id && place.forums.get(it.forum_id)?.title,
+            on: act(it),
+          }),
+        )
+      : empty(say('report.none'), { picture: 'check' }),
+  );
 }
 
 async function audit(shell, column) {
   const { place } = shell;
-  const page = await orNull(place.call("GET", "/audit"));
-  refill(column, page?.data.length ? el("ul.setting-list", null, page.data.map((it) => {
-    const words = knows(`audit.${it.kind}`) ? say(`audit.${it.kind}`) : it.kind;
-    return el("li.setting-row", null, el("span", null, el("span", null, `${place.nameOf(it.actor_id) || say("audit.server")}: ${words}`),
-      el("span.second", null, time(it.at, moment), it.reason ? ` · ${it.reason}` : "")));
-  })) : empty(say("audit.none"), { picture: "clock" }));
+  const page = await orNull(place.call('GET', '/audit'));
+  refill(
+    column,
+    page?.data.length
+      ? el(
+          'ul.setting-list',
+          null,
+          page.data.map((it) => {
+            const words = knows(`audit.${it.kind}`) ? say(`audit.${it.kind}`) : it.kind;
+            return el(
+              'li.setting-row',
+              null,
+              el(
+                'span',
+                null,
+                el('span', null, `${place.nameOf(it.actor_id) || say('audit.server')}: ${words}`),
+                el('span.second', null, time(it.at, moment), it.reason ? ` · ${it.reason}` : ''),
+              ),
+            );
+          }),
+        )
+      : empty(say('audit.none'), { picture: 'clock' }),
+  );
 }
-

@@ -1,57 +1,83 @@
 // The ways in: front page, sign in, invitation, first run, new password. One column; what went wrong stands above the
 // fields, and the icon turns while the network works.
 
-import { el, refill } from "../dom.js";
-import { applyLook } from "../look.js";
-import { avatar } from "../parts/avatar.js";
-import { button } from "../parts/button.js";
-import { field } from "../parts/field.js";
-import { toast } from "../parts/toast.js";
-import { rich } from "../rich.js";
-import { forumAddress } from "../router.js";
-import { say, sayProblem } from "../text.js";
-import { tiles } from "./forums.js";
+import { el, refill } from '../dom.js';
+import { applyLook } from '../look.js';
+import { avatar } from '../parts/avatar.js';
+import { button } from '../parts/button.js';
+import { field } from '../parts/field.js';
+import { toast } from '../parts/toast.js';
+import { rich } from '../rich.js';
+import { forumAddress } from '../router.js';
+import { say, sayProblem } from '../text.js';
+import { tiles } from './forums.js';
 
 /** What a device is called in the list of sessions. */
 function device() {
-  const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(navigator.userAgent)?.[0] ?? "";
-  const browser = /Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0]?.replace("Edg", "Edge") ?? "";
-  return [browser, system].filter(Boolean).join(", ").slice(0, 64) || "Browser";
+  const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(navigator.userAgent)?.[0] ?? '';
+  const browser = /Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0]?.replace('Edg', 'Edge') ?? '';
+  return [browser, system].filter(Boolean).join(', ').slice(0, 64) || 'Browser';
 }
 
 /** The frame of them all. `work(values)` runs when the form is sent. */
 function door({ title, lead, above = [], controls, verb, work, foot, isFirst = false, isWide = false, steps = null }) {
-  const icon = el("img.door-icon", { src: "/icon.svg", alt: "", width: 64, height: 64 });
-  const fault = el("p.door-fault", { role: "alert", hidden: true });
-  const submit = button(verb, { kind: "primary", type: "submit", wide: true });
+  const icon = el('img.door-icon', { src: '/icon.svg', alt: '', width: 64, height: 64 });
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
   const complain = (words) => {
     fault.hidden = !words;
-    fault.textContent = words ?? "";
+    fault.textContent = words ?? '';
   };
-  const form = el("form", {
-    novalidate: true, on: { submit: async (event) => {
-      event.preventDefault();
-      complain(null);
-      submit.disabled = true;
-      const timer = setTimeout(() => icon.classList.add("turning"), 300);
-      try {
-        await work();
-      } catch (error) {
-        complain(error.sentence ?? sayProblem(error));
-        const wrong = controls.find((it) => it.input && it.input.name === error.errors?.[0]?.field) ?? controls.find((it) => it.input);
-        wrong?.input.focus();
-      } finally {
-        clearTimeout(timer);
-        icon.classList.remove("turning");
-        submit.disabled = false;
-      }
-    } },
-  }, fault, controls, submit);
+  const form = el(
+    'form',
+    {
+      novalidate: true,
+      on: {
+        submit: async (event) => {
+          event.preventDefault();
+          complain(null);
+          submit.disabled = true;
+          const timer = setTimeout(() => icon.classList.add('turning'), 300);
+          try {
+            await work();
+          } catch (error) {
+            complain(error.sentence ?? sayProblem(error));
+            const wrong =
+              controls.find((it) => it.input && it.input.name === error.errors?.[0]?.field) ??
+              controls.find((it) => it.input);
+            wrong?.input.focus();
+          } finally {
+            clearTimeout(timer);
+            icon.classList.remove('turning');
+            submit.disabled = false;
+          }
+        },
+      },
+    },
+    fault,
+    controls,
+    submit,
+  );
   return {
-    title, isOutside: true, keepsFocus: true,
-    node: el("div.door", { class: isFirst ? "is-first" : "" }, el("div.door-column", { class: isWide ? "is-wide" : "" }, icon, steps,
-      el("h1", null, title), lead && el("p.door-lead", null, lead), above, form, foot && el("p.door-foot", null, foot))),
-    shown: () => form.querySelector("input")?.focus(),
+    title,
+    isOutside: true,
+    keepsFocus: true,
+    node: el(
+      'div.door',
+      { class: isFirst ? 'is-first' : '' },
+      el(
+        'div.door-column',
+        { class: isWide ? 'is-wide' : '' },
+        icon,
+        steps,
+        el('h1', null, title),
+        lead && el('p.door-lead', null, lead),
+        above,
+        form,
+        foot && el('p.door-foot', null, foot),
+      ),
+    ),
+    shown: () => form.querySelector('input')?.focus(),
   };
 }
 
@@ -60,13 +86,15 @@ function sentence(words) {
 }
 
 function nameField(value) {
-  return field(say("door.name"), { name: "name", autocomplete: "username", hint: say("door.nameHint"), value });
+  return field(say('door.name'), { name: 'name', autocomplete: 'username', hint: say('door.nameHint'), value });
 }
 
 function passwordField(place, isNew = true) {
-  return field(say("door.password"), {
-    name: "password", type: "password", autocomplete: isNew ? "new-password" : "current-password",
-    hint: isNew ? say("door.passwordHint", { n: place.server.limits.password_least_scalars }) : null,
+  return field(say('door.password'), {
+    name: 'password',
+    type: 'password',
+    autocomplete: isNew ? 'new-password' : 'current-password',
+    hint: isNew ? say('door.passwordHint', { n: place.server.limits.password_least_scalars }) : null,
   });
 }
 
@@ -77,25 +105,33 @@ async function goIn(shell, me, address) {
 }
 
 /** Whether they were sent here for being signed out, and where they wanted to go. */
-const after = (back) => (back && back.startsWith("/") && !back.startsWith("//") && back !== "/sign-in" ? back : "/");
+const after = (back) => (back && back.startsWith('/') && !back.startsWith('//') && back !== '/sign-in' ? back : '/');
 
 export async function signIn(shell, { back }) {
   const { place } = shell;
-  if (place.me) return shell.go("/", { replace: true });
-  const name = field(say("door.name"), { name: "username", autocomplete: "username" });
+  if (place.me) return shell.go('/', { replace: true });
+  const name = field(say('door.name'), { name: 'username', autocomplete: 'username' });
   const password = passwordField(place, false);
   return door({
-    title: place.server.name, lead: say("door.signInLead"), controls: [name, password], verb: say("act.signIn"),
-    foot: place.server.policy === "invite" ? say("door.byInvite") : say("door.forgot"),
+    title: place.server.name,
+    lead: say('door.signInLead'),
+    controls: [name, password],
+    verb: say('act.signIn'),
+    foot: place.server.policy === 'invite' ? say('door.byInvite') : say('door.forgot'),
     work: async () => {
-      if (!name.input.value.trim() || !password.input.value) throw sentence(say("door.both"));
+      if (!name.input.value.trim() || !password.input.value) throw sentence(say('door.both'));
       try {
-        const { user } = await place.call("POST", "/sessions", {
-          body: { username: name.input.value.trim().replace(/^@/, ""), password: password.input.value, cookie: true, device: device() },
+        const { user } = await place.call('POST', '/sessions', {
+          body: {
+            username: name.input.value.trim().replace(/^@/, ''),
+            password: password.input.value,
+            cookie: true,
+            device: device(),
+          },
         });
         await goIn(shell, user, after(back));
       } catch (error) {
-        if (error.status === 401) throw sentence(say("door.wrong"));
+        if (error.status === 401) throw sentence(say('door.wrong'));
         throw error;
       }
     },
@@ -104,61 +140,107 @@ export async function signIn(shell, { back }) {
 
 export async function front(shell) {
   const { place } = shell;
-  const settings = await place.call("GET", "/settings").catch(() => ({}));
+  const settings = await place.call('GET', '/settings').catch(() => ({}));
   await place.loadForums().catch(() => {});
-  if (!place.server.set_up) return { title: place.server.name, isOutside: true, node: el("div.door", null, el("div.door-column", null,
-    el("img.door-icon", { src: "/icon.svg", alt: "", width: 64, height: 64 }), el("h1", null, say("door.newTitle")), el("p.door-lead", null, say("door.newLead")))) };
+  if (!place.server.set_up)
+    return {
+      title: place.server.name,
+      isOutside: true,
+      node: el(
+        'div.door',
+        null,
+        el(
+          'div.door-column',
+          null,
+          el('img.door-icon', { src: '/icon.svg', alt: '', width: 64, height: 64 }),
+          el('h1', null, say('door.newTitle')),
+          el('p.door-lead', null, say('door.newLead')),
+        ),
+      ),
+    };
   return {
-    title: null, isOutside: true,
-    node: el("div.door", null, el("div.door-column", { class: place.forums.size ? "is-front" : "" },
-      el("img.door-icon", { src: "/icon.svg", alt: "", width: 64, height: 64 }), el("h1", null, place.server.name),
-      settings.welcome && el("div.door-lead", null, rich(settings.welcome)),
-      el("div.empty-actions", null, el("a.button.button-primary", { href: "/sign-in" }, say("act.signIn"))),
-      place.forums.size ? el("div.front-forums", null, el("h2.section-title", null, say("place.forums")), tiles(place)) : null)),
+    title: null,
+    isOutside: true,
+    node: el(
+      'div.door',
+      null,
+      el(
+        'div.door-column',
+        { class: place.forums.size ? 'is-front' : '' },
+        el('img.door-icon', { src: '/icon.svg', alt: '', width: 64, height: 64 }),
+        el('h1', null, place.server.name),
+        settings.welcome && el('div.door-lead', null, rich(settings.welcome)),
+        el('div.empty-actions', null, el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn'))),
+        place.forums.size
+          ? el('div.front-forums', null, el('h2.section-title', null, say('place.forums')), tiles(place))
+          : null,
+      ),
+    ),
   };
 }
 
 export async function invite(shell, { code }) {
   const { place } = shell;
   const [welcome, settings] = await Promise.all([
-    place.call("GET", `/invites/${encodeURIComponent(code)}`), place.call("GET", "/settings").catch(() => ({})),
+    place.call('GET', `/invites/${encodeURIComponent(code)}`),
+    place.call('GET', '/settings').catch(() => ({})),
   ]);
   const inviter = welcome.inviter?.display_name || welcome.inviter?.name;
   const name = nameField();
-  const display = field(say("door.display"), { name: "display_name", autocomplete: "name", hint: say("door.displayHint") });
+  const display = field(say('door.display'), {
+    name: 'display_name',
+    autocomplete: 'name',
+    hint: say('door.displayHint'),
+  });
   const password = passwordField(place);
   const clientID = crypto.randomUUID();
   return door({
-    title: welcome.forum_title ? say("invite.toForum", { forum: welcome.forum_title }) : say("invite.to", { place: place.server.name }),
-    lead: inviter ? say("invite.by", { name: inviter, place: place.server.name }) : null,
-    above: [welcome.inviter && el("div.door-inviter", null, avatar(welcome.inviter, { size: 3 })), rules(settings)],
-    controls: [display, name, password], verb: settings.rules ? say("invite.acceptRules") : say("invite.accept"),
-    foot: [say("invite.haveAccount"), " ", el("a", { href: "/sign-in" }, say("act.signIn"))],
+    title: welcome.forum_title
+      ? say('invite.toForum', { forum: welcome.forum_title })
+      : say('invite.to', { place: place.server.name }),
+    lead: inviter ? say('invite.by', { name: inviter, place: place.server.name }) : null,
+    above: [welcome.inviter && el('div.door-inviter', null, avatar(welcome.inviter, { size: 3 })), rules(settings)],
+    controls: [display, name, password],
+    verb: settings.rules ? say('invite.acceptRules') : say('invite.accept'),
+    foot: [say('invite.haveAccount'), ' ', el('a', { href: '/sign-in' }, say('act.signIn'))],
     work: async () => {
-      const { user } = await place.call("POST", "/users", {
+      const { user } = await place.call('POST', '/users', {
         body: {
-          name: name.input.value.trim(), password: password.input.value, invite: code, cookie: true, device: device(), client_id: clientID,
-          ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}), ...(settings.rules ? { accept_rules: true } : {}),
+          name: name.input.value.trim(),
+          password: password.input.value,
+          invite: code,
+          cookie: true,
+          device: device(),
+          client_id: clientID,
+          ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}),
+          ...(settings.rules ? { accept_rules: true } : {}),
         },
       });
-      await goIn(shell, user, welcome.forum_id ? `/f/${welcome.forum_id}/room` : "/");
+      await goIn(shell, user, welcome.forum_id ? `/f/${welcome.forum_id}/room` : '/');
     },
   });
 }
 
 function rules(settings) {
-  return settings.rules ? el("section.door-rules", null, el("h2", null, say("door.rules")), rich(settings.rules)) : null;
+  return settings.rules
+    ? el('section.door-rules', null, el('h2', null, say('door.rules')), rich(settings.rules))
+    : null;
 }
 
 export async function reset(shell, { code }) {
   const { place } = shell;
-  const purpose = await place.call("GET", `/links/${encodeURIComponent(code)}`);
+  const purpose = await place.call('GET', `/links/${encodeURIComponent(code)}`);
   const password = passwordField(place);
   return door({
-    title: say("reset.title"), lead: say("reset.lead", { name: purpose.user?.display_name || purpose.user?.name || "" }), controls: [password], verb: say("reset.verb"),
+    title: say('reset.title'),
+    lead: say('reset.lead', { name: purpose.user?.display_name || purpose.user?.name || '' }),
+    controls: [password],
+    verb: say('reset.verb'),
     work: async () => {
-      const { user } = await place.call("POST", `/links/${encodeURIComponent(code)}`, { body: { password: password.input.value, cookie: true, device: device() } });
-      await goIn(shell, user, "/");
+      const { user } = await place.call('POST', `/links/${encodeURIComponent(code)}`, {
+        body: { password: password.input.value, cookie: true, device: device() },
+      });
+      await goIn(shell, user, '/');
     },
   });
 }
@@ -167,8 +249,8 @@ export async function reset(shell, { code }) {
 
 export async function setUp(shell, { code }) {
   const { place } = shell;
-  await place.call("GET", `/links/${encodeURIComponent(code)}`);
-  const page = { title: say("setUp.title"), isOutside: true, keepsFocus: true, node: el("div") };
+  await place.call('GET', `/links/${encodeURIComponent(code)}`);
+  const page = { title: say('setUp.title'), isOutside: true, keepsFocus: true, node: el('div') };
   const chosen = { hue: place.server.hue };
   const show = (next) => {
     refill(page.node, next.node);
@@ -176,7 +258,7 @@ export async function setUp(shell, { code }) {
     refill(page.node, ...next.node.childNodes);
     next.shown?.();
   };
-  page.node.className = "door";
+  page.node.className = 'door';
   const first = community(place, chosen, () => show(you(shell, code, chosen, () => show(begin(shell)))));
   show(first);
   page.shown = first.shown;
@@ -184,23 +266,47 @@ export async function setUp(shell, { code }) {
 }
 
 function steps(at) {
-  return el("div.door-steps", { role: "img", aria: { label: say("setUp.step", { n: at }) } },
-    [1, 2, 3].map((it) => el("span.door-step", { aria: { current: it === at ? "step" : null } })));
+  return el(
+    'div.door-steps',
+    { role: 'img', aria: { label: say('setUp.step', { n: at }) } },
+    [1, 2, 3].map((it) => el('span.door-step', { aria: { current: it === at ? 'step' : null } })),
+  );
 }
 
 function community(place, chosen, onward) {
-  const name = field(say("setUp.name"), { value: place.server.name === "Parley" ? "" : place.server.name, placeholder: say("setUp.namePlaceholder"), limit: 64 });
-  const slider = el("input", { type: "range", min: 0, max: 359, value: String(chosen.hue), aria: { label: say("setUp.hue") } });
-  slider.addEventListener("input", () => {
+  const name = field(say('setUp.name'), {
+    value: place.server.name === 'Parley' ? '' : place.server.name,
+    placeholder: say('setUp.namePlaceholder'),
+    limit: 64,
+  });
+  const slider = el('input', {
+    type: 'range',
+    min: 0,
+    max: 359,
+    value: String(chosen.hue),
+    aria: { label: say('setUp.hue') },
+  });
+  slider.addEventListener('input', () => {
     chosen.hue = Number(slider.value);
     applyLook({}, chosen.hue);
   });
   return door({
-    title: say("setUp.title"), lead: say("setUp.lead"), steps: steps(1), isFirst: true,
-    controls: [name, el("div.field", null, el("span.field-label", null, say("setUp.hue")), el("div.hue", null, el("span.hue-dot"), slider))],
-    verb: say("setUp.onward"),
+    title: say('setUp.title'),
+    lead: say('setUp.lead'),
+    steps: steps(1),
+    isFirst: true,
+    controls: [
+      name,
+      el(
+        'div.field',
+        null,
+        el('span.field-label', null, say('setUp.hue')),
+        el('div.hue', null, el('span.hue-dot'), slider),
+      ),
+    ],
+    verb: say('setUp.onward'),
     work: async () => {
-      if (!name.input.value.trim()) throw sentence(say("setUp.nameMissing"));
+      if (!name.input.value.trim()) throw sentence(say('setUp.nameMissing'));
       chosen.name = name.input.value.trim();
       onward();
     },
@@ -209,23 +315,38 @@ function community(place, chosen, onward) {
 
 function you(shell, code, chosen, onward) {
   const { place } = shell;
-  const display = field(say("door.display"), { name: "display_name", autocomplete: "name" });
+  const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name' });
   const name = nameField();
   const password = passwordField(place);
-  display.input.addEventListener("input", () => {
-    if (!name.isTouched) name.input.value = display.input.value.trim().split(/\s+/)[0].toLowerCase().replace(/[^a-z0-9_.-]/g, "");
+  display.input.addEventListener('input', () => {
+    if (!name.isTouched)
+      name.input.value = display.input.value
+        .trim()
+        .split(/\s+/)[0]
+        .toLowerCase()
+        .replace(/[^a-z0-9_.-]/g, '');
   });
-  name.input.addEventListener("input", () => { name.isTouched = true; });
+  name.input.addEventListener('input', () => {
+    name.isTouched = true;
+  });
   return door({
-    title: say("setUp.youTitle"), lead: say("setUp.youLead"), steps: steps(2), isFirst: true, controls: [display, name, password], verb: say("setUp.onward"),
+    title: say('setUp.youTitle'),
+    lead: say('setUp.youLead'),
+    steps: steps(2),
+    isFirst: true,
+    controls: [display, name, password],
+    verb: say('setUp.onward'),
     work: async () => {
-      const { user } = await place.call("POST", `/links/${encodeURIComponent(code)}`, {
+      const { user } = await place.call('POST', `/links/${encodeURIComponent(code)}`, {
         body: {
-          name: name.input.value.trim(), password: password.input.value, cookie: true, device: device(),
+          name: name.input.value.trim(),
+          password: password.input.value,
+          cookie: true,
+          device: device(),
           ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}),
         },
       });
-      await place.call("PATCH", "/settings", { body: { name: chosen.name, hue: chosen.hue } });
+      await place.call('PATCH', '/settings', { body: { name: chosen.name, hue: chosen.hue } });
       place.server = { ...place.server, name: chosen.name, hue: chosen.hue, set_up: true };
       await place.enter(user);
       onward();
@@ -235,33 +356,61 @@ function you(shell, code, chosen, onward) {
 
 function begin(shell) {
   const { place } = shell;
-  const titles = ["first", "second", "third"].map((it, index) => field(say("setUp.forum", { n: index + 1 }), { value: say(`setUp.forum.${it}`), limit: place.server.limits.title_scalars }));
-  const link = el("input.field-input", { readonly: true, aria: { label: say("invite.link") }, value: "" });
-  const code = el("div.qr");
-  place.call("POST", "/invites", { body: {} }).then(async (made) => {
-    link.value = `${location.origin}/i/${made.code}`;
-    const { qr } = await import("../qr.js");
-    refill(code, qr(link.value, say("invite.qr")));
-  }, (error) => toast(sayProblem(error)));
-  const copy = button(say("act.copy"), { picture: "copy", on: async () => { await navigator.clipboard.writeText(link.value); toast(say("act.linkCopied")); } });
+  const titles = ['first', 'second', 'third'].map((it, index) =>
+    field(say('setUp.forum', { n: index + 1 }), {
+      value: say(`setUp.forum.${it}`),
+      limit: place.server.limits.title_scalars,
+    }),
+  );
+  const link = el('input.field-input', { readonly: true, aria: { label: say('invite.link') }, value: '' });
+  const code = el('div.qr');
+  place.call('POST', '/invites', { body: {} }).then(
+    async (made) => {
+      link.value = `${location.origin}/i/${made.code}`;
+      const { qr } = await import('../qr.js');
+      refill(code, qr(link.value, say('invite.qr')));
+    },
+    (error) => toast(sayProblem(error)),
+  );
+  const copy = button(say('act.copy'), {
+    picture: 'copy',
+    on: async () => {
+      await navigator.clipboard.writeText(link.value);
+      toast(say('act.linkCopied'));
+    },
+  });
   return door({
-    title: say("setUp.startTitle"), lead: say("setUp.startLead"), steps: steps(3), isFirst: true, isWide: true,
-    controls: [...titles, el("div.field", null, el("span.field-label", null, say("invite.link")), el("div.copy-line", null, link, copy),
-      el("p.field-hint", null, say("invite.linkHint")), code)],
-    verb: say("setUp.finish"),
+    title: say('setUp.startTitle'),
+    lead: say('setUp.startLead'),
+    steps: steps(3),
+    isFirst: true,
+    isWide: true,
+    controls: [
+      ...titles,
+      el(
+        'div.field',
+        null,
+        el('span.field-label', null, say('invite.link')),
+        el('div.copy-line', null, link, copy),
+        el('p.field-hint', null, say('invite.linkHint')),
+        code,
+      ),
+    ],
+    verb: say('setUp.finish'),
     work: async () => {
       let room = null;
       for (const it of titles) {
         const title = it.input.value.trim();
         if (!title) continue;
         it.clientID ??= crypto.randomUUID();
-        const forum = await place.call("POST", "/forums", { body: { title, visibility: "members", client_id: it.clientID } });
+        const forum = await place.call('POST', '/forums', {
+          body: { title, visibility: 'members', client_id: it.clientID },
+        });
         room ??= forum;
       }
       await Promise.all([place.loadForums(), place.loadConversations()]);
       shell.entered();
-      shell.go(room ? forumAddress(room, "room") : "/forums", { replace: true });
+      shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });
     },
   });
 }
-

@@ -1,57 +1,70 @@
 // A forum: its topics and its room as two tabs; what it is about, and its settings for those who look after it.
 
-import { el, refill } from "../dom.js";
-import { button, iconButton, whileBusy } from "../parts/button.js";
-import { empty } from "../parts/empty.js";
-import { field } from "../parts/field.js";
-import { pageBar } from "../parts/sidebar.js";
-import { tabs } from "../parts/tabs.js";
-import { topicRow } from "../parts/topicrow.js";
-import { composer } from "../parts/composer.js";
-import { forumAddress, topicAddress } from "../router.js";
-import { forumIcon } from "../shell.js";
-import { say, sayProblem } from "../text.js";
-import { talkPage } from "./talk.js";
+import { el, refill } from '../dom.js';
+import { button, iconButton, whileBusy } from '../parts/button.js';
+import { empty } from '../parts/empty.js';
+import { field } from '../parts/field.js';
+import { pageBar } from '../parts/sidebar.js';
+import { tabs } from '../parts/tabs.js';
+import { topicRow } from '../parts/topicrow.js';
+import { composer } from '../parts/composer.js';
+import { forumAddress, topicAddress } from '../router.js';
+import { forumIcon } from '../shell.js';
+import { say, sayProblem } from '../text.js';
+import { talkPage } from './talk.js';
 
 export async function open(shell, { id, tab }, restore) {
   const { place } = shell;
   const forum = await place.forum(id);
-  const chosen = tab ?? localStorage.getItem(`tab:${id}`) ?? "topics";
-  if (chosen === "room") {
-    localStorage.setItem(`tab:${id}`, "room");
+  const chosen = tab ?? localStorage.getItem(`tab:${id}`) ?? 'topics';
+  if (chosen === 'room') {
+    localStorage.setItem(`tab:${id}`, 'room');
     const conversation = await place.conversation(forum.room_id);
-    return talkPage(shell, conversation, { forum, tabs: forumTabs(shell, forum, "room"), restore });
+    return talkPage(shell, conversation, { forum, tabs: forumTabs(shell, forum, 'room'), restore });
   }
-  if (chosen === "new") return newTopic(shell, forum);
-  if (chosen === "about") return (await import("./forumabout.js")).about(shell, forum);
-  if (chosen === "edit") return (await import("./newforum.js")).edit(shell, forum);
-  localStorage.setItem(`tab:${id}`, "topics");
+  if (chosen === 'new') return newTopic(shell, forum);
+  if (chosen === 'about') return (await import('./forumabout.js')).about(shell, forum);
+  if (chosen === 'edit') return (await import('./newforum.js')).edit(shell, forum);
+  localStorage.setItem(`tab:${id}`, 'topics');
   return topics(shell, forum);
 }
 
 /** The head of a forum and its two tabs. */
 export function forumTabs(shell, forum, here) {
   const canStart = mayStart(shell.place, forum);
-  return el("div", null,
+  return el(
+    'div',
+    null,
     pageBar(forum.title, {
-      second: forum.description || null, state: shell.place.state, back: () => shell.router.back("/forums"),
-      picture: el("img.page-bar-picture", { src: forumIcon(forum), alt: "", width: 32, height: 32 }),
+      second: forum.description || null,
+      state: shell.place.state,
+      back: () => shell.router.back('/forums'),
+      picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
       actions: [
-        canStart && here === "topics" && iconButton("plus", say("act.newTopic"), { on: () => shell.go(forumAddress(forum, "new")), data: { act: "newTopic" } }),
-        iconButton("panel", say("forum.about"), { on: () => shell.go(forumAddress(forum, "about")), data: { act: "about" } }),
+        canStart &&
+          here === 'topics' &&
+          iconButton('plus', say('act.newTopic'), {
+            on: () => shell.go(forumAddress(forum, 'new')),
+            data: { act: 'newTopic' },
+          }),
+        iconButton('panel', say('forum.about'), {
+          on: () => shell.go(forumAddress(forum, 'about')),
+          data: { act: 'about' },
+        }),
       ].filter(Boolean),
     }),
     tabs(forum.title, [
-      [forumAddress(forum, "topics"), say("forum.topics"), here === "topics"],
-      [forumAddress(forum, "room"), say("forum.room"), here === "room"],
-    ]));
+      [forumAddress(forum, 'topics'), say('forum.topics'), here === 'topics'],
+      [forumAddress(forum, 'room'), say('forum.room'), here === 'room'],
+    ]),
+  );
 }
 
 export function mayStart(place, forum) {
   if (!place.me || forum.archived || forum.locked) return false;
-  if (forum.start_topics === "readers") return true;
-  if (place.isModerator || ["moderator", "admin"].includes(forum.role)) return true;
-  return forum.start_topics === "members" && !!forum.role;
+  if (forum.start_topics === 'readers') return true;
+  if (place.isModerator || ['moderator', 'admin'].includes(forum.role)) return true;
+  return forum.start_topics === 'members' && !!forum.role;
 }
 
 /** The rows of a forum's topics; also beside an open topic on a wide screen. */
@@ -63,9 +76,12 @@ export function topicRows(place, list) {
     const last = own?.last_message;
     const lastAuthor = last && place.person(last.author_id);
     return topicRow(it, {
-      href: topicAddress(it), author: author.display_name || author.name,
-      last: lastAuthor && (lastAuthor.display_name || lastAuthor.name), at: last?.created_at ?? it.created_at,
-      unread: own?.level === "nothing" ? 0 : own?.unread_count ?? 0, replies: Math.max(0, it.last_seq - 1),
+      href: topicAddress(it),
+      author: author.display_name || author.name,
+      last: lastAuthor && (lastAuthor.display_name || lastAuthor.name),
+      at: last?.created_at ?? it.created_at,
+      unread: own?.level === 'nothing' ? 0 : (own?.unread_count ?? 0),
+      replies: Math.max(0, it.last_seq - 1),
     });
   });
 }
@@ -75,49 +91,81 @@ async function topics(shell, forum) {
   const list = [];
   let next = null;
   const load = async () => {
-    const page = await place.call("GET", `/forums/${forum.id}/conversations`, { query: { next, limit: 100 } });
+    const page = await place.call('GET', `/forums/${forum.id}/conversations`, { query: { next, limit: 100 } });
     list.push(...page.data);
     next = page.more ? page.next : null;
   };
   await load();
-  const rows = el("div.topic-rows");
-  const more = button(say("list.more"), { on: () => whileBusy(more, async () => { await load(); draw(); }) });
+  const rows = el('div.topic-rows');
+  const more = button(say('list.more'), {
+    on: () =>
+      whileBusy(more, async () => {
+        await load();
+        draw();
+      }),
+  });
   const draw = () => {
-    refill(rows, list.length ? topicRows(place, list) : empty(say("forum.noTopics"), {
-      picture: "topic", actions: mayStart(place, forum) ? [button(say("act.newTopic"), { kind: "primary", picture: "plus", on: () => shell.go(forumAddress(forum, "new")) })] : [],
-    }));
+    refill(
+      rows,
+      list.length
+        ? topicRows(place, list)
+        : empty(say('forum.noTopics'), {
+            picture: 'topic',
+            actions: mayStart(place, forum)
+              ? [
+                  button(say('act.newTopic'), {
+                    kind: 'primary',
+                    picture: 'plus',
+                    on: () => shell.go(forumAddress(forum, 'new')),
+                  }),
+                ]
+              : [],
+          }),
+    );
     more.hidden = !next;
   };
   draw();
-  const listen = ["people", "conversations"];
+  const listen = ['people', 'conversations'];
   for (const name of listen) place.addEventListener(name, draw);
   return {
-    title: forum.title, here: forumAddress(forum),
-    node: [forumTabs(shell, forum, "topics"), el("div.page-body", null, el("div.page-column", null, rows, more))],
-    close: () => { for (const name of listen) place.removeEventListener(name, draw); },
-    pressed: (event) => event.key === "c" && !event.ctrlKey && !event.metaKey && event.target === document.activeElement
-      && !/INPUT|TEXTAREA/.test(event.target.tagName) && (shell.go(forumAddress(forum, "new")), true),
+    title: forum.title,
+    here: forumAddress(forum),
+    node: [forumTabs(shell, forum, 'topics'), el('div.page-body', null, el('div.page-column', null, rows, more))],
+    close: () => {
+      for (const name of listen) place.removeEventListener(name, draw);
+    },
+    pressed: (event) =>
+      event.key === 'c' &&
+      !event.ctrlKey &&
+      !event.metaKey &&
+      event.target === document.activeElement &&
+      !/INPUT|TEXTAREA/.test(event.target.tagName) &&
+      (shell.go(forumAddress(forum, 'new')), true),
   };
 }
 
 function newTopic(shell, forum) {
   const { place } = shell;
   const key = `new-topic-${forum.id}`;
-  const title = field(say("topic.title"), { required: true, limit: place.server.limits.title_scalars });
-  const fault = el("p.door-fault", { role: "alert", hidden: true });
+  const title = field(say('topic.title'), { required: true, limit: place.server.limits.title_scalars });
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const clientID = crypto.randomUUID();
   const text = composer({
-    enterSends: false, placeholder: say("topic.text"), draft: place.draft(key), most: place.server.limits.message_scalars,
-    keep: (words) => place.keepDraft(key, words), people: (start) => place.findPeople(start),
+    enterSends: false,
+    placeholder: say('topic.text'),
+    draft: place.draft(key),
+    most: place.server.limits.message_scalars,
+    keep: (words) => place.keepDraft(key, words),
+    people: (start) => place.findPeople(start),
     send: async (draft) => {
       if (!title.input.value.trim()) {
         text.input.value = draft.text;
-        text.input.dispatchEvent(new Event("input"));
-        title.complain(say("topic.titleMissing"));
+        text.input.dispatchEvent(new Event('input'));
+        title.complain(say('topic.titleMissing'));
         return title.input.focus();
       }
       try {
-        const topic = await place.call("POST", `/forums/${forum.id}/conversations`, {
+        const topic = await place.call('POST', `/forums/${forum.id}/conversations`, {
           body: { title: title.input.value.trim(), text: draft.text, client_id: clientID },
         });
         await place.loadConversations();
@@ -126,14 +174,22 @@ function newTopic(shell, forum) {
         fault.hidden = false;
         fault.textContent = sayProblem(error);
         text.input.value = draft.text;
-        return text.input.dispatchEvent(new Event("input"));
+        return text.input.dispatchEvent(new Event('input'));
       }
     },
   });
   return {
-    title: say("act.newTopic"), here: forumAddress(forum), keepsFocus: true,
-    node: [pageBar(say("act.newTopic"), { second: forum.title, back: () => shell.router.back(forumAddress(forum)), state: place.state }),
-      el("div.page-body", null, el("div.page-column", null, fault, el("div", { class: "topic-form" }, title)), text)],
+    title: say('act.newTopic'),
+    here: forumAddress(forum),
+    keepsFocus: true,
+    node: [
+      pageBar(say('act.newTopic'), {
+        second: forum.title,
+        back: () => shell.router.back(forumAddress(forum)),
+        state: place.state,
+      }),
+      el('div.page-body', null, el('div.page-column', null, fault, el('div', { class: 'topic-form' }, title)), text),
+    ],
     shown: () => title.input.focus(),
     isWriting: () => text.isWriting,
   };

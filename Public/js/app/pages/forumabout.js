@@ -1,65 +1,136 @@
 // What a forum is, who is in it, and what one may set for oneself.
 
-import { el, refill } from "../dom.js";
-import { button } from "../parts/button.js";
-import { ask, confirm } from "../parts/dialog.js";
-import { choice, field } from "../parts/field.js";
-import { personRow } from "../parts/person.js";
-import { pageBar } from "../parts/sidebar.js";
-import { toast } from "../parts/toast.js";
-import { rich } from "../rich.js";
-import { forumAddress } from "../router.js";
-import { forumIcon } from "../shell.js";
-import { say, sayProblem } from "../text.js";
+import { el, refill } from '../dom.js';
+import { button } from '../parts/button.js';
+import { ask, confirm } from '../parts/dialog.js';
+import { choice, field } from '../parts/field.js';
+import { personRow } from '../parts/person.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { rich } from '../rich.js';
+import { forumAddress } from '../router.js';
+import { forumIcon } from '../shell.js';
+import { say, sayProblem } from '../text.js';
 
 export async function about(shell, forum) {
   const { place } = shell;
-  const canChange = place.isHost || forum.role === "admin";
-  const members = el("div");
+  const canChange = place.isHost || forum.role === 'admin';
+  const members = el('div');
   const creator = place.person(forum.created_by);
   let found = null;
-  const draw = () => refill(members, found === null ? null : found.map((it) =>
-    personRow(it.user, { href: it.user.name ? `/u/${encodeURIComponent(it.user.name)}` : null, second: it.role === "member" ? null : say(`role.${it.role}`) })));
-  place.call("GET", `/forums/${forum.id}/members`).then((page) => { found = page.data; draw(); }, () => {});
+  const draw = () =>
+    refill(
+      members,
+      found === null
+        ? null
+        : found.map((it) =>
+            personRow(it.user, {
+              href: it.user.name ? `/u/${encodeURIComponent(it.user.name)}` : null,
+              second: it.role === 'member' ? null : say(`role.${it.role}`),
+            }),
+          ),
+    );
+  place.call('GET', `/forums/${forum.id}/members`).then(
+    (page) => {
+      found = page.data;
+      draw();
+    },
+    () => {},
+  );
 
   const invite = async () => {
-    const name = await ask(say("forum.addTitle"), field(say("forum.addField"), { hint: say("forum.addHint") }), say("forum.add"));
+    const name = await ask(
+      say('forum.addTitle'),
+      field(say('forum.addField'), { hint: say('forum.addHint') }),
+      say('forum.add'),
+    );
     if (!name) return;
     try {
-      await place.call("PUT", `/forums/${forum.id}/members/@${encodeURIComponent(name.replace(/^@/, ""))}`, { body: {} });
+      await place.call('PUT', `/forums/${forum.id}/members/@${encodeURIComponent(name.replace(/^@/, ''))}`, {
+        body: {},
+      });
       shell.go(location.pathname, { replace: true });
     } catch (error) {
       toast(sayProblem(error));
     }
   };
   const remove = async () => {
-    if (!await confirm(say("forum.deleteTitle", { title: forum.title }), say("forum.deleteSentence"), say("forum.delete"))) return;
+    if (
+      !(await confirm(
+        say('forum.deleteTitle', { title: forum.title }),
+        say('forum.deleteSentence'),
+        say('forum.delete'),
+      ))
+    )
+      return;
     try {
-      await place.call("DELETE", `/forums/${forum.id}`);
+      await place.call('DELETE', `/forums/${forum.id}`);
       await place.loadForums();
-      shell.go("/forums", { replace: true });
+      shell.go('/forums', { replace: true });
     } catch (error) {
       toast(sayProblem(error));
     }
   };
-  const level = place.me && choice(say("level.title"), ["everything", "mentions", "nothing"].map((it) => [it, say(`level.${it}`)]), {
-    value: place.conversations.get(forum.room_id)?.level ?? "mentions", hint: say("level.hint"),
-    on: (value) => place.call("PUT", `/forums/${forum.id}/level`, { body: { level: value } }).then(() => place.loadConversations(), (error) => toast(sayProblem(error))),
-  });
+  const level =
+    place.me &&
+    choice(
+      say('level.title'),
+      ['everything', 'mentions', 'nothing'].map((it) => [it, say(`level.${it}`)]),
+      {
+        value: place.conversations.get(forum.room_id)?.level ?? 'mentions',
+        hint: say('level.hint'),
+        on: (value) =>
+          place.call('PUT', `/forums/${forum.id}/level`, { body: { level: value } }).then(
+            () => place.loadConversations(),
+            (error) => toast(sayProblem(error)),
+          ),
+      },
+    );
   return {
-    title: forum.title, here: forumAddress(forum),
-    node: [pageBar(forum.title, { second: say("forum.about"), back: () => shell.router.back(forumAddress(forum)), state: place.state }),
-      el("div.page-body", null, el("div.page-column", null,
-        el("div.forum-head", null, el("img", { src: forumIcon(forum), alt: "", width: 72, height: 72 }),
-          el("div", null, el("h2", null, forum.title), el("p.second", null, say(`forum.audience.${forum.visibility}`)),
-            el("p.second", null, say("forum.madeBy", { name: creator.display_name || creator.name || say("person.gone") })))),
-        forum.description && rich(forum.description),
-        level && el("section", { class: "panel-block" }, level),
-        canChange && el("div.form-foot", null,
-          button(say("forum.edit"), { picture: "edit", on: () => shell.go(forumAddress(forum, "edit")) }),
-          button(say("forum.add"), { picture: "plus", on: invite }),
-          button(say("forum.delete"), { kind: "danger", on: remove })),
-        el("h2.section-title", null, say("forum.membersTitle")), members))],
+    title: forum.title,
+    here: forumAddress(forum),
+    node: [
+      pageBar(forum.title, {
+        second: say('forum.about'),
+        back: () => shell.router.back(forumAddress(forum)),
+        state: place.state,
+      }),
+      el(
+        'div.page-body',
+        null,
+        el(
+          'div.page-column',
+          null,
+          el(
+            'div.forum-head',
+            null,
+            el('img', { src: forumIcon(forum), alt: '', width: 72, height: 72 }),
+            el(
+              'div',
+              null,
+              el('h2', null, forum.title),
+              el('p.second', null, say(`forum.audience.${forum.visibility}`)),
+              el(
+                'p.second',
+                null,
+                say('forum.madeBy', { name: creator.display_name || creator.name || say('person.gone') }),
+              ),
+            ),
+          ),
+          forum.description && rich(forum.description),
+          level && el('section', { class: 'panel-block' }, level),
+          canChange &&
+            el(
+              'div.form-foot',
+              null,
+              button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'edit')) }),
+              button(say('forum.add'), { picture: 'plus', on: invite }),
+              button(say('forum.delete'), { kind: 'danger', on: remove }),
+            ),
+          el('h2.section-title', null, say('forum.membersTitle')),
+          members,
+        ),
+      ),
+    ],
   };
 }
-

@@ -1,51 +1,79 @@
 // Forums as tiles, in the host's sections.
 
-import { el, refill } from "../dom.js";
-import { button } from "../parts/button.js";
-import { empty } from "../parts/empty.js";
-import { pageBar } from "../parts/sidebar.js";
-import { tile } from "../parts/tile.js";
-import { forumAddress } from "../router.js";
-import { forumIcon } from "../shell.js";
-import { say } from "../text.js";
+import { el, refill } from '../dom.js';
+import { button } from '../parts/button.js';
+import { empty } from '../parts/empty.js';
+import { pageBar } from '../parts/sidebar.js';
+import { tile } from '../parts/tile.js';
+import { forumAddress } from '../router.js';
+import { forumIcon } from '../shell.js';
+import { say } from '../text.js';
 
 export async function open(shell) {
   const { place } = shell;
   if (!place.forums.size) await place.loadForums();
-  const column = el("div.page-column.is-wide");
-  const make = () => button(say("act.newForum"), { kind: "primary", picture: "plus", on: () => shell.go("/forums/new") });
+  const column = el('div.page-column.is-wide');
+  const make = () =>
+    button(say('act.newForum'), { kind: 'primary', picture: 'plus', on: () => shell.go('/forums/new') });
   const mayMake = mayMakeForums(place);
-  const draw = () => refill(column,
-    place.forums.size
-      ? tiles(place)
-      : empty(say(place.isHost ? "forum.noneHost" : "forum.none"), {
-        picture: "forums", actions: mayMake ? [make(), place.isHost && button(say("invite.people"), { on: () => shell.go("/admin/invites") })].filter(Boolean) : [],
-      }));
+  const draw = () =>
+    refill(
+      column,
+      place.forums.size
+        ? tiles(place)
+        : empty(say(place.isHost ? 'forum.noneHost' : 'forum.none'), {
+            picture: 'forums',
+            actions: mayMake
+              ? [make(), place.isHost && button(say('invite.people'), { on: () => shell.go('/admin/invites') })].filter(
+                  Boolean,
+                )
+              : [],
+          }),
+    );
   draw();
-  const listen = ["forums", "conversations", "people"];
+  const listen = ['forums', 'conversations', 'people'];
   for (const name of listen) place.addEventListener(name, draw);
-  const body = el("div.page-body", null, column);
+  const body = el('div.page-body', null, column);
   pullToRefresh(body, () => place.loadForums());
   return {
-    title: say("place.forums"), here: "/forums",
-    node: [pageBar(say("place.forums"), {
-      state: place.state, actions: [mayMake && place.forums.size > 0 && make(), !place.me && el("a.button.button-primary", { href: "/sign-in" }, say("act.signIn"))].filter(Boolean),
-    }), body],
-    close: () => { for (const name of listen) place.removeEventListener(name, draw); },
+    title: say('place.forums'),
+    here: '/forums',
+    node: [
+      pageBar(say('place.forums'), {
+        state: place.state,
+        actions: [
+          mayMake && place.forums.size > 0 && make(),
+          !place.me && el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
+        ].filter(Boolean),
+      }),
+      body,
+    ],
+    close: () => {
+      for (const name of listen) place.removeEventListener(name, draw);
+    },
   };
 }
 
 export function tiles(place) {
   const sections = place.sections();
   return sections.map(({ title, forums }) => [
-    (title || sections.length > 1) && el("h2.section-title", null, title ?? say("forum.noSection")),
-    el("div.tiles", null, forums.map((it) => {
-      const room = place.conversations.get(it.room_id);
-      return tile({ ...it, icon: forumIcon(it) }, {
-        href: forumAddress(it), creator: place.person(it.created_by), unread: place.me ? place.unreadOf(it) : 0,
-        at: newestIn(place, it) ?? room?.last_message?.created_at,
-      });
-    })),
+    (title || sections.length > 1) && el('h2.section-title', null, title ?? say('forum.noSection')),
+    el(
+      'div.tiles',
+      null,
+      forums.map((it) => {
+        const room = place.conversations.get(it.room_id);
+        return tile(
+          { ...it, icon: forumIcon(it) },
+          {
+            href: forumAddress(it),
+            creator: place.person(it.created_by),
+            unread: place.me ? place.unreadOf(it) : 0,
+            at: newestIn(place, it) ?? room?.last_message?.created_at,
+          },
+        );
+      }),
+    ),
   ]);
 }
 
@@ -60,16 +88,26 @@ function newestIn(place, forum) {
 
 /** As far as can be known here: the server has the last word. */
 export function mayMakeForums(place) {
-  if (!place.me || place.me.role === "guest") return false;
-  return place.isHost || place.settings?.may_create_forums !== "staff";
+  if (!place.me || place.me.role === 'guest') return false;
+  return place.isHost || place.settings?.may_create_forums !== 'staff';
 }
 
 /** A pull from the top of the list asks anew. */
 function pullToRefresh(body, work) {
   let from = null;
-  body.addEventListener("touchstart", (event) => { from = body.scrollTop <= 0 ? event.touches[0].clientY : null; }, { passive: true });
-  body.addEventListener("touchend", async (event) => {
-    if (from !== null && event.changedTouches[0].clientY - from > 96) await work().catch(() => {});
-    from = null;
-  }, { passive: true });
+  body.addEventListener(
+    'touchstart',
+    (event) => {
+      from = body.scrollTop <= 0 ? event.touches[0].clientY : null;
+    },
+    { passive: true },
+  );
+  body.addEventListener(
+    'touchend',
+    async (event) => {
+      if (from !== null && event.changedTouches[0].clientY - from > 96) await work().catch(() => {});
+      from = null;
+    },
+    { passive: true },
+  );
 }

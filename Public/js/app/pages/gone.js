@@ -1,3 +1,3 @@
 export function open(shell) {
-  return shell.faultPage({ code: "not_found" });
+  return shell.faultPage({ code: 'not_found' });
 }

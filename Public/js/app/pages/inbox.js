@@ -1,23 +1,23 @@
-// Home: what is for you, then what is unread, forum by forum. Who was away for a week knows in ten seconds what to read.
+// Home: what is for you, then what is unread, forum by forum. Who was away for a week knows soon what to read.
 
-import { el, icon, refill } from "../dom.js";
-import { badge } from "../parts/badge.js";
-import { button } from "../parts/button.js";
-import { empty } from "../parts/empty.js";
-import { pageBar } from "../parts/sidebar.js";
-import { avatar } from "../parts/avatar.js";
-import { topicRow } from "../parts/topicrow.js";
-import { markAllRead } from "../commands.js";
-import { plain } from "../rich.js";
-import { forumAddress, talkAddress } from "../router.js";
-import { forumIcon } from "../shell.js";
-import { say } from "../text.js";
-import { moment, time } from "../times.js";
-import { talkRow } from "./messages.js";
+import { el, icon, refill } from '../dom.js';
+import { badge } from '../parts/badge.js';
+import { button } from '../parts/button.js';
+import { empty } from '../parts/empty.js';
+import { pageBar } from '../parts/sidebar.js';
+import { avatar } from '../parts/avatar.js';
+import { topicRow } from '../parts/topicrow.js';
+import { markAllRead } from '../commands.js';
+import { plain } from '../rich.js';
+import { forumAddress, talkAddress } from '../router.js';
+import { forumIcon } from '../shell.js';
+import { say } from '../text.js';
+import { moment, time } from '../times.js';
+import { talkRow } from './messages.js';
 
 export async function open(shell) {
   const { place } = shell;
-  const column = el("div.page-column");
+  const column = el('div.page-column');
   let items = await place.loadInbox();
   const draw = () => refill(column, content(shell, items));
   const reload = async () => {
@@ -25,21 +25,32 @@ export async function open(shell) {
     draw();
   };
   draw();
-  const listen = ["conversations", "people", "forums"];
+  const listen = ['conversations', 'people', 'forums'];
   for (const name of listen) place.addEventListener(name, draw);
-  place.addEventListener("inbox", reload);
+  place.addEventListener('inbox', reload);
   return {
-    title: say("place.inbox"), here: "/",
-    node: [pageBar(say("place.inbox"), {
-      state: place.state, actions: [el("a.icon-button.phone-only", { href: "/search", aria: { label: say("place.search") }, title: say("place.search") }, icon("search")),
-        button(say("inbox.readAll"), { kind: "quiet", on: () => markAllRead(shell) })],
-    }), el("div.page-body", null, column)],
+    title: say('place.inbox'),
+    here: '/',
+    node: [
+      pageBar(say('place.inbox'), {
+        state: place.state,
+        actions: [
+          el(
+            'a.icon-button.phone-only',
+            { href: '/search', aria: { label: say('place.search') }, title: say('place.search') },
+            icon('search'),
+          ),
+          button(say('inbox.readAll'), { kind: 'quiet', on: () => markAllRead(shell) }),
+        ],
+      }),
+      el('div.page-body', null, column),
+    ],
     close: () => {
       for (const name of listen) place.removeEventListener(name, draw);
-      place.removeEventListener("inbox", reload);
+      place.removeEventListener('inbox', reload);
     },
     pressed: (event) => {
-      if (event.key !== "Escape" || event.shiftKey) return false;
+      if (event.key !== 'Escape' || event.shiftKey) return false;
       document.activeElement?.blur?.();
       return true;
     },
@@ -48,51 +59,93 @@ export async function open(shell) {
 
 function content(shell, items) {
   const { place } = shell;
-  const isUnread = (it) => it.unread_count > 0 && it.level !== "nothing";
+  const isUnread = (it) => it.unread_count > 0 && it.level !== 'nothing';
   const called = new Set(items.map((it) => it.conversation_id));
   const talks = place.talks().filter((it) => isUnread(it) && !called.has(it.id));
   const inForums = [...place.conversations.values()].filter((it) => it.forum_id && isUnread(it));
-  const forums = [...place.forums.values()].map((forum) => ({
-    forum, unread: inForums.filter((it) => it.forum_id === forum.id).sort((a, b) => b.unread_count - a.unread_count),
-  })).filter((it) => it.unread.length);
+  const forums = [...place.forums.values()]
+    .map((forum) => ({
+      forum,
+      unread: inForums.filter((it) => it.forum_id === forum.id).sort((a, b) => b.unread_count - a.unread_count),
+    }))
+    .filter((it) => it.unread.length);
   if (!talks.length && !forums.length && !items.length) return nothing(shell);
   return [
-    (talks.length > 0 || items.length > 0) && el("h2.section-title", null, say("inbox.forYou")),
+    (talks.length > 0 || items.length > 0) && el('h2.section-title', null, say('inbox.forYou')),
     items.map((it) => itemRow(place, it)),
     talks.map((it) => talkRow(place, it)),
     forums.map(({ forum, unread }) => [
-      el("div.section-head", null, el("h2.section-title", null, el("a.section-link", { href: forumAddress(forum) },
-        el("img", { src: forumIcon(forum), alt: "", width: 20, height: 20 }), forum.title))),
-      unread.map((it) => (it.kind === "room" ? roomRow(place, forum, it) : unreadTopic(place, it))),
+      el(
+        'div.section-head',
+        null,
+        el(
+          'h2.section-title',
+          null,
+          el(
+            'a.section-link',
+            { href: forumAddress(forum) },
+            el('img', { src: forumIcon(forum), alt: '', width: 20, height: 20 }),
+            forum.title,
+          ),
+        ),
+      ),
+      unread.map((it) => (it.kind === 'room' ? roomRow(place, forum, it) : unreadTopic(place, it))),
     ]),
   ];
 }
 
 function itemRow(place, item) {
   const author = place.person(item.actor_id ?? item.message?.author_id);
-  const href = item.kind === "report" ? "/admin/reports" : item.message_id ? `/m/${item.message_id}` : `/c/${item.conversation_id}`;
-  return el("a.inbox-row", { href, class: item.read_at ? "" : "is-unread" }, avatar(author),
-    el("span.inbox-row-words", null,
-      el("span.inbox-row-head", null, el("span.one-line", null, say(`inbox.${item.kind}`, { name: author.display_name || author.name })),
-        item.created_at && el("span.mark", null, time(item.created_at))),
-      el("span.second.one-line", null, plain(item.message?.text ?? "", 140))), badge(item.read_at ? 0 : 1, { loud: true }));
+  const href =
+    item.kind === 'report'
+      ? '/admin/reports'
+      : item.message_id
+        ? `/m/${item.message_id}`
+        : `/c/${item.conversation_id}`;
+  return el(
+    'a.inbox-row',
+    { href, class: item.read_at ? '' : 'is-unread' },
+    avatar(author),
+    el(
+      'span.inbox-row-words',
+      null,
+      el(
+        'span.inbox-row-head',
+        null,
+        el('span.one-line', null, say(`inbox.${item.kind}`, { name: author.display_name || author.name })),
+        item.created_at && el('span.mark', null, time(item.created_at)),
+      ),
+      el('span.second.one-line', null, plain(item.message?.text ?? '', 140)),
+    ),
+    badge(item.read_at ? 0 : 1, { loud: true }),
+  );
 }
 
 function roomRow(place, forum, room) {
   const last = room.last_message;
   const author = last && place.person(last.author_id);
-  return topicRow({ title: say("forum.room") }, {
-    href: forumAddress(forum, "room"), unread: room.unread_count, replies: room.last_seq, at: last?.created_at,
-    author: author && `${author.display_name || author.name}: ${plain(last.text ?? "", 80)}`,
-  });
+  return topicRow(
+    { title: say('forum.room') },
+    {
+      href: forumAddress(forum, 'room'),
+      unread: room.unread_count,
+      replies: room.last_seq,
+      at: last?.created_at,
+      author: author && `${author.display_name || author.name}: ${plain(last.text ?? '', 80)}`,
+    },
+  );
 }
 
 function unreadTopic(place, topic) {
   const author = place.person(topic.created_by);
   const last = topic.last_message && place.person(topic.last_message.author_id);
   return topicRow(topic, {
-    href: talkAddress(topic), author: author.display_name || author.name, last: last && (last.display_name || last.name),
-    at: topic.last_message?.created_at, unread: topic.unread_count, replies: Math.max(0, topic.last_seq - 1),
+    href: talkAddress(topic),
+    author: author.display_name || author.name,
+    last: last && (last.display_name || last.name),
+    at: topic.last_message?.created_at,
+    unread: topic.unread_count,
+    replies: Math.max(0, topic.last_seq - 1),
   });
 }
 
@@ -103,8 +156,9 @@ function nothing(shell) {
     const at = it.last_message?.created_at;
     if (at && (!newest || at > newest)) newest = at;
   }
-  return empty(say("inbox.empty"), {
-    picture: "check", second: newest ? say("inbox.last", { at: moment(new Date(newest)) }) : null,
-    actions: [button(say("place.forums"), { on: () => shell.go("/forums") })],
+  return empty(say('inbox.empty'), {
+    picture: 'check',
+    second: newest ? say('inbox.last', { at: moment(new Date(newest)) }) : null,
+    actions: [button(say('place.forums'), { on: () => shell.go('/forums') })],
   });
 }

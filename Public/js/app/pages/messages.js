@@ -1,38 +1,62 @@
 // Direct and group conversations; and a new one with the people one finds.
 
-import { el, refill } from "../dom.js";
-import { avatar, avatarPair } from "../parts/avatar.js";
-import { badge } from "../parts/badge.js";
-import { button, iconButton, whileBusy } from "../parts/button.js";
-import { empty } from "../parts/empty.js";
-import { field } from "../parts/field.js";
-import { personRow } from "../parts/person.js";
-import { pageBar } from "../parts/sidebar.js";
-import { toast } from "../parts/toast.js";
-import { plain } from "../rich.js";
-import { talkAddress } from "../router.js";
-import { talkTitle } from "../shell.js";
-import { say, sayProblem } from "../text.js";
-import { time } from "../times.js";
+import { el, refill } from '../dom.js';
+import { avatar, avatarPair } from '../parts/avatar.js';
+import { badge } from '../parts/badge.js';
+import { button, iconButton, whileBusy } from '../parts/button.js';
+import { empty } from '../parts/empty.js';
+import { field } from '../parts/field.js';
+import { personRow } from '../parts/person.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { plain } from '../rich.js';
+import { talkAddress } from '../router.js';
+import { talkTitle } from '../shell.js';
+import { say, sayProblem } from '../text.js';
+import { time } from '../times.js';
 
 export async function open(shell) {
   const { place } = shell;
-  const column = el("div.page-column");
+  const column = el('div.page-column');
   const draw = () => {
     const talks = place.talks();
-    refill(column, talks.length ? talks.map((it) => talkRow(place, it)) : empty(say("talk.none"), {
-      picture: "messages", actions: [button(say("act.newConversation"), { kind: "primary", picture: "plus", on: () => shell.go("/messages/new") })],
-    }));
+    refill(
+      column,
+      talks.length
+        ? talks.map((it) => talkRow(place, it))
+        : empty(say('talk.none'), {
+            picture: 'messages',
+            actions: [
+              button(say('act.newConversation'), {
+                kind: 'primary',
+                picture: 'plus',
+                on: () => shell.go('/messages/new'),
+              }),
+            ],
+          }),
+    );
   };
   draw();
-  const listen = ["conversations", "people"];
+  const listen = ['conversations', 'people'];
   for (const name of listen) place.addEventListener(name, draw);
   return {
-    title: say("place.messages"), here: "/messages",
-    node: [pageBar(say("place.messages"), {
-      state: place.state, actions: [iconButton("plus", say("act.newConversation"), { on: () => shell.go("/messages/new"), data: { act: "newConversation" } })],
-    }), el("div.page-body", null, column)],
-    close: () => { for (const name of listen) place.removeEventListener(name, draw); },
+    title: say('place.messages'),
+    here: '/messages',
+    node: [
+      pageBar(say('place.messages'), {
+        state: place.state,
+        actions: [
+          iconButton('plus', say('act.newConversation'), {
+            on: () => shell.go('/messages/new'),
+            data: { act: 'newConversation' },
+          }),
+        ],
+      }),
+      el('div.page-body', null, column),
+    ],
+    close: () => {
+      for (const name of listen) place.removeEventListener(name, draw);
+    },
   };
 }
 
@@ -41,39 +65,84 @@ export function talkRow(place, conversation, { title = talkTitle(place, conversa
   const others = place.othersIn(conversation);
   const last = conversation.last_message;
   const author = last && place.person(last.author_id);
-  const words = !last ? "" : last.deleted ? say("gone.author") : plain(last.text || say("message.noText"), 120);
-  const unread = conversation.level === "nothing" ? 0 : conversation.unread_count ?? 0;
-  return el("a.inbox-row", { href: talkAddress(conversation), class: unread ? "is-unread" : "" },
+  const words = !last ? '' : last.deleted ? say('gone.author') : plain(last.text || say('message.noText'), 120);
+  const unread = conversation.level === 'nothing' ? 0 : (conversation.unread_count ?? 0);
+  return el(
+    'a.inbox-row',
+    { href: talkAddress(conversation), class: unread ? 'is-unread' : '' },
     others.length > 1 ? avatarPair(others) : avatar(others[0] ?? author),
-    el("span.inbox-row-words", null,
-      el("span.inbox-row-head", null, el("span.one-line", null, title), last && el("span.mark", null, time(last.created_at))),
-      el("span.second.one-line", null, author && others.length !== 1 ? `${author.display_name || author.name}: ` : "", words)),
-    badge(unread, { loud }));
+    el(
+      'span.inbox-row-words',
+      null,
+      el(
+        'span.inbox-row-head',
+        null,
+        el('span.one-line', null, title),
+        last && el('span.mark', null, time(last.created_at)),
+      ),
+      el(
+        'span.second.one-line',
+        null,
+        author && others.length !== 1 ? `${author.display_name || author.name}: ` : '',
+        words,
+      ),
+    ),
+    badge(unread, { loud }),
+  );
 }
 
 export async function write(shell) {
   const { place } = shell;
   const chosen = new Map();
-  const found = el("div");
-  const picked = el("div.search-filters");
-  const start = button(say("talk.start"), { kind: "primary", disabled: true, on: () => whileBusy(start, begin) });
-  const input = field(say("talk.find"), { type: "search", hint: say("talk.findHint"), autocomplete: "off", on: { input: () => look() } });
+  const found = el('div');
+  const picked = el('div.search-filters');
+  const start = button(say('talk.start'), { kind: 'primary', disabled: true, on: () => whileBusy(start, begin) });
+  const input = field(say('talk.find'), {
+    type: 'search',
+    hint: say('talk.findHint'),
+    autocomplete: 'off',
+    on: { input: () => look() },
+  });
 
   async function look() {
     const words = input.input.value.trim();
     const people = (await place.findPeople(words)).filter((it) => it.id !== place.me.id);
     if (words !== input.input.value.trim()) return;
-    refill(found, people.length ? people.map((it) => el("button", {
-      class: "person-choice", aria: { pressed: chosen.has(it.id) ? "true" : "false" }, on: { click: () => pick(it) },
-    }, personRow(it, { end: chosen.has(it.id) ? el("span.mark", null, say("talk.chosen")) : null }))) : el("p.second", null, say("talk.nobody", { words })));
+    refill(
+      found,
+      people.length
+        ? people.map((it) =>
+            el(
+              'button',
+              {
+                class: 'person-choice',
+                aria: { pressed: chosen.has(it.id) ? 'true' : 'false' },
+                on: { click: () => pick(it) },
+              },
+              personRow(it, { end: chosen.has(it.id) ? el('span.mark', null, say('talk.chosen')) : null }),
+            ),
+          )
+        : el('p.second', null, say('talk.nobody', { words })),
+    );
   }
 
   function pick(person) {
     if (chosen.has(person.id)) chosen.delete(person.id);
     else chosen.set(person.id, person);
-    refill(picked, [...chosen.values()].map((it) => el("button.chip", {
-      aria: { pressed: "true", label: say("talk.unpick", { name: it.display_name || it.name }) }, on: { click: () => pick(it) },
-    }, avatar(it, { size: 1 }), it.display_name || it.name)));
+    refill(
+      picked,
+      [...chosen.values()].map((it) =>
+        el(
+          'button.chip',
+          {
+            aria: { pressed: 'true', label: say('talk.unpick', { name: it.display_name || it.name }) },
+            on: { click: () => pick(it) },
+          },
+          avatar(it, { size: 1 }),
+          it.display_name || it.name,
+        ),
+      ),
+    );
     start.disabled = !chosen.size;
     look();
   }
@@ -81,8 +150,13 @@ export async function write(shell) {
   async function begin() {
     try {
       const isDirect = chosen.size === 1;
-      const made = await place.call("POST", "/conversations", {
-        body: { kind: isDirect ? "direct" : "group", participants: [...chosen.keys()], ...(isDirect ? { distinct: true } : {}), client_id: crypto.randomUUID() },
+      const made = await place.call('POST', '/conversations', {
+        body: {
+          kind: isDirect ? 'direct' : 'group',
+          participants: [...chosen.keys()],
+          ...(isDirect ? { distinct: true } : {}),
+          client_id: crypto.randomUUID(),
+        },
       });
       place.keepConversation(made);
       shell.go(talkAddress(made), { replace: true });
@@ -92,9 +166,13 @@ export async function write(shell) {
   }
   await look();
   return {
-    title: say("act.newConversation"), here: "/messages", keepsFocus: true,
-    node: [pageBar(say("act.newConversation"), { back: () => shell.router.back("/messages"), state: place.state }),
-      el("div.page-body", null, el("div.page-column", null, input, picked, found, el("div.form-foot", null, start)))],
+    title: say('act.newConversation'),
+    here: '/messages',
+    keepsFocus: true,
+    node: [
+      pageBar(say('act.newConversation'), { back: () => shell.router.back('/messages'), state: place.state }),
+      el('div.page-body', null, el('div.page-column', null, input, picked, found, el('div.form-foot', null, start))),
+    ],
     shown: () => input.input.focus(),
   };
 }
@@ -102,7 +180,9 @@ export async function write(shell) {
 /** Straight to the conversation with one person. */
 export async function writeTo(shell, person) {
   try {
-    const made = await shell.place.call("POST", "/conversations", { body: { kind: "direct", participants: [person.id], distinct: true } });
+    const made = await shell.place.call('POST', '/conversations', {
+      body: { kind: 'direct', participants: [person.id], distinct: true },
+    });
     shell.place.keepConversation(made);
     shell.go(talkAddress(made));
   } catch (error) {

@@ -1,13 +1,13 @@
 // A new forum, and the same form for one that exists. The tile shows how it will look while one types.
 
-import { el, refill } from "../dom.js";
-import { button, whileBusy } from "../parts/button.js";
-import { choice, field } from "../parts/field.js";
-import { pageBar } from "../parts/sidebar.js";
-import { tile } from "../parts/tile.js";
-import { forumAddress } from "../router.js";
-import { forumIcon } from "../shell.js";
-import { say, sayProblem } from "../text.js";
+import { el, refill } from '../dom.js';
+import { button, whileBusy } from '../parts/button.js';
+import { choice, field } from '../parts/field.js';
+import { pageBar } from '../parts/sidebar.js';
+import { tile } from '../parts/tile.js';
+import { forumAddress } from '../router.js';
+import { forumIcon } from '../shell.js';
+import { say, sayProblem } from '../text.js';
 
 export function open(shell) {
   return form(shell, null);
@@ -22,26 +22,56 @@ function form(shell, forum) {
   const { limits } = place.server;
   const clientID = crypto.randomUUID();
   const sections = [...new Set([...place.forums.values()].map((it) => it.section).filter(Boolean))];
-  const listID = "known-sections";
-  const title = field(say("forum.title"), { value: forum?.title, required: true, limit: limits.title_scalars, on: { input: () => draw() } });
-  const description = field(say("forum.description"), {
-    value: forum?.description, lines: 2, hint: say("forum.descriptionHint"), limit: limits.description_scalars, on: { input: () => draw() },
+  const listID = 'known-sections';
+  const title = field(say('forum.title'), {
+    value: forum?.title,
+    required: true,
+    limit: limits.title_scalars,
+    on: { input: () => draw() },
   });
-  const icon = field(say("forum.icon"), {
-    value: forum?.icon_url ?? "", type: "url", hint: say("forum.iconHint"), placeholder: "https://", on: { input: () => check() },
+  const description = field(say('forum.description'), {
+    value: forum?.description,
+    lines: 2,
+    hint: say('forum.descriptionHint'),
+    limit: limits.description_scalars,
+    on: { input: () => draw() },
   });
-  const section = field(say("forum.section"), { value: forum?.section ?? "", hint: say("forum.sectionHint"), limit: 64 });
-  section.input.setAttribute("list", listID);
-  const visibility = choice(say("forum.visibility"), ["members", "public", "private"].map((it) => [it, say(`forum.visibility.${it}`)]), { value: forum?.visibility ?? "members" });
-  const fault = el("p.door-fault", { role: "alert", hidden: true });
-  const save = button(say(forum ? "act.save" : "forum.create"), { kind: "primary", type: "submit" });
-  const look = el("div.forum-preview");
+  const icon = field(say('forum.icon'), {
+    value: forum?.icon_url ?? '',
+    type: 'url',
+    hint: say('forum.iconHint'),
+    placeholder: 'https://',
+    on: { input: () => check() },
+  });
+  const section = field(say('forum.section'), {
+    value: forum?.section ?? '',
+    hint: say('forum.sectionHint'),
+    limit: 64,
+  });
+  section.input.setAttribute('list', listID);
+  const visibility = choice(
+    say('forum.visibility'),
+    ['members', 'public', 'private'].map((it) => [it, say(`forum.visibility.${it}`)]),
+    { value: forum?.visibility ?? 'members' },
+  );
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const save = button(say(forum ? 'act.save' : 'forum.create'), { kind: 'primary', type: 'submit' });
+  const look = el('div.forum-preview');
   let picture = forum ? forumIcon(forum) : null;
   let isPicture = true;
 
   function draw() {
-    refill(look, tile({ title: title.input.value || say("forum.title"), description: description.input.value, icon: picture ?? drawn(title.input.value) },
-      { href: "#", creator: place.me }));
+    refill(
+      look,
+      tile(
+        {
+          title: title.input.value || say('forum.title'),
+          description: description.input.value,
+          icon: picture ?? drawn(title.input.value),
+        },
+        { href: '#', creator: place.me },
+      ),
+    );
     look.firstChild.inert = true;
     save.disabled = !title.input.value.trim() || !isPicture;
   }
@@ -60,7 +90,7 @@ function form(shell, forum) {
       const isGood = await isImage(place, address);
       if (address !== icon.input.value.trim()) return;
       isPicture = isGood;
-      icon.complain(isGood ? null : say("forum.iconBad"));
+      icon.complain(isGood ? null : say('forum.iconBad'));
       draw();
     }, 400);
   }
@@ -73,31 +103,59 @@ function form(shell, forum) {
       try {
         const address = icon.input.value.trim();
         const body = {
-          title: title.input.value.trim(), description: description.input.value.trim(), visibility: visibility.input.value,
+          title: title.input.value.trim(),
+          description: description.input.value.trim(),
+          visibility: visibility.input.value,
           ...(section.input.value.trim() || forum ? { section: section.input.value.trim() || null } : {}),
           ...(address || forum?.icon_url ? { icon_url: address || null } : {}),
         };
         const kept = forum
-          ? await place.call("PATCH", `/forums/${forum.id}`, { body: { ...body, if_revision: forum.revision } })
-          : await place.call("POST", "/forums", { body: { ...body, client_id: clientID } });
+          ? await place.call('PATCH', `/forums/${forum.id}`, { body: { ...body, if_revision: forum.revision } })
+          : await place.call('POST', '/forums', { body: { ...body, client_id: clientID } });
         place.keepForum(kept);
         await place.loadConversations();
-        shell.go(forumAddress(kept, forum ? "about" : "room"), { replace: true });
+        shell.go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
         fault.hidden = false;
         fault.textContent = sayProblem(error);
-        fault.scrollIntoView({ block: "nearest" });
+        fault.scrollIntoView({ block: 'nearest' });
       }
     });
     draw();
   };
   draw();
   return {
-    title: forum ? forum.title : say("act.newForum"), here: forum ? forumAddress(forum) : "/forums", keepsFocus: true,
-    node: [pageBar(forum ? say("forum.edit") : say("act.newForum"), { back: () => shell.router.back("/forums"), state: place.state }),
-      el("div.page-body", null, el("form.page-column", { on: { submit } }, fault, title, description, section,
-        el("datalist", { id: listID }, sections.map((it) => el("option", { value: it }))), visibility, icon,
-        el("p.field-label", null, say("forum.look")), look, el("div.form-foot", null, save, button(say("act.cancel"), { on: () => shell.router.back("/forums") }))))],
+    title: forum ? forum.title : say('act.newForum'),
+    here: forum ? forumAddress(forum) : '/forums',
+    keepsFocus: true,
+    node: [
+      pageBar(forum ? say('forum.edit') : say('act.newForum'), {
+        back: () => shell.router.back('/forums'),
+        state: place.state,
+      }),
+      el(
+        'div.page-body',
+        null,
+        el(
+          'form.page-column',
+          { on: { submit } },
+          fault,
+          title,
+          description,
+          section,
+          el(
+            'datalist',
+            { id: listID },
+            sections.map((it) => el('option', { value: it })),
+          ),
+          visibility,
+          icon,
+          el('p.field-label', null, say('forum.look')),
+          look,
+          el('div.form-foot', null, save, button(say('act.cancel'), { on: () => shell.router.back('/forums') })),
+        ),
+      ),
+    ],
     shown: () => title.input.focus(),
     isWriting: () => !!title.input.value,
   };
@@ -107,7 +165,7 @@ function form(shell, forum) {
 async function isImage(place, address) {
   if (!/^https?:\/\//.test(address)) return false;
   try {
-    const found = await place.call("POST", "/previews", { body: { url: address } });
+    const found = await place.call('POST', '/previews', { body: { url: address } });
     return found.image === true;
   } catch (error) {
     // Without that endpoint the server checks when the forum is made.
@@ -119,8 +177,12 @@ async function isImage(place, address) {
 function drawn(title) {
   let hash = 0;
   for (const it of title) hash = (hash * 31 + it.codePointAt(0)) >>> 0;
-  const letters = [...title.trim()].slice(0, 2).join("").replace(/[&<>"]/g, "");
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="hsl(${30 * (hash % 12)} 45% 42%)"/>`
-    + `<text x="80" y="58" font-family="sans-serif" font-size="40" font-weight="600" fill="#fff" text-anchor="middle">${letters}</text></svg>`;
+  const letters = [...title.trim()]
+    .slice(0, 2)
+    .join('')
+    .replace(/[&<>"]/g, '');
+  const svg =
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="hsl(${30 * (hash % 12)} 45% 42%)"/>` +
+    `<text x="80" y="58" font-family="sans-serif" font-size="40" font-weight="600" fill="#fff" text-anchor="middle">${letters}</text></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -1,28 +1,45 @@
 // Someone: what they say of themselves, and what one can do.
 
-import { el } from "../dom.js";
-import { button } from "../parts/button.js";
-import { ask, confirm, dialog } from "../parts/dialog.js";
-import { field } from "../parts/field.js";
-import { menu } from "../parts/menu.js";
-import { personCard } from "../parts/person.js";
-import { pageBar } from "../parts/sidebar.js";
-import { toast } from "../parts/toast.js";
-import { say, sayProblem } from "../text.js";
-import { writeTo } from "./messages.js";
+import { el } from '../dom.js';
+import { button } from '../parts/button.js';
+import { ask, confirm, dialog } from '../parts/dialog.js';
+import { field } from '../parts/field.js';
+import { menu } from '../parts/menu.js';
+import { personCard } from '../parts/person.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { say, sayProblem } from '../text.js';
+import { writeTo } from './messages.js';
 
 export async function open(shell, { name }) {
   const { place } = shell;
   const person = await place.personNamed(name);
   const isMe = person.id === place.me?.id;
-  const actions = !place.me ? [] : isMe
-    ? [button(say("you.profile"), { kind: "primary", on: () => shell.go("/you/profile") })]
-    : [button(say("act.write"), { kind: "primary", picture: "messages", on: () => writeTo(shell, person) }),
-      button(say("act.more"), { picture: "more", on: (event) => menu(event.currentTarget, items(shell, person), say("act.more")) })];
+  const actions = !place.me
+    ? []
+    : isMe
+      ? [button(say('you.profile'), { kind: 'primary', on: () => shell.go('/you/profile') })]
+      : [
+          button(say('act.write'), { kind: 'primary', picture: 'messages', on: () => writeTo(shell, person) }),
+          button(say('act.more'), {
+            picture: 'more',
+            on: (event) => menu(event.currentTarget, items(shell, person), say('act.more')),
+          }),
+        ];
   return {
-    title: person.display_name || person.name, here: isMe ? "/you" : null,
-    node: [pageBar(person.display_name || person.name || say("person.gone"), { back: () => shell.router.back("/"), state: place.state }),
-      el("div.page-body", null, el("div.page-column", null, el("div.person-page", null, personCard(person, { actions }))))],
+    title: person.display_name || person.name,
+    here: isMe ? '/you' : null,
+    node: [
+      pageBar(person.display_name || person.name || say('person.gone'), {
+        back: () => shell.router.back('/'),
+        state: place.state,
+      }),
+      el(
+        'div.page-body',
+        null,
+        el('div.page-column', null, el('div.person-page', null, personCard(person, { actions }))),
+      ),
+    ],
   };
 }
 
@@ -38,22 +55,59 @@ function items(shell, person) {
   };
   const relation = (name, method) => place.call(method, `/users/${person.id}/${name}`);
   return [
-    { words: say("person.mute"), picture: "bell-off", on: () => done(() => relation("mute", "PUT"), "person.muted") },
-    { words: say("person.unmute"), picture: "bell", on: () => done(() => relation("mute", "DELETE"), "person.unmuted") },
-    { words: say("person.block"), picture: "lock", danger: true, on: async () => {
-      if (await confirm(say("person.blockTitle", { name: person.display_name || person.name }), say("person.blockSentence"), say("person.block"))) {
-        await done(() => relation("block", "PUT"), "person.blocked");
-      }
-    } },
-    ...(place.isHost ? [null,
-      { words: say("person.reset"), picture: "key", on: () => done(async () => {
-        const made = await place.call("POST", `/users/${person.id}/reset`);
-        dialog(say("person.reset"), [el("p", null, say("person.resetSentence")), Object.assign(field(say("invite.link"), { value: made.url }))]);
-      }, "person.resetDone") },
-      { words: say("person.role"), picture: "shield", on: async () => {
-        const role = await ask(say("person.role"), field(say("person.roleField"), { value: person.role, hint: say("person.roleHint") }), say("act.save"));
-        if (role) await done(async () => { place.people.set(person.id, await place.call("PATCH", `/users/${person.id}`, { body: { role } })); }, "person.roleDone");
-      } },
-    ] : []),
+    { words: say('person.mute'), picture: 'bell-off', on: () => done(() => relation('mute', 'PUT'), 'person.muted') },
+    {
+      words: say('person.unmute'),
+      picture: 'bell',
+      on: () => done(() => relation('mute', 'DELETE'), 'person.unmuted'),
+    },
+    {
+      words: say('person.block'),
+      picture: 'lock',
+      danger: true,
+      on: async () => {
+        if (
+          await confirm(
+            say('person.blockTitle', { name: person.display_name || person.name }),
+            say('person.blockSentence'),
+            say('person.block'),
+          )
+        ) {
+          await done(() => relation('block', 'PUT'), 'person.blocked');
+        }
+      },
+    },
+    ...(place.isHost
+      ? [
+          null,
+          {
+            words: say('person.reset'),
+            picture: 'key',
+            on: () =>
+              done(async () => {
+                const made = await place.call('POST', `/users/${person.id}/reset`);
+                dialog(say('person.reset'), [
+                  el('p', null, say('person.resetSentence')),
+                  Object.assign(field(say('invite.link'), { value: made.url })),
+                ]);
+              }, 'person.resetDone'),
+          },
+          {
+            words: say('person.role'),
+            picture: 'shield',
+            on: async () => {
+              const role = await ask(
+                say('person.role'),
+                field(say('person.roleField'), { value: person.role, hint: say('person.roleHint') }),
+                say('act.save'),
+              );
+              if (role)
+                await done(async () => {
+                  place.people.set(person.id, await place.call('PATCH', `/users/${person.id}`, { body: { role } }));
+                }, 'person.roleDone');
+            },
+          },
+        ]
+      : []),
   ];
 }

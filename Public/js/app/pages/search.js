@@ -1,60 +1,121 @@
 // Search: operators as words one can press, hits with what stands around them.
 
-import { el, refill } from "../dom.js";
-import { empty } from "../parts/empty.js";
-import { pageBar } from "../parts/sidebar.js";
-import { plain } from "../rich.js";
-import { talkTitle } from "../shell.js";
-import { say, sayProblem } from "../text.js";
-import { moment, time } from "../times.js";
+import { el, refill } from '../dom.js';
+import { empty } from '../parts/empty.js';
+import { pageBar } from '../parts/sidebar.js';
+import { plain } from '../rich.js';
+import { talkTitle } from '../shell.js';
+import { say, sayProblem } from '../text.js';
+import { moment, time } from '../times.js';
 
-const filters = [["has", "link"], ["has", "image"], ["has", "file"]];
+const filters = [
+  ['has', 'link'],
+  ['has', 'image'],
+  ['has', 'file'],
+];
 
 export async function open(shell, { query }) {
   const { place } = shell;
-  const input = el("input.field-input", { type: "search", value: query.get("q") ?? "", placeholder: say("search.placeholder"), aria: { label: say("place.search") }, autocomplete: "off" });
-  const results = el("div", { aria: { live: "polite" } });
+  const input = el('input.field-input', {
+    type: 'search',
+    value: query.get('q') ?? '',
+    placeholder: say('search.placeholder'),
+    aria: { label: say('place.search') },
+    autocomplete: 'off',
+  });
+  const results = el('div', { aria: { live: 'polite' } });
   const chosen = new Set();
-  const chips = el("div.search-filters");
-  const drawChips = () => refill(chips, filters.map(([name, value]) => {
-    const key = `${name}:${value}`;
-    return el("button.chip", { aria: { pressed: chosen.has(key) ? "true" : "false" }, on: { click: () => {
-      const isOn = chosen.has(key);
-      chosen.clear();
-      if (!isOn) chosen.add(key);
-      drawChips();
-      look();
-    } } }, say(`search.${name}.${value}`));
-  }));
+  const chips = el('div.search-filters');
+  const drawChips = () =>
+    refill(
+      chips,
+      filters.map(([name, value]) => {
+        const key = `${name}:${value}`;
+        return el(
+          'button.chip',
+          {
+            aria: { pressed: chosen.has(key) ? 'true' : 'false' },
+            on: {
+              click: () => {
+                const isOn = chosen.has(key);
+                chosen.clear();
+                if (!isOn) chosen.add(key);
+                drawChips();
+                look();
+              },
+            },
+          },
+          say(`search.${name}.${value}`),
+        );
+      }),
+    );
   let timer = null;
   async function look() {
     const words = input.value.trim();
-    history.replaceState(history.state, "", words ? `/search?q=${encodeURIComponent(words)}` : "/search");
-    if (!words && !chosen.size) return refill(results, el("p.second", null, say("search.hint")));
+    history.replaceState(history.state, '', words ? `/search?q=${encodeURIComponent(words)}` : '/search');
+    if (!words && !chosen.size) return refill(results, el('p.second', null, say('search.hint')));
     const asked = (look.asked = {});
     try {
       const page = await search(place, words, chosen);
       if (look.asked !== asked) return undefined;
       const hits = page.data ?? [];
       for (const it of hits) await place.conversation((it.message ?? it).conversation_id).catch(() => {});
-      return refill(results, page.isHeld && el("p.second", null, say("search.held")), hits.length ? groups(place, hits, words) : empty(say("search.none", { words, n: place.forums.size }), { picture: "search" }));
+      return refill(
+        results,
+        page.isHeld && el('p.second', null, say('search.held')),
+        hits.length
+          ? groups(place, hits, words)
+          : empty(say('search.none', { words, n: place.forums.size }), { picture: 'search' }),
+      );
     } catch (error) {
-      return refill(results, empty(sayProblem(error), { picture: "alert" }));
+      return refill(results, empty(sayProblem(error), { picture: 'alert' }));
     }
   }
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 200); });
+  input.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, 200);
+  });
   drawChips();
   return {
-    title: say("place.search"), here: "/search", keepsFocus: true,
-    node: [pageBar(say("place.search"), { back: () => shell.router.back("/"), state: place.state }),
-      el("div.page-body", null, el("div.page-column", null, el("form", { role: "search", on: { submit: (event) => { event.preventDefault(); look(); } } }, input), chips, results))],
-    shown: () => { input.focus(); look(); },
+    title: say('place.search'),
+    here: '/search',
+    keepsFocus: true,
+    node: [
+      pageBar(say('place.search'), { back: () => shell.router.back('/'), state: place.state }),
+      el(
+        'div.page-body',
+        null,
+        el(
+          'div.page-column',
+          null,
+          el(
+            'form',
+            {
+              role: 'search',
+              on: {
+                submit: (event) => {
+                  event.preventDefault();
+                  look();
+                },
+              },
+            },
+            input,
+          ),
+          chips,
+          results,
+        ),
+      ),
+    ],
+    shown: () => {
+      input.focus();
+      look();
+    },
   };
 }
 
 async function search(place, words, chosen) {
   const query = { q: words || undefined, limit: 50 };
-  for (const it of chosen) query[it.split(":")[0]] = it.split(":")[1];
+  for (const it of chosen) query[it.split(':')[0]] = it.split(':')[1];
   return place.search(query);
 }
 
@@ -69,25 +130,37 @@ function groups(place, hits, words) {
   return [...byTalk].map(([id, found]) => {
     const talk = place.conversations.get(id) ?? place.others.get(id);
     const forum = talk?.forum_id && place.forums.get(talk.forum_id);
-    return el("section", null,
-      el("h2.section-title", null, talk ? talkTitle(place, talk) : say("search.elsewhere"), forum && talk.kind === "topic" ? ` · ${forum.title}` : ""),
+    return el(
+      'section',
+      null,
+      el(
+        'h2.section-title',
+        null,
+        talk ? talkTitle(place, talk) : say('search.elsewhere'),
+        forum && talk.kind === 'topic' ? ` · ${forum.title}` : '',
+      ),
       found.map(({ message }) => {
         const author = place.person(message.author_id);
-        return el("a.hit", { href: `/m/${message.id}` },
-          el("span.second", null, author.display_name || author.name, " · ", time(message.created_at, moment)), el("span", null, snippet ? pieces(snippet) : marked(plain(message.text ?? "", 240), words)));
-      }));
+        return el(
+          'a.hit',
+          { href: `/m/${message.id}` },
+          el('span.second', null, author.display_name || author.name, ' · ', time(message.created_at, moment)),
+          el('span', null, snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words)),
+        );
+      }),
+    );
   });
 }
 
 /** As the server cut it: the pieces that were found are marked. */
 function pieces({ pieces: all, cut_before: before, cut_after: after }) {
-  return [before && "… ", all.map(({ text, hit }) => (hit ? el("mark", null, text) : text)), after && " …"];
+  return [before && '… ', all.map(({ text, hit }) => (hit ? el('mark', null, text) : text)), after && ' …'];
 }
 
 /** The text with the words that were looked for marked. */
 function marked(text, words) {
   const wanted = words.match(/[\p{L}\p{N}]+/gu) ?? [];
   if (!wanted.length) return text;
-  const pattern = new RegExp(`(${wanted.map((it) => it.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
-  return text.split(pattern).map((part, index) => (index % 2 ? el("mark", null, part) : part));
+  const pattern = new RegExp(`(${wanted.map((it) => it.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'giu');
+  return text.split(pattern).map((part, index) => (index % 2 ? el('mark', null, part) : part));
 }

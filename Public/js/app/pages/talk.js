@@ -1,20 +1,20 @@
 // A conversation: a room, a topic, a direct or a group one.
 
-import { Acts } from "../acts.js";
-import { el, isTyping } from "../dom.js";
-import { avatar, avatarPair } from "../parts/avatar.js";
-import { iconButton } from "../parts/button.js";
-import { banner } from "../parts/banner.js";
-import { composer } from "../parts/composer.js";
-import { typingLine } from "../parts/lines.js";
-import { pageBar } from "../parts/sidebar.js";
-import { toast } from "../parts/toast.js";
-import { viewer } from "../parts/viewer.js";
-import { forumAddress, talkAddress } from "../router.js";
-import { talkTitle } from "../shell.js";
-import { say, sayProblem } from "../text.js";
-import { brief } from "../times.js";
-import { MessageView } from "../view.js";
+import { Acts } from '../acts.js';
+import { el, isTyping } from '../dom.js';
+import { avatar, avatarPair } from '../parts/avatar.js';
+import { iconButton } from '../parts/button.js';
+import { banner } from '../parts/banner.js';
+import { composer } from '../parts/composer.js';
+import { typingLine } from '../parts/lines.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { viewer } from '../parts/viewer.js';
+import { forumAddress, talkAddress } from '../router.js';
+import { talkTitle } from '../shell.js';
+import { say, sayProblem } from '../text.js';
+import { brief } from '../times.js';
+import { MessageView } from '../view.js';
 
 /** As many unread ones stand on the newest page in any case. */
 const SHORT = 40;
@@ -22,16 +22,16 @@ const SHORT = 40;
 export async function open(shell, { id, query }, restore) {
   const conversation = await shell.place.conversation(id);
   const forum = conversation.forum_id ? await shell.place.forum(conversation.forum_id) : null;
-  return talkPage(shell, conversation, { forum, message: query?.get("m"), restore });
+  return talkPage(shell, conversation, { forum, message: query?.get('m'), restore });
 }
 
 /** The whole page of a conversation; `tabs` stand under the head of a forum's room. */
 export async function talkPage(shell, conversation, { forum, message, tabs, restore } = {}) {
   const { place } = shell;
-  const isTopic = conversation.kind === "topic";
+  const isTopic = conversation.kind === 'topic';
   const stream = await place.stream(conversation);
   const unread = conversation.unread_count ?? 0;
-  const readUpTo = place.me && unread > 0 ? conversation.read_up_to ?? null : null;
+  const readUpTo = place.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
   const around = message ?? restore?.anchor?.id ?? null;
   if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
   else await stream.open(around);
@@ -40,61 +40,88 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   const refusal = cannotWrite(place, conversation, forum);
   const { limits } = place.server;
   let acts = null;
-  const field = place.me && !refusal ? composer({
-    enterSends: !isTopic, placeholder: say(isTopic ? "composer.post" : "composer.room"), most: limits.message_scalars,
-    draft: place.draft(conversation.id),
-    keep: (text, replyTo) => place.keepDraft(conversation.id, text, replyTo),
-    people: (start) => place.findPeople(start),
-    typing: () => place.parley?.typing(conversation.id),
-    lastOwn: () => [...stream.messages].reverse().find((it) => it.author_id === place.me.id && !it.deleted && it.kind !== "system"),
-    filesUpTo: limits.file_bytes ?? 0,
-    send: ({ text, replyTo, editing, files }) => {
-      if (editing) return acts.run(editing, "save", text);
-      stream.send({ text, replyTo, files });
-      return view.newest();
-    },
-  }) : null;
-  const canModerate = place.isModerator || ["moderator", "admin"].includes(forum?.role) || conversation.role === "admin";
-  acts = place.me ? new Acts({ shell, place, stream, conversation, composer: field, canModerate: !!forum && canModerate }) : null;
+  const field =
+    place.me && !refusal
+      ? composer({
+          enterSends: !isTopic,
+          placeholder: say(isTopic ? 'composer.post' : 'composer.room'),
+          most: limits.message_scalars,
+          draft: place.draft(conversation.id),
+          keep: (text, replyTo) => place.keepDraft(conversation.id, text, replyTo),
+          people: (start) => place.findPeople(start),
+          typing: () => place.parley?.typing(conversation.id),
+          lastOwn: () =>
+            [...stream.messages]
+              .reverse()
+              .find((it) => it.author_id === place.me.id && !it.deleted && it.kind !== 'system'),
+          filesUpTo: limits.file_bytes ?? 0,
+          send: ({ text, replyTo, editing, files }) => {
+            if (editing) return acts.run(editing, 'save', text);
+            stream.send({ text, replyTo, files });
+            return view.newest();
+          },
+        })
+      : null;
+  const canModerate =
+    place.isModerator || ['moderator', 'admin'].includes(forum?.role) || conversation.role === 'admin';
+  acts = place.me
+    ? new Acts({ shell, place, stream, conversation, composer: field, canModerate: !!forum && canModerate })
+    : null;
 
   const view = new MessageView({
-    stream, shape: isTopic ? "post" : "bubble", me: place.me, readUpTo, person: (id) => place.person(id),
+    stream,
+    shape: isTopic ? 'post' : 'bubble',
+    me: place.me,
+    readUpTo,
+    person: (id) => place.person(id),
     act: (it, verb, detail) => acts?.run(it, verb, detail),
-    fetch: (id) => place.call("GET", `/messages/${id}`),
+    fetch: (id) => place.call('GET', `/messages/${id}`),
     onRead: place.me ? (it) => place.markRead(conversation, it)?.catch(() => {}) : null,
-    onStatus: !forum && (conversation.participant_count ?? 0) <= 50 ? (it) => acts.run(it, "status") : null,
+    onStatus: !forum && (conversation.participant_count ?? 0) <= 50 ? (it) => acts.run(it, 'status') : null,
     onFault: (error) => toast(sayProblem(error)),
     announce: (name) => shell.announce(name),
     head: isTopic ? topicHead(conversation, forum) : null,
-    emptyWords: say(conversation.kind === "room" ? "talk.emptyRoom" : "talk.empty"),
+    emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
   });
   const onPeople = () => view.draw();
-  place.addEventListener("people", onPeople);
-  const typing = el("div.typing-place", { aria: { live: "off" } }, typingLine([]));
+  place.addEventListener('people', onPeople);
+  const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
   const onTyping = (event) => {
     if (event.detail.conversation === conversation.id) typing.replaceChildren(typingLine(event.detail.names));
   };
-  place.addEventListener("typing", onTyping);
+  place.addEventListener('typing', onTyping);
 
-  const foot = el("footer.stream-foot", null, view.pillPlace,
+  const foot = el(
+    'footer.stream-foot',
+    null,
+    view.pillPlace,
     place.me ? field && typing : null,
-    field ?? el("p.stream-note", null, refusal ?? el("a", { href: "/sign-in" }, say("talk.signIn"))));
-  const node = el("section.conversation", { class: isTopic ? "is-topic" : "", aria: { label: talkTitle(place, conversation) } },
-    conversation.request && requestBanner(shell, conversation), view.node, foot);
+    field ?? el('p.stream-note', null, refusal ?? el('a', { href: '/sign-in' }, say('talk.signIn'))),
+  );
+  const node = el(
+    'section.conversation',
+    { class: isTopic ? 'is-topic' : '', aria: { label: talkTitle(place, conversation) } },
+    conversation.request && requestBanner(shell, conversation),
+    view.node,
+    foot,
+  );
   dropFiles(node, field);
-  view.node.addEventListener("click", (event) => openViewer(event, view.node));
+  view.node.addEventListener('click', (event) => openViewer(event, view.node));
   longPress(view.node, (id, anchor) => {
     const it = stream.shown.find((one) => one.id === id);
-    if (it) acts?.run(it, "more", anchor);
+    if (it) acts?.run(it, 'more', anchor);
   });
   swipe(view.node, (id) => {
     const it = stream.shown.find((one) => one.id === id);
-    if (it && !it.deleted && !it.state) acts?.run(it, "reply");
+    if (it && !it.deleted && !it.state) acts?.run(it, 'reply');
   });
 
   const title = talkTitle(place, conversation);
   return {
-    title, isTalk: true, keepsFocus: true, here: forum ? forumAddress(forum) : talkAddress(conversation),
+    title,
+    isTalk: true,
+    keepsFocus: true,
+    here: forum ? forumAddress(forum) : talkAddress(conversation),
     node: tabs ? [tabs, node] : [bar(shell, conversation, forum, title), node],
     isWriting: () => field?.isWriting,
     shown(left) {
@@ -104,8 +131,8 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
       view.close();
-      place.removeEventListener("people", onPeople);
-      place.removeEventListener("typing", onTyping);
+      place.removeEventListener('people', onPeople);
+      place.removeEventListener('typing', onTyping);
       place.leaveStream(stream);
     },
     pressed: (event) => keys(event, { view, acts, field, node }),
@@ -114,66 +141,99 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
 
 /** Older pages until the first unread is among them; a few, then the newest has to do. */
 async function reach(stream, readUpTo) {
-  for (let pages = 0; pages < 2 && stream.hasOlder && (stream.messages[0]?.seq ?? 0) > readUpTo + 1; pages++) await stream.older();
+  for (let pages = 0; pages < 2 && stream.hasOlder && (stream.messages[0]?.seq ?? 0) > readUpTo + 1; pages++)
+    await stream.older();
 }
 
 function bar(shell, conversation, forum, title) {
   const { place } = shell;
   const others = place.othersIn(conversation);
   const count = conversation.participant_count;
-  const second = forum ? el("a", { href: forumAddress(forum) }, forum.title)
-    : conversation.kind === "group" ? say("talk.people", { n: count ?? others.length + 1 }) : others[0]?.name ? `@${others[0].name}` : null;
+  const second = forum
+    ? el('a', { href: forumAddress(forum) }, forum.title)
+    : conversation.kind === 'group'
+      ? say('talk.people', { n: count ?? others.length + 1 })
+      : others[0]?.name
+        ? `@${others[0].name}`
+        : null;
   return pageBar(title, {
-    second, state: place.state, back: () => shell.router.back(forum ? forumAddress(forum) : "/messages"),
+    second,
+    state: place.state,
+    back: () => shell.router.back(forum ? forumAddress(forum) : '/messages'),
     picture: forum ? null : others.length > 1 ? avatarPair(others) : avatar(others[0]),
-    actions: place.me ? [iconButton("panel", say("talk.details"), {
-      on: async () => (await import("../details.js")).details(shell, conversation, forum), data: { act: "details" },
-    })] : [],
+    actions: place.me
+      ? [
+          iconButton('panel', say('talk.details'), {
+            on: async () => (await import('../details.js')).details(shell, conversation, forum),
+            data: { act: 'details' },
+          }),
+        ]
+      : [],
   });
 }
 
 function topicHead(conversation, forum) {
-  return el("header.stream-head", null, el("h2.page-title", null, conversation.title),
-    el("p.second", null, forum ? el("a", { href: forumAddress(forum) }, forum.title) : "", " · ", brief(new Date(conversation.created_at))));
+  return el(
+    'header.stream-head',
+    null,
+    el('h2.page-title', null, conversation.title),
+    el(
+      'p.second',
+      null,
+      forum ? el('a', { href: forumAddress(forum) }, forum.title) : '',
+      ' · ',
+      brief(new Date(conversation.created_at)),
+    ),
+  );
 }
 
 function cannotWrite(place, conversation, forum) {
   if (!place.me) return null;
   if (conversation.locked || forum?.locked) {
-    if (!place.isModerator && !["moderator", "admin"].includes(forum?.role)) return say("talk.locked");
+    if (!place.isModerator && !['moderator', 'admin'].includes(forum?.role)) return say('talk.locked');
   }
-  if (forum?.archived) return say("talk.archived");
-  if (forum?.write === "moderators" && !place.isModerator && !["moderator", "admin"].includes(forum.role)) return say("talk.hostsWrite");
+  if (forum?.archived) return say('talk.archived');
+  if (forum?.write === 'moderators' && !place.isModerator && !['moderator', 'admin'].includes(forum.role))
+    return say('talk.hostsWrite');
   return null;
 }
 
 function requestBanner(shell, conversation) {
   const { place } = shell;
-  const answer = (words, method) => el("button.text-button", {
-    on: { click: async () => {
-      try {
-        const kept = await place.call(method, `/conversations/${conversation.id}/request`);
-        if (kept) place.keepConversation(kept);
-        else await place.loadConversations();
-        shell.go(kept ? location.pathname : "/messages", { replace: true });
-      } catch (error) {
-        toast(sayProblem(error));
-      }
-    } },
-  }, words);
-  return banner(say("talk.request"), { actions: [answer(say("talk.take"), "PUT"), answer(say("talk.refuse"), "DELETE")] });
+  const answer = (words, method) =>
+    el(
+      'button.text-button',
+      {
+        on: {
+          click: async () => {
+            try {
+              const kept = await place.call(method, `/conversations/${conversation.id}/request`);
+              if (kept) place.keepConversation(kept);
+              else await place.loadConversations();
+              shell.go(kept ? location.pathname : '/messages', { replace: true });
+            } catch (error) {
+              toast(sayProblem(error));
+            }
+          },
+        },
+      },
+      words,
+    );
+  return banner(say('talk.request'), {
+    actions: [answer(say('talk.take'), 'PUT'), answer(say('talk.refuse'), 'DELETE')],
+  });
 }
 
 function dropFiles(node, field) {
   if (!field) return;
-  const show = (on) => node.classList.toggle("file-drop", on);
-  node.addEventListener("dragover", (event) => {
-    if (!event.dataTransfer?.types.includes("Files")) return;
+  const show = (on) => node.classList.toggle('file-drop', on);
+  node.addEventListener('dragover', (event) => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
     show(true);
   });
-  node.addEventListener("dragleave", () => show(false));
-  node.addEventListener("drop", (event) => {
+  node.addEventListener('dragleave', () => show(false));
+  node.addEventListener('drop', (event) => {
     show(false);
     if (event.defaultPrevented || !event.dataTransfer?.files.length) return;
     event.preventDefault();
@@ -182,43 +242,59 @@ function dropFiles(node, field) {
 }
 
 function openViewer(event, node) {
-  const link = event.target.closest?.("a.picture");
+  const link = event.target.closest?.('a.picture');
   if (!link) return;
   event.preventDefault();
-  const all = [...node.querySelectorAll("a.picture")];
-  viewer(all.map((it) => ({ href: it.getAttribute("href"), name: it.querySelector("img").alt })), all.indexOf(link));
+  const all = [...node.querySelectorAll('a.picture')];
+  viewer(
+    all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })),
+    all.indexOf(link),
+  );
 }
 
 /** Half a second on a message opens its sheet. */
 function longPress(node, on) {
   let timer = null;
   const stop = () => clearTimeout(timer);
-  node.addEventListener("pointerdown", (event) => {
-    const message = event.target.closest?.("[data-id]");
-    if (event.pointerType !== "touch" || !message) return;
-    timer = setTimeout(() => { navigator.vibrate?.(10); on(message.dataset.id, message); }, 500);
+  node.addEventListener('pointerdown', (event) => {
+    const message = event.target.closest?.('[data-id]');
+    if (event.pointerType !== 'touch' || !message) return;
+    timer = setTimeout(() => {
+      navigator.vibrate?.(10);
+      on(message.dataset.id, message);
+    }, 500);
   });
-  for (const name of ["pointerup", "pointercancel", "pointermove", "scroll"]) node.addEventListener(name, stop, { passive: true });
+  for (const name of ['pointerup', 'pointercancel', 'pointermove', 'scroll'])
+    node.addEventListener(name, stop, { passive: true });
 }
 
 /** To the right: an answer to the message under the finger. */
 function swipe(node, on) {
   let begun = null;
-  node.addEventListener("touchstart", (event) => {
-    const message = event.target.closest?.("[data-id]");
-    const touch = event.touches[0];
-    begun = message && event.touches.length === 1 ? { id: message.dataset.id, x: touch.clientX, y: touch.clientY } : null;
-  }, { passive: true });
-  node.addEventListener("touchend", (event) => {
-    const touch = event.changedTouches[0];
-    if (begun && touch.clientX - begun.x > 64 && Math.abs(touch.clientY - begun.y) < 32) on(begun.id);
-    begun = null;
-  }, { passive: true });
+  node.addEventListener(
+    'touchstart',
+    (event) => {
+      const message = event.target.closest?.('[data-id]');
+      const touch = event.touches[0];
+      begun =
+        message && event.touches.length === 1 ? { id: message.dataset.id, x: touch.clientX, y: touch.clientY } : null;
+    },
+    { passive: true },
+  );
+  node.addEventListener(
+    'touchend',
+    (event) => {
+      const touch = event.changedTouches[0];
+      if (begun && touch.clientX - begun.x > 64 && Math.abs(touch.clientY - begun.y) < 32) on(begun.id);
+      begun = null;
+    },
+    { passive: true },
+  );
 }
 
 function keys(event, { view, acts, field }) {
   const isIn = isTyping(event.target);
-  if (event.key === "Escape" && !event.shiftKey) {
+  if (event.key === 'Escape' && !event.shiftKey) {
     if (isIn) event.target.blur();
     view.newest();
     return true;
@@ -230,13 +306,13 @@ function keys(event, { view, acts, field }) {
     view.step(by);
     return true;
   }
-  if (event.key === "c" && field) {
+  if (event.key === 'c' && field) {
     field.input.focus();
     return true;
   }
-  const verb = { r: "reply", e: "edit", "+": "pick", s: "star", t: "toTopic", l: "link" }[event.key];
+  const verb = { r: 'reply', e: 'edit', '+': 'pick', s: 'star', t: 'toTopic', l: 'link' }[event.key];
   if (!verb || !message || !acts) return false;
-  if (!acts.items(message).some((it) => it?.act === verb) && verb !== "pick") return false;
+  if (!acts.items(message).some((it) => it?.act === verb) && verb !== 'pick') return false;
   acts.run(message, verb);
   return true;
 }

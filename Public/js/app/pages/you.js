@@ -1,56 +1,94 @@
 // Settings of a person: profile, look, notices, password, sessions, tokens; and the way out.
 
-import { el, icon, refill } from "../dom.js";
-import { rememberLook } from "../look.js";
-import { avatar } from "../parts/avatar.js";
-import { button, whileBusy } from "../parts/button.js";
-import { ask, confirm, dialog } from "../parts/dialog.js";
-import { choice, field } from "../parts/field.js";
-import { toggle } from "../parts/switch.js";
-import { personRow } from "../parts/person.js";
-import { pageBar } from "../parts/sidebar.js";
-import { toast } from "../parts/toast.js";
-import { say, sayProblem } from "../text.js";
-import { moment, time } from "../times.js";
+import { el, icon, refill } from '../dom.js';
+import { rememberLook } from '../look.js';
+import { avatar } from '../parts/avatar.js';
+import { button, whileBusy } from '../parts/button.js';
+import { ask, confirm, dialog } from '../parts/dialog.js';
+import { choice, field } from '../parts/field.js';
+import { toggle } from '../parts/switch.js';
+import { personRow } from '../parts/person.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { say, sayProblem } from '../text.js';
+import { moment, time } from '../times.js';
 
 const parts = { profile, look, privacy, password, sessions, tokens, stars };
-const pictures = { profile: "person", look: "palette", privacy: "eye", password: "key", sessions: "shield", tokens: "link", stars: "star" };
+const pictures = {
+  profile: 'person',
+  look: 'palette',
+  privacy: 'eye',
+  password: 'key',
+  sessions: 'shield',
+  tokens: 'link',
+  stars: 'star',
+};
 
 export async function open(shell, { part }) {
   const { place } = shell;
   if (part && parts[part]) {
-    const content = el("div.page-column");
+    const content = el('div.page-column');
     await parts[part](shell, content);
     return {
-      title: say(`you.${part}`), here: "/you",
-      node: [pageBar(say(`you.${part}`), { back: () => shell.router.back("/you"), state: place.state }), el("div.page-body", null, content)],
+      title: say(`you.${part}`),
+      here: '/you',
+      node: [
+        pageBar(say(`you.${part}`), { back: () => shell.router.back('/you'), state: place.state }),
+        el('div.page-body', null, content),
+      ],
     };
   }
   return {
-    title: say("place.you"), here: "/you",
-    node: [pageBar(say("place.you"), { state: place.state }),
-      el("div.page-body", null, el("div.page-column", null,
-        personRow(place.me, { href: `/u/${encodeURIComponent(place.me.name)}` }),
-        el("nav.setting-list", { aria: { label: say("you.settings") } },
-          Object.keys(parts).map((it) => settingLink(`/you/${it}`, pictures[it], say(`you.${it}`)))),
-        place.isModerator && [el("h2.section-title", null, say("admin.title")),
-          el("nav.setting-list", { aria: { label: say("admin.title") } }, settingLink("/admin", "shield", place.server.name))],
-        el("div.panel-block", null, button(say("act.signOut"), { picture: "leave", on: () => signOut(shell) }))))],
+    title: say('place.you'),
+    here: '/you',
+    node: [
+      pageBar(say('place.you'), { state: place.state }),
+      el(
+        'div.page-body',
+        null,
+        el(
+          'div.page-column',
+          null,
+          personRow(place.me, { href: `/u/${encodeURIComponent(place.me.name)}` }),
+          el(
+            'nav.setting-list',
+            { aria: { label: say('you.settings') } },
+            Object.keys(parts).map((it) => settingLink(`/you/${it}`, pictures[it], say(`you.${it}`))),
+          ),
+          place.isModerator && [
+            el('h2.section-title', null, say('admin.title')),
+            el(
+              'nav.setting-list',
+              { aria: { label: say('admin.title') } },
+              settingLink('/admin', 'shield', place.server.name),
+            ),
+          ],
+          el('div.panel-block', null, button(say('act.signOut'), { picture: 'leave', on: () => signOut(shell) })),
+        ),
+      ),
+    ],
   };
 }
 
 export function settingLink(href, picture, words, second) {
-  return el("a.setting-link", { href }, icon(picture), el("span", null, words), second && el("span.mark", null, second), el("i.turns", null, icon("onward")));
+  return el(
+    'a.setting-link',
+    { href },
+    icon(picture),
+    el('span', null, words),
+    second && el('span.mark', null, second),
+    el('i.turns', null, icon('onward')),
+  );
 }
 
 /** Saves at once, and says what went wrong. */
 async function change(shell, body) {
   const { place } = shell;
   try {
-    place.me = await place.call("PATCH", "/users/me", { body });
+    place.me = await place.call('PATCH', '/users/me', { body });
     place.people.set(place.me.id, place.me);
-    place.say("me");
-    place.say("people", { id: place.me.id });
+    place.say('me');
+    place.say('people', { id: place.me.id });
   } catch (error) {
     toast(sayProblem(error));
     throw error;
@@ -60,30 +98,56 @@ async function change(shell, body) {
 async function profile(shell, column) {
   const { place } = shell;
   const { limits } = place.server;
-  const display = field(say("door.display"), { value: place.me.display_name ?? "", limit: limits.display_name_scalars, autocomplete: "name" });
-  const bio = field(say("you.bio"), { value: place.me.bio, lines: 4, limit: limits.bio_scalars, hint: say("you.bioHint") });
-  const file = el("input", { type: "file", accept: "image/*", hidden: true, aria: { label: say("you.picture") } });
-  const face = el("div.setting-row", null, avatar(place.me, { size: 4 }));
-  file.addEventListener("change", async () => {
+  const display = field(say('door.display'), {
+    value: place.me.display_name ?? '',
+    limit: limits.display_name_scalars,
+    autocomplete: 'name',
+  });
+  const bio = field(say('you.bio'), {
+    value: place.me.bio,
+    lines: 4,
+    limit: limits.bio_scalars,
+    hint: say('you.bioHint'),
+  });
+  const file = el('input', { type: 'file', accept: 'image/*', hidden: true, aria: { label: say('you.picture') } });
+  const face = el('div.setting-row', null, avatar(place.me, { size: 4 }));
+  file.addEventListener('change', async () => {
     const [chosen] = file.files;
     if (!chosen) return;
     try {
-      await place.client.request("PUT", "/me/avatar", { raw: chosen, headers: { "Content-Type": chosen.type } });
-      place.me = await place.call("GET", "/users/me");
+      await place.client.request('PUT', '/me/avatar', { raw: chosen, headers: { 'Content-Type': chosen.type } });
+      place.me = await place.call('GET', '/users/me');
       refill(face, avatar({ ...place.me, avatar: `${place.me.avatar}?v=${Date.now()}` }, { size: 4 }));
-      toast(say("act.saved"));
+      toast(say('act.saved'));
     } catch (error) {
-      toast(error.status === 404 || error.status === 405 ? say("you.pictureLater") : sayProblem(error));
+      toast(error.status === 404 || error.status === 405 ? say('you.pictureLater') : sayProblem(error));
     }
   });
-  const save = button(say("act.save"), { kind: "primary", type: "submit" });
-  refill(column, face, el("div.form-foot", null, button(say("you.picture"), { picture: "image", on: () => file.click() }), file),
-    el("form.panel-block", { on: { submit: (event) => {
-      event.preventDefault();
-      whileBusy(save, async () => {
-        await change(shell, { display_name: display.input.value.trim() || null, bio: bio.input.value }).then(() => toast(say("act.saved")), () => {});
-      });
-    } } }, display, bio, save));
+  const save = button(say('act.save'), { kind: 'primary', type: 'submit' });
+  refill(
+    column,
+    face,
+    el('div.form-foot', null, button(say('you.picture'), { picture: 'image', on: () => file.click() }), file),
+    el(
+      'form.panel-block',
+      {
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            whileBusy(save, async () => {
+              await change(shell, { display_name: display.input.value.trim() || null, bio: bio.input.value }).then(
+                () => toast(say('act.saved')),
+                () => {},
+              );
+            });
+          },
+        },
+      },
+      display,
+      bio,
+      save,
+    ),
+  );
 }
 
 async function look(shell, column) {
@@ -94,97 +158,228 @@ async function look(shell, column) {
     rememberLook(preferences, place.server.hue);
     await change(shell, { preferences }).catch(() => {});
   };
-  const pick = (name, values, fallback) => choice(say(`look.${name}`), values.map((it) => [it, say(`look.${name}.${it}`)]), {
-    value: preferences[name] ?? fallback, on: (value) => keep({ [name]: value }),
-  });
-  refill(column, pick("theme", ["system", "light", "dark"], "system"), pick("density", ["comfortable", "compact"], "comfortable"),
-    pick("shape", ["bubbles", "rows"], "bubbles"),
-    toggle(say("look.letters"), { checked: preferences.letters !== false, hint: say("look.lettersHint"), on: (on) => keep({ letters: on }) }),
-    "Notification" in window && toggle(say("look.notices"), {
-      checked: Notification.permission === "granted" && preferences.notices !== false, hint: say("look.noticesHint"),
-      on: async (on) => {
-        if (on && await Notification.requestPermission() !== "granted") throw new Error("refused");
-        await keep({ notices: on });
+  const pick = (name, values, fallback) =>
+    choice(
+      say(`look.${name}`),
+      values.map((it) => [it, say(`look.${name}.${it}`)]),
+      {
+        value: preferences[name] ?? fallback,
+        on: (value) => keep({ [name]: value }),
       },
-    }));
+    );
+  refill(
+    column,
+    pick('theme', ['system', 'light', 'dark'], 'system'),
+    pick('density', ['comfortable', 'compact'], 'comfortable'),
+    pick('shape', ['bubbles', 'rows'], 'bubbles'),
+    toggle(say('look.letters'), {
+      checked: preferences.letters !== false,
+      hint: say('look.lettersHint'),
+      on: (on) => keep({ letters: on }),
+    }),
+    'Notification' in window &&
+      toggle(say('look.notices'), {
+        checked: Notification.permission === 'granted' && preferences.notices !== false,
+        hint: say('look.noticesHint'),
+        on: async (on) => {
+          if (on && (await Notification.requestPermission()) !== 'granted') throw new Error('refused');
+          await keep({ notices: on });
+        },
+      }),
+  );
 }
 
 async function privacy(shell, column) {
   const { place } = shell;
-  refill(column,
-    toggle(say("privacy.receipts"), { checked: place.me.show_receipts, hint: say("privacy.receiptsHint"), on: (on) => change(shell, { show_receipts: on }) }),
-    toggle(say("privacy.found"), { checked: place.me.discoverable, hint: say("privacy.foundHint"), on: (on) => change(shell, { discoverable: on }) }),
-    choice(say("privacy.reach"), ["anyone", "shared", "nobody"].map((it) => [it, say(`privacy.reach.${it}`)]), {
-      value: place.me.reachable_by, on: (value) => change(shell, { reachable_by: value }).catch(() => {}),
-    }));
+  refill(
+    column,
+    toggle(say('privacy.receipts'), {
+      checked: place.me.show_receipts,
+      hint: say('privacy.receiptsHint'),
+      on: (on) => change(shell, { show_receipts: on }),
+    }),
+    toggle(say('privacy.found'), {
+      checked: place.me.discoverable,
+      hint: say('privacy.foundHint'),
+      on: (on) => change(shell, { discoverable: on }),
+    }),
+    choice(
+      say('privacy.reach'),
+      ['anyone', 'shared', 'nobody'].map((it) => [it, say(`privacy.reach.${it}`)]),
+      {
+        value: place.me.reachable_by,
+        on: (value) => change(shell, { reachable_by: value }).catch(() => {}),
+      },
+    ),
+  );
 }
 
 async function password(shell, column) {
   const { place } = shell;
-  const old = field(say("password.old"), { type: "password", autocomplete: "current-password", name: "old_password" });
-  const fresh = field(say("password.new"), {
-    type: "password", autocomplete: "new-password", name: "password", hint: say("door.passwordHint", { n: place.server.limits.password_least_scalars }),
+  const old = field(say('password.old'), { type: 'password', autocomplete: 'current-password', name: 'old_password' });
+  const fresh = field(say('password.new'), {
+    type: 'password',
+    autocomplete: 'new-password',
+    name: 'password',
+    hint: say('door.passwordHint', { n: place.server.limits.password_least_scalars }),
   });
-  const fault = el("p.door-fault", { role: "alert", hidden: true });
-  const save = button(say("password.verb"), { kind: "primary", type: "submit" });
-  refill(column, el("form", { on: { submit: (event) => {
-    event.preventDefault();
-    whileBusy(save, async () => {
-      try {
-        await place.call("PUT", "/me/password", { body: { old_password: old.input.value, password: fresh.input.value } });
-        old.input.value = fresh.input.value = "";
-        fault.hidden = true;
-        toast(say("password.done"));
-      } catch (error) {
-        fault.hidden = false;
-        fault.textContent = error.status === 401 || error.status === 403 ? say("password.wrong") : sayProblem(error);
-      }
-    });
-  } } }, fault, old, fresh, save));
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const save = button(say('password.verb'), { kind: 'primary', type: 'submit' });
+  refill(
+    column,
+    el(
+      'form',
+      {
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            whileBusy(save, async () => {
+              try {
+                await place.call('PUT', '/me/password', {
+                  body: { old_password: old.input.value, password: fresh.input.value },
+                });
+                old.input.value = fresh.input.value = '';
+                fault.hidden = true;
+                toast(say('password.done'));
+              } catch (error) {
+                fault.hidden = false;
+                fault.textContent =
+                  error.status === 401 || error.status === 403 ? say('password.wrong') : sayProblem(error);
+              }
+            });
+          },
+        },
+      },
+      fault,
+      old,
+      fresh,
+      save,
+    ),
+  );
 }
 
 async function sessions(shell, column) {
   const { place } = shell;
-  const page = await place.call("GET", "/sessions");
-  refill(column, el("p.second", null, say("sessions.lead")), el("div.setting-list", null, page.data.map((it) => {
-    const row = el("div.setting-row", null,
-      el("span", null, el("span", null, it.name || say("sessions.unnamed")),
-        el("span.second", null, it.current ? say("sessions.current") : it.last_used_at ? time(it.last_used_at, moment) : time(it.created_at, moment))),
-      !it.current && button(say("sessions.end"), { on: async () => {
-        await place.call("DELETE", `/sessions/${it.id}`).then(() => row.remove(), (error) => toast(sayProblem(error)));
-      } }));
-    return row;
-  })));
+  const page = await place.call('GET', '/sessions');
+  refill(
+    column,
+    el('p.second', null, say('sessions.lead')),
+    el(
+      'div.setting-list',
+      null,
+      page.data.map((it) => {
+        const row = el(
+          'div.setting-row',
+          null,
+          el(
+            'span',
+            null,
+            el('span', null, it.name || say('sessions.unnamed')),
+            el(
+              'span.second',
+              null,
+              it.current
+                ? say('sessions.current')
+                : it.last_used_at
+                  ? time(it.last_used_at, moment)
+                  : time(it.created_at, moment),
+            ),
+          ),
+          !it.current &&
+            button(say('sessions.end'), {
+              on: async () => {
+                await place.call('DELETE', `/sessions/${it.id}`).then(
+                  () => row.remove(),
+                  (error) => toast(sayProblem(error)),
+                );
+              },
+            }),
+        );
+        return row;
+      }),
+    ),
+  );
 }
 
 async function tokens(shell, column) {
   const { place } = shell;
-  const page = await place.call("GET", "/me/tokens");
+  const page = await place.call('GET', '/me/tokens');
   const make = async () => {
-    const name = await ask(say("tokens.make"), field(say("tokens.name"), { hint: say("tokens.nameHint"), required: true, limit: 64 }), say("tokens.make"));
+    const name = await ask(
+      say('tokens.make'),
+      field(say('tokens.name'), { hint: say('tokens.nameHint'), required: true, limit: 64 }),
+      say('tokens.make'),
+    );
     if (!name) return;
     try {
-      const made = await place.call("POST", "/me/tokens", { body: { name, scope: "write", client_id: crypto.randomUUID() } });
-      dialog(say("tokens.made"), [el("p", null, say("tokens.once")), field(say("tokens.token"), { value: made.token })], { onClose: () => tokens(shell, column) });
+      const made = await place.call('POST', '/me/tokens', {
+        body: { name, scope: 'write', client_id: crypto.randomUUID() },
+      });
+      dialog(
+        say('tokens.made'),
+        [el('p', null, say('tokens.once')), field(say('tokens.token'), { value: made.token })],
+        { onClose: () => tokens(shell, column) },
+      );
     } catch (error) {
       toast(sayProblem(error));
     }
   };
-  refill(column, el("p.second", null, say("tokens.lead")), el("div.setting-list", null, page.data.map((it) => {
-    const row = el("div.setting-row", null, el("span", null, el("span", null, it.name), el("span.second", null, say(`scope.${it.scope}`), " · ", it.last_used_at ? time(it.last_used_at, moment) : say("tokens.unused"))),
-      button(say("tokens.end"), { on: async () => { await place.call("DELETE", `/me/tokens/${it.id}`).then(() => row.remove(), (error) => toast(sayProblem(error))); } }));
-    return row;
-  })), el("div.form-foot", null, button(say("tokens.make"), { picture: "plus", on: make })));
+  refill(
+    column,
+    el('p.second', null, say('tokens.lead')),
+    el(
+      'div.setting-list',
+      null,
+      page.data.map((it) => {
+        const row = el(
+          'div.setting-row',
+          null,
+          el(
+            'span',
+            null,
+            el('span', null, it.name),
+            el(
+              'span.second',
+              null,
+              say(`scope.${it.scope}`),
+              ' · ',
+              it.last_used_at ? time(it.last_used_at, moment) : say('tokens.unused'),
+            ),
+          ),
+          button(say('tokens.end'), {
+            on: async () => {
+              await place.call('DELETE', `/me/tokens/${it.id}`).then(
+                () => row.remove(),
+                (error) => toast(sayProblem(error)),
+              );
+            },
+          }),
+        );
+        return row;
+      }),
+    ),
+    el('div.form-foot', null, button(say('tokens.make'), { picture: 'plus', on: make })),
+  );
 }
 
 async function stars(shell, column) {
   const { place } = shell;
-  const { plain } = await import("../rich.js");
-  const page = await place.call("GET", "/me/actions", { query: { type: "star" } });
-  refill(column, page.data.length ? page.data.map((it) => {
-    const author = place.person(it.author_id);
-    return el("a.hit", { href: `/m/${it.id}` }, el("span.second", null, author.display_name || author.name, " · ", time(it.created_at, moment)), el("span", null, plain(it.text ?? "", 200)));
-  }) : el("p.second", null, say("stars.none")));
+  const { plain } = await import('../rich.js');
+  const page = await place.call('GET', '/me/actions', { query: { type: 'star' } });
+  refill(
+    column,
+    page.data.length
+      ? page.data.map((it) => {
+          const author = place.person(it.author_id);
+          return el(
+            'a.hit',
+            { href: `/m/${it.id}` },
+            el('span.second', null, author.display_name || author.name, ' · ', time(it.created_at, moment)),
+            el('span', null, plain(it.text ?? '', 200)),
+          );
+        })
+      : el('p.second', null, say('stars.none')),
+  );
 }
 
 /** Erases what this device holds; asks where something waits to be sent. */
@@ -193,8 +388,9 @@ async function signOut(shell) {
   try {
     await place.signOut();
   } catch (error) {
-    if (error.code !== "unsent") return toast(sayProblem(error));
-    if (await confirm(say("signOut.title"), say("signOut.waiting", { n: error.params.count }), say("act.signOut"))) await place.signOut({ isForced: true });
+    if (error.code !== 'unsent') return toast(sayProblem(error));
+    if (await confirm(say('signOut.title'), say('signOut.waiting', { n: error.params.count }), say('act.signOut')))
+      await place.signOut({ isForced: true });
   }
   return undefined;
 }

@@ -1,12 +1,17 @@
-import { el } from "../dom.js";
+import { el } from '../dom.js';
 
 /** Someone's picture. Decoration wherever the name stands beside it; `named` where it does not. */
 export function avatar(person, { size = 2, named = false } = {}) {
-  const name = person?.display_name || person?.name || "";
-  const image = el("img.avatar", {
-    class: `avatar-${size}`, alt: named ? name : "", loading: "lazy", decoding: "async", draggable: "false",
-    width: [0, 24, 32, 36, 96][size], height: [0, 24, 32, 36, 96][size],
-    src: person?.avatar ?? "/icon.svg",
+  const name = person?.display_name || person?.name || '';
+  const image = el('img.avatar', {
+    class: `avatar-${size}`,
+    alt: named ? name : '',
+    loading: 'lazy',
+    decoding: 'async',
+    draggable: 'false',
+    width: [0, 24, 32, 36, 96][size],
+    height: [0, 24, 32, 36, 96][size],
+    src: person?.avatar ?? '/icon.svg',
   });
   return image;
 }
@@ -14,5 +19,9 @@ export function avatar(person, { size = 2, named = false } = {}) {
 /** Several people as one picture: the first two, one over the other. */
 export function avatarPair(people, { size = 2 } = {}) {
   if (people.length < 2) return avatar(people[0], { size });
-  return el("span.avatar-pair", { class: `avatar-pair-${size}` }, people.slice(0, 2).map((it) => avatar(it, { size: 1 })));
+  return el(
+    'span.avatar-pair',
+    { class: `avatar-pair-${size}` },
+    people.slice(0, 2).map((it) => avatar(it, { size: 1 })),
+  );
 }

@@ -1,9 +1,13 @@
-import { el, spoken } from "../dom.js";
-import { number, say } from "../text.js";
+import { el, spoken } from '../dom.js';
+import { number, say } from '../text.js';
 
 /** A count. In the badge's colour only for what concerns the reader: mentions and direct messages. */
 export function badge(count, { loud = false } = {}) {
   if (!count) return null;
-  return el("span.badge.count", { class: loud ? "badge-loud" : "" }, count > 999 ? "999+" : number(count),
-    spoken(say(loud ? "badge.loud" : "badge.quiet")));
+  return el(
+    'span.badge.count',
+    { class: loud ? 'badge-loud' : '' },
+    count > 999 ? '999+' : number(count),
+    spoken(say(loud ? 'badge.loud' : 'badge.quiet')),
+  );
 }

@@ -1,7 +1,7 @@
-import { el, icon } from "../dom.js";
+import { el, icon } from '../dom.js';
 
 /** One line under the header that says how things are. @param {"info"|"good"|"warn"|"bad"} kind */
-export function banner(sentence, { kind = "info", actions = [] } = {}) {
-  const picture = { info: "alert", good: "online", warn: "alert", bad: "offline" }[kind];
-  return el(`div.banner.banner-${kind}`, { role: "status" }, icon(picture), el("span", null, sentence), actions);
+export function banner(sentence, { kind = 'info', actions = [] } = {}) {
+  const picture = { info: 'alert', good: 'online', warn: 'alert', bad: 'offline' }[kind];
+  return el(`div.banner.banner-${kind}`, { role: 'status' }, icon(picture), el('span', null, sentence), actions);
 }

@@ -1,33 +1,44 @@
-import { el, icon } from "../dom.js";
+import { el, icon } from '../dom.js';
 
 /** @param {"primary"|"plain"|"danger"|"quiet"} kind */
-export function button(words, { kind = "plain", picture, type = "button", on, disabled, wide, data } = {}) {
-  const node = el(`button.button.button-${kind}`, { disabled: !!disabled, class: wide ? "button-wide" : "", data: data ?? {} },
-    picture && icon(picture), el("span", null, words));
+export function button(words, { kind = 'plain', picture, type = 'button', on, disabled, wide, data } = {}) {
+  const node = el(
+    `button.button.button-${kind}`,
+    { disabled: !!disabled, class: wide ? 'button-wide' : '', data: data ?? {} },
+    picture && icon(picture),
+    el('span', null, words),
+  );
   node.type = type;
-  if (on) node.addEventListener("click", on);
+  if (on) node.addEventListener('click', on);
   return node;
 }
 
 /** A drawing alone: its name is spoken and shown by the pointer. */
 export function iconButton(picture, label, { on, pressed, disabled, data, kind } = {}) {
-  const node = el("button.icon-button", {
-    title: label, aria: { label, pressed: pressed ?? null }, disabled: !!disabled, data: data ?? {},
-    class: kind ? `icon-button-${kind}` : "",
-  }, icon(picture));
-  if (on) node.addEventListener("click", on);
+  const node = el(
+    'button.icon-button',
+    {
+      title: label,
+      aria: { label, pressed: pressed ?? null },
+      disabled: !!disabled,
+      data: data ?? {},
+      class: kind ? `icon-button-${kind}` : '',
+    },
+    icon(picture),
+  );
+  if (on) node.addEventListener('click', on);
   return node;
 }
 
 /** While what it asked for is under way it can't be pressed again, and after 300 ms it says so. */
 export async function whileBusy(node, work) {
   node.disabled = true;
-  const timer = setTimeout(() => node.classList.add("is-busy"), 300);
+  const timer = setTimeout(() => node.classList.add('is-busy'), 300);
   try {
     return await work();
   } finally {
     clearTimeout(timer);
-    node.classList.remove("is-busy");
+    node.classList.remove('is-busy');
     node.disabled = false;
   }
 }

@@ -1,20 +1,29 @@
-import { el, icon } from "../dom.js";
-import { say } from "../text.js";
+import { el, icon } from '../dom.js';
+import { say } from '../text.js';
 
-/** People, forums, topics and every action by name. `find(words)` gives {words, second, picture, on} and may take a while. */
+/** People, forums, topics, actions by name. `find(words)` gives {words, second, picture, on} and may take a while. */
 export function commandMenu(find) {
   const before = document.activeElement;
-  const node = el("dialog.command-dialog", { aria: { label: say("command.title") } });
+  const node = el('dialog.command-dialog', { aria: { label: say('command.title') } });
   const parts = commandElement();
   const { input, list } = parts;
   let items = [];
   let chosen = 0;
   const show = () => {
     list.replaceChildren(...items.map((it, index) => commandRow(it, index === chosen, () => run(index))));
-    if (!items.length) list.append(el("li.second.command-none", { role: "option", "aria-disabled": "true" }, say("command.none", { words: input.value })));
-    input.setAttribute("aria-activedescendant", items.length ? `command-${chosen}` : "");
-    list.children[chosen]?.scrollIntoView({ block: "nearest" });
-    [...list.children].forEach((row, index) => { row.id = `command-${index}`; });
+    if (!items.length)
+      list.append(
+        el(
+          'li.second.command-none',
+          { role: 'option', 'aria-disabled': 'true' },
+          say('command.none', { words: input.value }),
+        ),
+      );
+    input.setAttribute('aria-activedescendant', items.length ? `command-${chosen}` : '');
+    list.children[chosen]?.scrollIntoView({ block: 'nearest' });
+    [...list.children].forEach((row, index) => {
+      row.id = `command-${index}`;
+    });
   };
   const look = async () => {
     const words = input.value.trim();
@@ -27,20 +36,25 @@ export function commandMenu(find) {
     node.close();
     items[index]?.on();
   };
-  input.addEventListener("input", look);
-  node.addEventListener("keydown", (event) => {
+  input.addEventListener('input', look);
+  node.addEventListener('keydown', (event) => {
     const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 }[event.key];
     if (to !== undefined && items.length) {
       event.preventDefault();
       chosen = (to + items.length) % items.length;
       show();
-    } else if (event.key === "Enter") {
+    } else if (event.key === 'Enter') {
       event.preventDefault();
       run(chosen);
     }
   });
-  node.addEventListener("click", (event) => { if (event.target === node) node.close(); });
-  node.addEventListener("close", () => { node.remove(); if (before?.isConnected) before.focus(); });
+  node.addEventListener('click', (event) => {
+    if (event.target === node) node.close();
+  });
+  node.addEventListener('close', () => {
+    node.remove();
+    if (before?.isConnected) before.focus();
+  });
   node.append(parts.node);
   document.body.append(node);
   node.showModal();
@@ -50,16 +64,25 @@ export function commandMenu(find) {
 }
 
 export function commandElement() {
-  const list = el("ul.command-list", { role: "listbox", id: "commands", aria: { label: say("command.title") } });
-  const input = el("input.command-input", {
-    type: "text", role: "combobox", placeholder: say("command.placeholder"), autocomplete: "off", spellcheck: "false",
-    aria: { label: say("command.title"), controls: "commands", expanded: "true", autocomplete: "list" },
+  const list = el('ul.command-list', { role: 'listbox', id: 'commands', aria: { label: say('command.title') } });
+  const input = el('input.command-input', {
+    type: 'text',
+    role: 'combobox',
+    placeholder: say('command.placeholder'),
+    autocomplete: 'off',
+    spellcheck: 'false',
+    aria: { label: say('command.title'), controls: 'commands', expanded: 'true', autocomplete: 'list' },
   });
-  return { node: el("div.command", null, el("div.command-field", null, icon("search"), input), list), input, list };
+  return { node: el('div.command', null, el('div.command-field', null, icon('search'), input), list), input, list };
 }
 
 export function commandRow(item, isChosen, on) {
-  return el("li.command-row", { role: "option", aria: { selected: isChosen ? "true" : "false" }, on: { click: on } },
-    item.picture instanceof Node ? item.picture : icon(item.picture ?? "onward"),
-    el("span.one-line", null, item.words), item.second && el("span.mark.one-line", null, item.second), item.keys && el("kbd", null, item.keys));
+  return el(
+    'li.command-row',
+    { role: 'option', aria: { selected: isChosen ? 'true' : 'false' }, on: { click: on } },
+    item.picture instanceof Node ? item.picture : icon(item.picture ?? 'onward'),
+    el('span.one-line', null, item.words),
+    item.second && el('span.mark.one-line', null, item.second),
+    item.keys && el('kbd', null, item.keys),
+  );
 }

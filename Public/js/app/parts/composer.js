@@ -2,14 +2,14 @@
 // are pasted or dropped, keeps what was begun. It knows nothing of the network: `send` may take as long as it likes,
 // the field is empty at once.
 
-import { el, icon, isTyping, refill } from "../dom.js";
-import { rich } from "../rich.js";
-import { bytes, number, say } from "../text.js";
-import { attachment } from "./attachment.js";
-import { avatar } from "./avatar.js";
-import { iconButton } from "./button.js";
-import { completionList } from "./completion.js";
-import { findEmoji } from "./emoji.js";
+import { el, icon, isTyping, refill } from '../dom.js';
+import { rich } from '../rich.js';
+import { bytes, number, say } from '../text.js';
+import { attachment } from './attachment.js';
+import { avatar } from './avatar.js';
+import { iconButton } from './button.js';
+import { completionList } from './completion.js';
+import { findEmoji } from './emoji.js';
 
 /**
  * @param {object} options
@@ -21,39 +21,78 @@ import { findEmoji } from "./emoji.js";
  * @param {number} [options.filesUpTo] the size of a file at most; without it no file is taken
  */
 export function composer(options) {
-  const { enterSends = true, placeholder = say("composer.room"), most = 16_000 } = options;
+  const { enterSends = true, placeholder = say('composer.room'), most = 16_000 } = options;
   let replyTo = null;
   let editing = null;
   let files = [];
   let completing = null;
 
-  const input = el("textarea.composer-input", {
-    rows: 1, placeholder, aria: { label: placeholder, autocomplete: "list", haspopup: "listbox" }, enterkeyhint: enterSends ? "send" : "enter",
-    value: options.draft?.text ?? "",
+  const input = el('textarea.composer-input', {
+    rows: 1,
+    placeholder,
+    aria: { label: placeholder, autocomplete: 'list', haspopup: 'listbox' },
+    enterkeyhint: enterSends ? 'send' : 'enter',
+    value: options.draft?.text ?? '',
   });
-  const above = el("div.composer-above", { hidden: true });
-  const cards = el("div.composer-files", { hidden: true });
-  const preview = el("div.composer-preview", { hidden: true, aria: { label: say("composer.preview") } });
-  const picker = el("input", { type: "file", multiple: true, hidden: true, aria: { label: say("composer.attach") } });
-  const list = el("div.composer-completion");
-  const count = el("span.composer-count.mark.count", { hidden: true, aria: { live: "polite" } });
-  const sendButton = iconButton("send", say(enterSends ? "composer.send" : "composer.sendKeys"), { on: submit, disabled: true, kind: "send" });
-  const previewButton = iconButton("eye", say("composer.preview"), { on: togglePreview, pressed: "false" });
-  const node = el("form.composer", { aria: { label: placeholder }, on: { submit: (event) => { event.preventDefault(); submit(); } } },
+  const above = el('div.composer-above', { hidden: true });
+  const cards = el('div.composer-files', { hidden: true });
+  const preview = el('div.composer-preview', { hidden: true, aria: { label: say('composer.preview') } });
+  const picker = el('input', { type: 'file', multiple: true, hidden: true, aria: { label: say('composer.attach') } });
+  const list = el('div.composer-completion');
+  const count = el('span.composer-count.mark.count', { hidden: true, aria: { live: 'polite' } });
+  const sendButton = iconButton('send', say(enterSends ? 'composer.send' : 'composer.sendKeys'), {
+    on: submit,
+    disabled: true,
+    kind: 'send',
+  });
+  const previewButton = iconButton('eye', say('composer.preview'), { on: togglePreview, pressed: 'false' });
+  const node = el(
+    'form.composer',
+    {
+      aria: { label: placeholder },
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          submit();
+        },
+      },
+    },
     list,
-    el("div.composer-field", null, above, cards, preview,
-      el("div.composer-row", null,
-        !!options.filesUpTo && iconButton("plus", say("composer.attach"), { on: () => picker.click() }),
-        input, count, previewButton, sendButton)),
-    picker);
+    el(
+      'div.composer-field',
+      null,
+      above,
+      cards,
+      preview,
+      el(
+        'div.composer-row',
+        null,
+        !!options.filesUpTo && iconButton('plus', say('composer.attach'), { on: () => picker.click() }),
+        input,
+        count,
+        previewButton,
+        sendButton,
+      ),
+    ),
+    picker,
+  );
 
-  input.addEventListener("input", () => { changed(); complete(); options.typing?.(); });
-  input.addEventListener("keydown", pressed);
-  input.addEventListener("blur", () => setTimeout(closeList, 100));
-  input.addEventListener("paste", (event) => take([...(event.clipboardData?.files ?? [])], event));
-  node.addEventListener("dragover", (event) => { if (options.filesUpTo && event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
-  node.addEventListener("drop", (event) => take([...(event.dataTransfer?.files ?? [])], event));
-  picker.addEventListener("change", () => { take([...picker.files]); picker.value = ""; });
+  input.addEventListener('input', () => {
+    changed();
+    complete();
+    options.typing?.();
+  });
+  input.addEventListener('keydown', pressed);
+  input.addEventListener('blur', () => setTimeout(closeList, 100));
+  input.addEventListener('paste', (event) => take([...(event.clipboardData?.files ?? [])], event));
+  node.addEventListener('dragover', (event) => {
+    if (options.filesUpTo && event.dataTransfer?.types.includes('Files')) event.preventDefault();
+  });
+  node.addEventListener('drop', (event) => take([...(event.dataTransfer?.files ?? [])], event));
+  picker.addEventListener('change', () => {
+    take([...picker.files]);
+    picker.value = '';
+  });
 
   function changed(isStored = true) {
     grow();
@@ -62,16 +101,16 @@ export function composer(options) {
     const rest = most - length;
     count.hidden = rest > 500;
     count.textContent = number(rest);
-    count.classList.toggle("is-over", rest < 0);
+    count.classList.toggle('is-over', rest < 0);
     const isTooLarge = files.some((it) => it.failed);
     sendButton.disabled = (!text.trim() && !files.length) || rest < 0 || isTooLarge;
-    node.classList.toggle("has-text", !sendButton.disabled);
-    if (!preview.hidden) refill(preview, rich(text || say("composer.nothing")));
+    node.classList.toggle('has-text', !sendButton.disabled);
+    if (!preview.hidden) refill(preview, rich(text || say('composer.nothing')));
     if (isStored && !editing) options.keep?.(text, replyTo);
   }
 
   function grow() {
-    input.style.height = "auto";
+    input.style.height = 'auto';
     input.style.height = `${Math.min(input.scrollHeight, Math.round(innerHeight * 0.4))}px`;
   }
 
@@ -84,7 +123,7 @@ export function composer(options) {
   }
 
   function clear() {
-    input.value = "";
+    input.value = '';
     for (const it of files) if (it.picture) URL.revokeObjectURL(it.picture);
     files = [];
     replyTo = null;
@@ -93,12 +132,12 @@ export function composer(options) {
     showAbove();
     showFiles();
     changed(false);
-    options.keep?.("", null);
+    options.keep?.('', null);
   }
 
   function togglePreview() {
     preview.hidden = !preview.hidden;
-    previewButton.setAttribute("aria-pressed", String(!preview.hidden));
+    previewButton.setAttribute('aria-pressed', String(!preview.hidden));
     changed(false);
   }
 
@@ -106,30 +145,30 @@ export function composer(options) {
     if (event.isComposing) return;
     if (completing && completionKey(event)) return;
     const isCommand = event.ctrlKey || event.metaKey;
-    if (event.key === "Enter" && (isCommand || (enterSends && !event.shiftKey && !isTouch()))) {
+    if (event.key === 'Enter' && (isCommand || (enterSends && !event.shiftKey && !isTouch()))) {
       event.preventDefault();
       submit();
-    } else if (event.key === "ArrowUp" && !input.value && !event.shiftKey && !event.altKey) {
+    } else if (event.key === 'ArrowUp' && !input.value && !event.shiftKey && !event.altKey) {
       const last = options.lastOwn?.();
       if (!last) return;
       event.preventDefault();
       edit(last);
-    } else if (event.key === "Escape" && (editing || replyTo)) {
+    } else if (event.key === 'Escape' && (editing || replyTo)) {
       event.preventDefault();
       event.stopPropagation();
       if (editing) clear();
       replyTo = null;
       showAbove();
       changed();
-    } else if (isCommand && (event.key === "b" || event.key === "i")) {
+    } else if (isCommand && (event.key === 'b' || event.key === 'i')) {
       event.preventDefault();
-      wrap(event.key === "b" ? "**" : "*");
+      wrap(event.key === 'b' ? '**' : '*');
     }
   }
 
   function wrap(sign) {
     const { selectionStart: from, selectionEnd: to, value } = input;
-    input.setRangeText(sign + value.slice(from, to) + sign, from, to, "end");
+    input.setRangeText(sign + value.slice(from, to) + sign, from, to, 'end');
     if (from === to) input.selectionStart = input.selectionEnd = from + sign.length;
     changed();
   }
@@ -140,12 +179,26 @@ export function composer(options) {
     const about = editing ?? replyTo;
     above.hidden = !about;
     if (!about) return refill(above);
-    refill(above, icon(editing ? "edit" : "reply"),
-      el("span.one-line", null, el("strong", null, editing ? say("composer.editing") : say("composer.replying", { name: replyTo.author })),
-        " ", about.text ?? ""),
-      iconButton("close", say(editing ? "composer.leaveEdit" : "composer.leaveReply"), {
-        on: () => { if (editing) clear(); replyTo = null; showAbove(); changed(); input.focus(); },
-      }));
+    refill(
+      above,
+      icon(editing ? 'edit' : 'reply'),
+      el(
+        'span.one-line',
+        null,
+        el('strong', null, editing ? say('composer.editing') : say('composer.replying', { name: replyTo.author })),
+        ' ',
+        about.text ?? '',
+      ),
+      iconButton('close', say(editing ? 'composer.leaveEdit' : 'composer.leaveReply'), {
+        on: () => {
+          if (editing) clear();
+          replyTo = null;
+          showAbove();
+          changed();
+          input.focus();
+        },
+      }),
+    );
     return above;
   }
 
@@ -160,7 +213,7 @@ export function composer(options) {
   function edit(message) {
     editing = message;
     replyTo = null;
-    input.value = message.text ?? "";
+    input.value = message.text ?? '';
     showAbove();
     changed(false);
     input.focus();
@@ -174,8 +227,11 @@ export function composer(options) {
     event?.preventDefault();
     for (const file of chosen) {
       files.push({
-        file, name: file.name, size: file.size, picture: file.type.startsWith("image/") ? URL.createObjectURL(file) : null,
-        failed: file.size > options.filesUpTo ? say("file.tooLarge", { most: bytes(options.filesUpTo) }) : null,
+        file,
+        name: file.name,
+        size: file.size,
+        picture: file.type.startsWith('image/') ? URL.createObjectURL(file) : null,
+        failed: file.size > options.filesUpTo ? say('file.tooLarge', { most: bytes(options.filesUpTo) }) : null,
       });
     }
     showFiles();
@@ -183,10 +239,19 @@ export function composer(options) {
 
   function showFiles() {
     cards.hidden = !files.length;
-    refill(cards, files.map((it) => attachment(it, {
-      failed: it.failed,
-      onRemove: () => { files = files.filter((other) => other !== it); showFiles(); input.focus(); },
-    })));
+    refill(
+      cards,
+      files.map((it) =>
+        attachment(it, {
+          failed: it.failed,
+          onRemove: () => {
+            files = files.filter((other) => other !== it);
+            showFiles();
+            input.focus();
+          },
+        }),
+      ),
+    );
     changed(false);
   }
 
@@ -195,7 +260,7 @@ export function composer(options) {
   async function complete() {
     const before = input.value.slice(0, input.selectionStart);
     const found = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(before);
-    if (!found || (found[1] === ":" && found[2].length < 2)) return closeList();
+    if (!found || (found[1] === ':' && found[2].length < 2)) return closeList();
     const [, sign, start] = found;
     const asked = (complete.asked = {});
     const items = await suggestions(sign, start);
@@ -206,39 +271,51 @@ export function composer(options) {
   }
 
   async function suggestions(sign, start) {
-    if (sign === "@") {
+    if (sign === '@') {
       const people = (await options.people?.(start)) ?? [];
       return people.slice(0, 8).map((it) => ({
-        words: it.display_name || it.name, second: `@${it.name}`, insert: `@${it.name} `, picture: avatar(it, { size: 1 }),
+        words: it.display_name || it.name,
+        second: `@${it.name}`,
+        insert: `@${it.name} `,
+        picture: avatar(it, { size: 1 }),
       }));
     }
-    if (sign === "#") return ((await options.tags?.(start)) ?? []).slice(0, 8).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));
-    return findEmoji(start).map((it) => ({ words: `:${it.name}:`, insert: `${it.character} `, picture: el("span.emoji-mark", null, it.character) }));
+    if (sign === '#')
+      return ((await options.tags?.(start)) ?? []).slice(0, 8).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));
+    return findEmoji(start).map((it) => ({
+      words: `:${it.name}:`,
+      insert: `${it.character} `,
+      picture: el('span.emoji-mark', null, it.character),
+    }));
   }
 
   function showList() {
-    const shown = completionList(completing.items, { chosen: completing.chosen, label: say("composer.completion"), on: choose });
+    const shown = completionList(completing.items, {
+      chosen: completing.chosen,
+      label: say('composer.completion'),
+      on: choose,
+    });
     refill(list, shown);
-    input.setAttribute("aria-activedescendant", `${shown.id}-${completing.chosen}`);
-    input.setAttribute("aria-controls", shown.id);
+    input.setAttribute('aria-activedescendant', `${shown.id}-${completing.chosen}`);
+    input.setAttribute('aria-controls', shown.id);
   }
 
   function closeList() {
     completing = null;
     complete.asked = null;
     refill(list);
-    input.removeAttribute("aria-activedescendant");
-    input.removeAttribute("aria-controls");
+    input.removeAttribute('aria-activedescendant');
+    input.removeAttribute('aria-controls');
   }
 
   function completionKey(event) {
     const { items, chosen } = completing;
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      completing.chosen = (chosen + (event.key === "ArrowDown" ? 1 : items.length - 1)) % items.length;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      completing.chosen = (chosen + (event.key === 'ArrowDown' ? 1 : items.length - 1)) % items.length;
       showList();
-    } else if ((event.key === "Enter" && !event.ctrlKey && !event.metaKey) || event.key === "Tab") {
+    } else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || event.key === 'Tab') {
       choose(chosen);
-    } else if (event.key === "Escape") {
+    } else if (event.key === 'Escape') {
       event.stopPropagation();
       closeList();
     } else {
@@ -250,7 +327,7 @@ export function composer(options) {
 
   function choose(index) {
     const { items, from, to } = completing;
-    input.setRangeText(items[index].insert, from, to, "end");
+    input.setRangeText(items[index].insert, from, to, 'end');
     closeList();
     changed();
     input.focus();
@@ -265,13 +342,24 @@ export function composer(options) {
   });
   requestAnimationFrame(grow);
   return Object.assign(node, {
-    input, reply, edit, take,
-    insert(text) { input.setRangeText(text, input.selectionStart, input.selectionEnd, "end"); changed(); input.focus(); },
-    get isWriting() { return !!input.value.trim() || files.length > 0; },
-    focusUnlessTouch() { if (!isTouch() && !isTyping(document.activeElement)) input.focus({ preventScroll: true }); },
+    input,
+    reply,
+    edit,
+    take,
+    insert(text) {
+      input.setRangeText(text, input.selectionStart, input.selectionEnd, 'end');
+      changed();
+      input.focus();
+    },
+    get isWriting() {
+      return !!input.value.trim() || files.length > 0;
+    },
+    focusUnlessTouch() {
+      if (!isTouch() && !isTyping(document.activeElement)) input.focus({ preventScroll: true });
+    },
   });
 }
 
 function isTouch() {
-  return matchMedia("(pointer: coarse)").matches;
+  return matchMedia('(pointer: coarse)').matches;
 }

@@ -1,44 +1,72 @@
 // The emoji that have a name here: for `:name:` in the composer and for the picker. Few enough to be looked through.
 
-import { el } from "../dom.js";
-import { say } from "../text.js";
+import { el } from '../dom.js';
+import { say } from '../text.js';
 
-export const quick = ["👍", "❤️", "😂", "🎉", "😮", "😢"];
+export const quick = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
 
 const table = `
-👍 thumbs up yes|👎 thumbs down no|👏 clap applause|🙏 thanks please|🙌 hooray|💪 strong|👋 hello wave|✌️ peace|🤝 deal handshake|👀 looking eyes|🫶 care
-❤️ heart love|🧡 orange heart|💛 yellow heart|💚 green heart|💙 blue heart|💜 purple heart|🖤 black heart|💔 broken heart
-😀 grin|😄 smile happy|😂 joy laugh|🤣 rolling laugh|😊 blush|😍 in love|😘 kiss|😎 cool|🤔 thinking hmm|😅 sweat phew|😉 wink|🙂 slight smile|🙃 upside down|😴 sleep tired|😮 wow surprised|😢 sad cry|😭 sob|😡 angry|😱 scream|🥳 party face|🤯 mind blown|🤗 hug|🤷 shrug|🤦 facepalm|😬 grimace|🥺 pleading|😇 angel|🤓 nerd|😷 mask sick|🤒 ill
-🎉 party tada|🎂 cake birthday|🎁 gift present|🏆 trophy win|🥇 gold first|🔥 fire hot|✨ sparkles|⭐ star|💯 hundred|✅ check done|❌ cross wrong|❗ important|❓ question|💡 idea|🚀 rocket launch|🎯 target|📌 pin|🔔 bell|🔒 lock|🔑 key|⏰ alarm|📅 calendar date|📷 camera|📎 clip|📝 note|📖 book read|💻 computer|📱 phone|🛠️ tools fix|🐛 bug|🧪 test
-☕ coffee|🍵 tea|🍺 beer|🍷 wine|🍕 pizza|🍎 apple|🥕 carrot|🍞 bread|🍰 dessert|🥗 salad|🍓 strawberry
-🌱 seedling sprout|🌳 tree|🌻 sunflower|🌹 rose|🌈 rainbow|☀️ sun|🌧️ rain|❄️ snow cold|⚡ lightning|🌊 wave sea|🌙 moon|🐶 dog|🐱 cat|🐦 bird|🐝 bee|🦋 butterfly|🐟 fish|🐢 turtle
-⚽ football|🏀 basketball|🚲 bicycle|🚗 car|🚆 train|✈️ plane|🏠 home house|🏔️ mountain|🏖️ beach|🎵 music|🎸 guitar|🎮 game|🎬 film|🎨 art paint
+👍 thumbs up yes|👎 thumbs down no|👏 clap applause|🙏 thanks please|🙌 hooray|💪 strong|👋 hello wave
+✌️ peace|🤝 deal handshake|👀 looking eyes|🫶 care|❤️ heart love|🧡 orange heart|💛 yellow heart
+💚 green heart|💙 blue heart|💜 purple heart|🖤 black heart|💔 broken heart|😀 grin|😄 smile happy
+😂 joy laugh|🤣 rolling laugh|😊 blush|😍 in love|😘 kiss|😎 cool|🤔 thinking hmm|😅 sweat phew|😉 wink
+🙂 slight smile|🙃 upside down|😴 sleep tired|😮 wow surprised|😢 sad cry|😭 sob|😡 angry|😱 scream
+🥳 party face|🤯 mind blown|🤗 hug|🤷 shrug|🤦 facepalm|😬 grimace|🥺 pleading|😇 angel|🤓 nerd|😷 mask sick
+🤒 ill|🎉 party tada|🎂 cake birthday|🎁 gift present|🏆 trophy win|🥇 gold first|🔥 fire hot|✨ sparkles
+⭐ star|💯 hundred|✅ check done|❌ cross wrong|❗ important|❓ question|💡 idea|🚀 rocket launch|🎯 target
+📌 pin|🔔 bell|🔒 lock|🔑 key|⏰ alarm|📅 calendar date|📷 camera|📎 clip|📝 note|📖 book read|💻 computer
+📱 phone|🛠️ tools fix|🐛 bug|🧪 test|☕ coffee|🍵 tea|🍺 beer|🍷 wine|🍕 pizza|🍎 apple|🥕 carrot|🍞 bread
+🍰 dessert|🥗 salad|🍓 strawberry|🌱 seedling sprout|🌳 tree|🌻 sunflower|🌹 rose|🌈 rainbow|☀️ sun|🌧️ rain
+❄️ snow cold|⚡ lightning|🌊 wave sea|🌙 moon|🐶 dog|🐱 cat|🐦 bird|🐝 bee|🦋 butterfly|🐟 fish|🐢 turtle
+⚽ football|🏀 basketball|🚲 bicycle|🚗 car|🚆 train|✈️ plane|🏠 home house|🏔️ mountain|🏖️ beach|🎵 music
+🎸 guitar|🎮 game|🎬 film|🎨 art paint
 `;
 
-export const emoji = table.trim().split("\n").map((row) => row.split("|").map((it) => {
-  const [character, ...names] = it.split(" ");
-  return { character, name: names.join("_"), words: names.join(" ") };
-}));
+export const emoji = table
+  .trim()
+  .split('\n')
+  .map((row) =>
+    row.split('|').map((it) => {
+      const [character, ...names] = it.split(' ');
+      return { character, name: names.join('_'), words: names.join(' ') };
+    }),
+  );
 
 /** Those whose name has a word that begins so; at most `most`. */
 export function findEmoji(start, most = 8) {
   const wanted = start.toLowerCase();
-  return emoji.flat().filter((it) => it.name.startsWith(wanted) || it.words.split(" ").some((word) => word.startsWith(wanted)))
+  return emoji
+    .flat()
+    .filter((it) => it.name.startsWith(wanted) || it.words.split(' ').some((word) => word.startsWith(wanted)))
     .slice(0, most);
 }
 
 /** All of them in a grid, with a field that narrows it. */
 export function emojiPicker(on) {
-  const input = el("input.field-input", { type: "search", placeholder: say("emoji.search"), aria: { label: say("emoji.search") } });
-  const grid = el("div.emoji-grid", { role: "group", aria: { label: say("emoji.all") } });
+  const input = el('input.field-input', {
+    type: 'search',
+    placeholder: say('emoji.search'),
+    aria: { label: say('emoji.search') },
+  });
+  const grid = el('div.emoji-grid', { role: 'group', aria: { label: say('emoji.all') } });
   const show = () => {
     const rows = input.value ? [findEmoji(input.value, 60)] : emoji;
-    grid.replaceChildren(...rows.flat().map((it) => el("button.emoji", {
-      title: it.words, aria: { label: it.words }, on: { click: () => on(it.character) },
-    }, it.character)));
-    if (!grid.childElementCount) grid.append(el("p.second", null, say("emoji.none")));
+    grid.replaceChildren(
+      ...rows.flat().map((it) =>
+        el(
+          'button.emoji',
+          {
+            title: it.words,
+            aria: { label: it.words },
+            on: { click: () => on(it.character) },
+          },
+          it.character,
+        ),
+      ),
+    );
+    if (!grid.childElementCount) grid.append(el('p.second', null, say('emoji.none')));
   };
-  input.addEventListener("input", show);
+  input.addEventListener('input', show);
   show();
-  return Object.assign(el("div.emoji-picker", null, input, grid), { input });
+  return Object.assign(el('div.emoji-picker', null, input, grid), { input });
 }

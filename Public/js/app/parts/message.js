@@ -1,16 +1,16 @@
 // One message, as a bubble (rooms, direct, groups) or as a post (topics). The caller says what stands around it:
 // whether it begins or ends a group, who wrote it, what it answers, how far it has come.
 
-import { el, icon, spoken } from "../dom.js";
-import { rich, isEmojiAlone } from "../rich.js";
-import { say } from "../text.js";
-import { clock, moment, time } from "../times.js";
-import { attachment } from "./attachment.js";
-import { avatar } from "./avatar.js";
-import { iconButton } from "./button.js";
-import { linkPreview } from "./preview.js";
-import { reactions } from "./reaction.js";
-import { tombstone } from "./tombstone.js";
+import { el, icon, spoken } from '../dom.js';
+import { rich, isEmojiAlone } from '../rich.js';
+import { say } from '../text.js';
+import { clock, moment, time } from '../times.js';
+import { attachment } from './attachment.js';
+import { avatar } from './avatar.js';
+import { iconButton } from './button.js';
+import { linkPreview } from './preview.js';
+import { reactions } from './reaction.js';
+import { tombstone } from './tombstone.js';
 
 /**
  * @param {object} message as the API gives it; one that waits has `state` "waiting" or "failed", and `fault`
@@ -21,17 +21,24 @@ import { tombstone } from "./tombstone.js";
  * @param {boolean} view.first @param {boolean} view.last of its group
  * @param {object} [view.quote] the message that it answers, with `author` and `text`
  * @param {object} [view.files] attachments by id
- * @param {(verb: string, detail?: any) => void} view.act what is asked for: react, reply, more, retry, edit, remove, open
+ * @param {(verb: string, detail?: any) => void} view.act what is asked for: react, reply, more, retry, edit, remove
  */
 export function messageElement(message, view) {
-  if (message.kind === "system") return systemLine(message);
-  const isPost = view.shape === "post";
-  const node = el(isPost ? "article.post" : "article.message", {
-    tabindex: "0", data: { id: message.id, seq: message.seq },
+  if (message.kind === 'system') return systemLine(message);
+  const isPost = view.shape === 'post';
+  const node = el(isPost ? 'article.post' : 'article.message', {
+    tabindex: '0',
+    data: { id: message.id, seq: message.seq },
     class: [
-      view.mine && "is-mine", view.first && "is-first", view.last && "is-last", message.mentionsMe && "names-me",
-      message.deleted && "is-gone", message.state && `is-${message.state}`,
-    ].filter(Boolean).join(" "),
+      view.mine && 'is-mine',
+      view.first && 'is-first',
+      view.last && 'is-last',
+      message.mentionsMe && 'names-me',
+      message.deleted && 'is-gone',
+      message.state && `is-${message.state}`,
+    ]
+      .filter(Boolean)
+      .join(' '),
     aria: { label: label(message, view), posinset: message.seq ?? null, setsize: view.size ?? -1 },
   });
   if (message.deleted) {
@@ -44,101 +51,150 @@ export function messageElement(message, view) {
 }
 
 function label(message, { author, quote }) {
-  const name = author?.display_name || author?.name || say("person.gone");
+  const name = author?.display_name || author?.name || say('person.gone');
   const at = message.created_at ?? message.sent_at;
-  return say(quote ? "message.labelReply" : "message.label", { name, at: at ? moment(new Date(at)) : say("time.now"), to: quote?.author ?? "" });
+  return say(quote ? 'message.labelReply' : 'message.label', {
+    name,
+    at: at ? moment(new Date(at)) : say('time.now'),
+    to: quote?.author ?? '',
+  });
 }
 
 function bubble(message, view) {
   const { author, mine, first, last, act } = view;
-  const name = author?.display_name || author?.name || say("person.gone");
+  const name = author?.display_name || author?.name || say('person.gone');
   const isEmoji = isEmojiAlone(message.text) && !message.attachments?.length && !message.reply_to;
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
-  const body = el("div.bubble", { class: isEmoji ? "is-emoji" : "" },
+  const body = el(
+    'div.bubble',
+    { class: isEmoji ? 'is-emoji' : '' },
     quoteLine(view.quote, message.reply_to),
     message.text && rich(message.text, message.entities),
     extras(message, view),
-    el("span.bubble-foot", null,
-      message.edited_at && el("span.bubble-edited", null, say("message.edited")),
-      el("time", { datetime: at.toISOString(), title: moment(at), class: last ? "" : "is-shy" }, clock(at)),
-      mine && mark(message, view)));
+    el(
+      'span.bubble-foot',
+      null,
+      message.edited_at && el('span.bubble-edited', null, say('message.edited')),
+      el('time', { datetime: at.toISOString(), title: moment(at), class: last ? '' : 'is-shy' }, clock(at)),
+      mine && mark(message, view),
+    ),
+  );
   return [
-    !mine && (last ? personButton(author, act, 2) : el("span.message-gap")),
-    el("div.message-body", null,
-      !mine && first && el("button.message-name", { on: { click: () => act?.("person", author) } }, name),
+    !mine && (last ? personButton(author, act, 2) : el('span.message-gap')),
+    el(
+      'div.message-body',
+      null,
+      !mine && first && el('button.message-name', { on: { click: () => act?.('person', author) } }, name),
       body,
-      reactions(message.actions, (emoji, on) => act?.("react", { emoji, on })),
-      fault(message, act)),
+      reactions(message.actions, (emoji, on) => act?.('react', { emoji, on })),
+      fault(message, act),
+    ),
   ].filter(Boolean);
 }
 
 function post(message, view) {
   const { author, act } = view;
-  const name = author?.display_name || author?.name || say("person.gone");
+  const name = author?.display_name || author?.name || say('person.gone');
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   return [
     personButton(author, act, 3),
-    el("div.post-body", null,
-      el("header.post-head", null,
-        el("button.message-name", { on: { click: () => act?.("person", author) } }, name),
-        el("span.mark", null, time(at, moment), message.edited_at && ` · ${say("message.edited")}`),
-        view.mine && mark(message, view)),
+    el(
+      'div.post-body',
+      null,
+      el(
+        'header.post-head',
+        null,
+        el('button.message-name', { on: { click: () => act?.('person', author) } }, name),
+        el('span.mark', null, time(at, moment), message.edited_at && ` · ${say('message.edited')}`),
+        view.mine && mark(message, view),
+      ),
       quoteLine(view.quote, message.reply_to),
       message.text && rich(message.text, message.entities),
       extras(message, view),
-      reactions(message.actions, (emoji, on) => act?.("react", { emoji, on })),
+      reactions(message.actions, (emoji, on) => act?.('react', { emoji, on })),
       fault(message, act),
-      act && el("div.post-tools", null,
-        textTool("react", say("act.react"), () => act("pick")),
-        textTool("reply", say("act.reply"), () => act("reply")),
-        textTool("more", say("act.more"), (event) => act("more", event.currentTarget)))),
+      act &&
+        el(
+          'div.post-tools',
+          null,
+          textTool('react', say('act.react'), () => act('pick')),
+          textTool('reply', say('act.reply'), () => act('reply')),
+          textTool('more', say('act.more'), (event) => act('more', event.currentTarget)),
+        ),
+    ),
   ];
 }
 
 function personButton(author, act, size) {
-  const name = author?.display_name || author?.name || say("person.gone");
-  return el("button.message-avatar", { aria: { label: name }, title: name, tabindex: "-1", on: { click: () => act?.("person", author) } },
-    avatar(author, { size }));
+  const name = author?.display_name || author?.name || say('person.gone');
+  return el(
+    'button.message-avatar',
+    { aria: { label: name }, title: name, tabindex: '-1', on: { click: () => act?.('person', author) } },
+    avatar(author, { size }),
+  );
 }
 
 function textTool(picture, words, on) {
-  return el("button.post-tool", { on: { click: on }, data: { act: picture } }, icon(picture), words);
+  return el('button.post-tool', { on: { click: on }, data: { act: picture } }, icon(picture), words);
 }
 
-/** Made when they are wanted: a room of a hundred messages has no three hundred buttons. On touch one is always there. */
+/** Made when they are wanted: a room of a hundred messages has no three hundred buttons. On touch one is there. */
 function bringTools(node, act) {
   const bring = () => {
-    if (node.querySelector(".message-tools")) return;
-    const isTouch = matchMedia("(pointer: coarse)").matches;
-    node.append(el("div.message-tools", null,
-      !isTouch && iconButton("react", say("act.react"), { on: (event) => act("pick", event.currentTarget) }),
-      !isTouch && iconButton("reply", say("act.reply"), { on: () => act("reply") }),
-      iconButton("more", say("act.more"), { on: (event) => act("more", event.currentTarget), data: { act: "more" } })));
+    if (node.querySelector('.message-tools')) return;
+    const isTouch = matchMedia('(pointer: coarse)').matches;
+    node.append(
+      el(
+        'div.message-tools',
+        null,
+        !isTouch && iconButton('react', say('act.react'), { on: (event) => act('pick', event.currentTarget) }),
+        !isTouch && iconButton('reply', say('act.reply'), { on: () => act('reply') }),
+        iconButton('more', say('act.more'), { on: (event) => act('more', event.currentTarget), data: { act: 'more' } }),
+      ),
+    );
   };
-  if (matchMedia("(pointer: coarse)").matches) return bring();
-  node.addEventListener("pointerenter", bring);
-  node.addEventListener("focusin", bring);
+  if (matchMedia('(pointer: coarse)').matches) return bring();
+  node.addEventListener('pointerenter', bring);
+  node.addEventListener('focusin', bring);
   return undefined;
 }
 
 function quoteLine(quote, replyTo) {
   if (!quote && !replyTo) return null;
-  return el("a.quote", { href: replyTo ? `/m/${replyTo}` : "#" }, icon("reply"),
-    el("span.quote-name", null, quote?.author ?? ""),
-    el("span.quote-text.one-line", null, quote ? quote.text || say("message.noText") : say("message.elsewhere")));
+  return el(
+    'a.quote',
+    { href: replyTo ? `/m/${replyTo}` : '#' },
+    icon('reply'),
+    el('span.quote-name', null, quote?.author ?? ''),
+    el('span.quote-text.one-line', null, quote ? quote.text || say('message.noText') : say('message.elsewhere')),
+  );
 }
 
 function extras(message, { files, previews }) {
-  const shown = (message.attachments ?? []).map((id) => files?.[id] ?? { id, name: say("file.one"), size: 0 });
-  const pictures = shown.filter((it) => it.picture || it.type?.startsWith("image/"));
+  const shown = (message.attachments ?? []).map((id) => files?.[id] ?? { id, name: say('file.one'), size: 0 });
+  const pictures = shown.filter((it) => it.picture || it.type?.startsWith('image/'));
   const others = shown.filter((it) => !pictures.includes(it));
   return [
-    pictures.length ? el("div.pictures", null, pictures.map((it) =>
-      el("a.picture", { href: it.href ?? `/api/v1/files/${it.id}/content`, data: { viewer: it.id } },
-        el("img", {
-          src: it.picture ?? `/api/v1/files/${it.id}/preview`, alt: it.name ?? "", loading: "lazy", decoding: "async",
-          width: it.width ?? 320, height: it.height ?? 240,
-        })))) : null,
+    pictures.length
+      ? el(
+          'div.pictures',
+          null,
+          pictures.map((it) =>
+            el(
+              'a.picture',
+              { href: it.href ?? `/api/v1/files/${it.id}/content`, data: { viewer: it.id } },
+              el('img', {
+                src: it.picture ?? `/api/v1/files/${it.id}/preview`,
+                alt: it.name ?? '',
+                loading: 'lazy',
+                decoding: 'async',
+                width: it.width ?? 320,
+                height: it.height ?? 240,
+              }),
+            ),
+          ),
+        )
+      : null,
     others.map((it) => attachment(it, { href: it.href ?? `/api/v1/files/${it.id}/content` })),
     (previews ?? []).map((it) => linkPreview(it)),
   ];
@@ -146,22 +202,37 @@ function extras(message, { files, previews }) {
 
 /** How far one's own message has come; the drawing has a spoken name. */
 export function mark(message, { onStatus } = {}) {
-  const state = message.state ?? message.status ?? "delivered";
-  const picture = { waiting: "clock", failed: "alert", some_read: "checks", all_read: "checks" }[state] ?? "check";
+  const state = message.state ?? message.status ?? 'delivered';
+  const picture = { waiting: 'clock', failed: 'alert', some_read: 'checks', all_read: 'checks' }[state] ?? 'check';
   const words = say(`state.${state}`);
-  if (!onStatus) return el("span.state", { class: `state-${state}`, title: words }, icon(picture, words));
-  return el("button.state", { class: `state-${state}`, title: words, on: { click: onStatus } }, icon(picture), spoken(words));
+  if (!onStatus) return el('span.state', { class: `state-${state}`, title: words }, icon(picture, words));
+  return el(
+    'button.state',
+    { class: `state-${state}`, title: words, on: { click: onStatus } },
+    icon(picture),
+    spoken(words),
+  );
 }
 
 function fault(message, act) {
-  if (message.state !== "failed") return null;
-  const verb = (name) => el("button.text-button", { on: { click: () => act?.(name) } }, say(`act.${name}`));
-  return el("p.message-fault", null, icon("alert"),
-    el("span", null, say("message.notSent", { why: message.fault ?? say("problem.network") })),
-    verb("retry"), verb("edit"), verb("discard"));
+  if (message.state !== 'failed') return null;
+  const verb = (name) => el('button.text-button', { on: { click: () => act?.(name) } }, say(`act.${name}`));
+  return el(
+    'p.message-fault',
+    null,
+    icon('alert'),
+    el('span', null, say('message.notSent', { why: message.fault ?? say('problem.network') })),
+    verb('retry'),
+    verb('edit'),
+    verb('discard'),
+  );
 }
 
 function systemLine(message) {
-  return el("p.system-line", { data: { id: message.id, seq: message.seq } }, rich(message.text ?? "", message.entities),
-    message.topic && el("a", { href: `/t/${message.topic}` }, say("system.toTopic")));
+  return el(
+    'p.system-line',
+    { data: { id: message.id, seq: message.seq } },
+    rich(message.text ?? '', message.entities),
+    message.topic && el('a', { href: `/t/${message.topic}` }, say('system.toTopic')),
+  );
 }

@@ -1,16 +1,31 @@
-import { el } from "../dom.js";
-import { say } from "../text.js";
-import { time } from "../times.js";
-import { button } from "./button.js";
+import { el } from '../dom.js';
+import { say } from '../text.js';
+import { time } from '../times.js';
+import { button } from './button.js';
 
 /** A report: the message as it was, who says what about it, and four verbs. */
 export function reportCard(report, { message, reporter, where, on } = {}) {
-  return el("article.report", { data: { id: report.id } },
-    el("p.second", null, say("report.line", { name: reporter ?? say("person.gone") }), " · ", time(report.created_at), where && ` · ${where}`),
-    report.reason && el("p.report-reason", null, `“${report.reason}”`),
-    el("div.report-message", null, message),
-    report.state && report.state !== "open"
-      ? el("p.second", null, say("report.closed"))
-      : el("div.report-verbs", null, ["dismiss", "warn", "remove", "ban"].map((verb) =>
-          button(say(`report.${verb}`), { kind: verb === "ban" ? "danger" : "plain", on: () => on?.(verb) }))));
+  return el(
+    'article.report',
+    { data: { id: report.id } },
+    el(
+      'p.second',
+      null,
+      say('report.line', { name: reporter ?? say('person.gone') }),
+      ' · ',
+      time(report.created_at),
+      where && ` · ${where}`,
+    ),
+    report.reason && el('p.report-reason', null, `“${report.reason}”`),
+    el('div.report-message', null, message),
+    report.state && report.state !== 'open'
+      ? el('p.second', null, say('report.closed'))
+      : el(
+          'div.report-verbs',
+          null,
+          ['dismiss', 'warn', 'remove', 'ban'].map((verb) =>
+            button(say(`report.${verb}`), { kind: verb === 'ban' ? 'danger' : 'plain', on: () => on?.(verb) }),
+          ),
+        ),
+  );
 }

@@ -1,16 +1,21 @@
-import { el, icon } from "../dom.js";
-import { say } from "../text.js";
-import { avatar, avatarPair } from "./avatar.js";
-import { badge } from "./badge.js";
-import { iconButton } from "./button.js";
-import { sign } from "./sign.js";
+import { el, icon } from '../dom.js';
+import { say } from '../text.js';
+import { avatar, avatarPair } from './avatar.js';
+import { badge } from './badge.js';
+import { iconButton } from './button.js';
+import { sign } from './sign.js';
 
 /** One place to go. `unread` makes it bold; `loud` gives the count the badge's colour. */
 export function placeLink(words, { href, picture, image, people, unread = 0, loud = false, isHere = false } = {}) {
-  return el("a.place", { href, title: words, class: unread ? "is-unread" : "", aria: { current: isHere ? "page" : null } },
-    picture && icon(picture), image && el("img", { src: image, alt: "", width: 20, height: 20, loading: "lazy" }),
+  return el(
+    'a.place',
+    { href, title: words, class: unread ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
+    picture && icon(picture),
+    image && el('img', { src: image, alt: '', width: 20, height: 20, loading: 'lazy' }),
     people && (people.length > 1 ? avatarPair(people, { size: 1 }) : avatar(people[0], { size: 1 })),
-    el("span.one-line", null, words), badge(unread, { loud }));
+    el('span.one-line', null, words),
+    badge(unread, { loud }),
+  );
 }
 
 /**
@@ -18,40 +23,110 @@ export function placeLink(words, { href, picture, image, people, unread = 0, lou
  *   inbox {unread, loud}, on {search, newForum, newConversation}
  */
 export function sidebar(view) {
-  const { community, sections, conversations, me, inbox = {}, here = "", on = {} } = view;
-  return el("aside.sidebar", null,
-    el("a.sidebar-head", { href: "/", title: community.name }, el("img", { src: "/icon.svg", alt: "", width: 28, height: 28 }),
-      el("span.one-line", null, community.name)),
-    el("button.sidebar-search", { on: { click: on.search }, title: say("command.title") }, icon("search"), el("span", null, say("place.search")), el("kbd", null, "Ctrl K")),
-    el("nav.sidebar-list", { aria: { label: say("place.all") } },
-      placeLink(say("place.inbox"), { href: "/", picture: "inbox", unread: inbox.unread, loud: inbox.loud, isHere: here === "/" }),
-      placeLink(say("place.forums"), { href: "/forums", picture: "forums", isHere: here === "/forums" }),
+  const { community, sections, conversations, me, inbox = {}, here = '', on = {} } = view;
+  return el(
+    'aside.sidebar',
+    null,
+    el(
+      'a.sidebar-head',
+      { href: '/', title: community.name },
+      el('img', { src: '/icon.svg', alt: '', width: 28, height: 28 }),
+      el('span.one-line', null, community.name),
+    ),
+    el(
+      'button.sidebar-search',
+      { on: { click: on.search }, title: say('command.title') },
+      icon('search'),
+      el('span', null, say('place.search')),
+      el('kbd', null, 'Ctrl K'),
+    ),
+    el(
+      'nav.sidebar-list',
+      { aria: { label: say('place.all') } },
+      placeLink(say('place.inbox'), {
+        href: '/',
+        picture: 'inbox',
+        unread: inbox.unread,
+        loud: inbox.loud,
+        isHere: here === '/',
+      }),
+      placeLink(say('place.forums'), { href: '/forums', picture: 'forums', isHere: here === '/forums' }),
       sections.map((section) => [
-        el("div.sidebar-section", null, el("h2", null, section.title ?? say("place.forums"))),
-        section.forums.map((it) => placeLink(it.title, { href: it.href, image: it.icon, unread: it.unread, loud: it.loud, isHere: here === it.href })),
+        el('div.sidebar-section', null, el('h2', null, section.title ?? say('place.forums'))),
+        section.forums.map((it) =>
+          placeLink(it.title, {
+            href: it.href,
+            image: it.icon,
+            unread: it.unread,
+            loud: it.loud,
+            isHere: here === it.href,
+          }),
+        ),
       ]),
-      el("div.sidebar-section", null, el("h2", null, say("place.messages")),
-        iconButton("plus", say("act.newConversation"), { on: on.newConversation })),
-      conversations.map((it) => placeLink(it.title, { href: it.href, people: it.people, unread: it.unread, loud: true, isHere: here === it.href }))),
-    el("footer.sidebar-foot", null,
-      placeLink(me.display_name || me.name, { href: "/you", people: [me], isHere: here === "/you" }), sign(view.state)));
+      el(
+        'div.sidebar-section',
+        null,
+        el('h2', null, say('place.messages')),
+        iconButton('plus', say('act.newConversation'), { on: on.newConversation }),
+      ),
+      conversations.map((it) =>
+        placeLink(it.title, {
+          href: it.href,
+          people: it.people,
+          unread: it.unread,
+          loud: true,
+          isHere: here === it.href,
+        }),
+      ),
+    ),
+    el(
+      'footer.sidebar-foot',
+      null,
+      placeLink(me.display_name || me.name, { href: '/you', people: [me], isHere: here === '/you' }),
+      sign(view.state),
+    ),
+  );
 }
 
 /** The same four places, at the foot of a phone. */
-export function bottomBar({ here = "", inbox = {}, messages = {} } = {}) {
+export function bottomBar({ here = '', inbox = {}, messages = {} } = {}) {
   const place = (href, picture, words, count = {}) =>
-    el("a.bottom-place", { href, aria: { current: here === href ? "page" : null } }, icon(picture), el("span", null, words),
-      badge(count.unread, { loud: count.loud }));
-  return el("nav.bottom-bar", { aria: { label: say("place.all") } },
-    place("/", "inbox", say("place.inbox"), inbox), place("/forums", "forums", say("place.forums")),
-    place("/messages", "messages", say("place.messages"), messages), place("/you", "person", say("place.you")));
+    el(
+      'a.bottom-place',
+      { href, aria: { current: here === href ? 'page' : null } },
+      icon(picture),
+      el('span', null, words),
+      badge(count.unread, { loud: count.loud }),
+    );
+  return el(
+    'nav.bottom-bar',
+    { aria: { label: say('place.all') } },
+    place('/', 'inbox', say('place.inbox'), inbox),
+    place('/forums', 'forums', say('place.forums')),
+    place('/messages', 'messages', say('place.messages'), messages),
+    place('/you', 'person', say('place.you')),
+  );
 }
 
 /** The head of a page: back on a phone, title over a second line, what one can do, and the sign. */
 export function pageBar(title, { second, back, picture, actions = [], state } = {}) {
-  return el("header.page-bar", null,
-    back && el("button.icon-button.back.turns", { aria: { label: say("act.back") }, title: say("act.back"), on: { click: back } }, icon("back")),
+  return el(
+    'header.page-bar',
+    null,
+    back &&
+      el(
+        'button.icon-button.back.turns',
+        { aria: { label: say('act.back') }, title: say('act.back'), on: { click: back } },
+        icon('back'),
+      ),
     picture,
-    el("div.page-bar-words", null, el("h1.page-bar-title", null, title), second && el("p.mark.one-line.page-bar-second", null, second)),
-    actions, state && el("span.phone-only", null, sign(state)));
+    el(
+      'div.page-bar-words',
+      null,
+      el('h1.page-bar-title', null, title),
+      second && el('p.mark.one-line.page-bar-second', null, second),
+    ),
+    actions,
+    state && el('span.phone-only', null, sign(state)),
+  );
 }

@@ -1,10 +1,14 @@
-import { el, icon } from "../dom.js";
-import { say } from "../text.js";
+import { el, icon } from '../dom.js';
+import { say } from '../text.js';
 
 /** How the connection is: a green check, a red cross, or on its way. @param {"online"|"offline"|"connecting"} state */
 export function sign(state, { withWord = false } = {}) {
   const words = say(`sign.${state}`);
-  const picture = { online: "online", offline: "offline", connecting: "again" }[state];
-  return el(`span.sign.sign-${state}`, { title: words },
-    icon(picture, withWord ? null : words), withWord && el("span.second", null, words));
+  const picture = { online: 'online', offline: 'offline', connecting: 'again' }[state];
+  return el(
+    `span.sign.sign-${state}`,
+    { title: words },
+    icon(picture, withWord ? null : words),
+    withWord && el('span.second', null, words),
+  );
 }

@@ -1,9 +1,10 @@
-import { el } from "../dom.js";
-import { say } from "../text.js";
+import { el } from '../dom.js';
+import { say } from '../text.js';
 
 let shelf;
 function place() {
-  if (!shelf?.isConnected) document.body.append((shelf = el("div.toasts", { role: "status", aria: { live: "polite" } })));
+  if (!shelf?.isConnected)
+    document.body.append((shelf = el('div.toasts', { role: 'status', aria: { live: 'polite' } })));
   return shelf;
 }
 
@@ -16,7 +17,7 @@ export function toast(sentence, { undo, action, act, stays = false } = {}) {
       resolve(chosen);
     };
     const press = undo ?? act;
-    const node = toastElement(sentence, press && (action ?? say("act.undo")), () => {
+    const node = toastElement(sentence, press && (action ?? say('act.undo')), () => {
       press();
       end(true);
     });
@@ -26,5 +27,10 @@ export function toast(sentence, { undo, action, act, stays = false } = {}) {
 }
 
 export function toastElement(sentence, action, on) {
-  return el("div.toast", null, el("span", null, sentence), action && el("button.toast-action", { on: { click: on } }, action));
+  return el(
+    'div.toast',
+    null,
+    el('span', null, sentence),
+    action && el('button.toast-action', { on: { click: on } }, action),
+  );
 }

@@ -1,12 +1,18 @@
-import { el, icon } from "../dom.js";
-import { say } from "../text.js";
+import { el, icon } from '../dom.js';
+import { say } from '../text.js';
 
 /** Where a message was: one line that says who took it away, and why. */
 export function tombstone(message, { movedTo, undo } = {}) {
-  const key = { author: "gone.author", moderator: "gone.moderator", moved: "gone.moved", erased: "gone.erased" }[message.deletion] ?? "gone.author";
-  return el("p.tombstone", null,
-    icon(message.deletion === "moved" ? "topic" : "delete"),
-    el("span", null, message.reason ? say("gone.because", { what: say(key), reason: message.reason }) : say(key)),
-    movedTo && el("a", { href: movedTo }, say("gone.follow")),
-    undo && el("button.text-button", { on: { click: undo } }, say("act.undo")));
+  const key =
+    { author: 'gone.author', moderator: 'gone.moderator', moved: 'gone.moved', erased: 'gone.erased' }[
+      message.deletion
+    ] ?? 'gone.author';
+  return el(
+    'p.tombstone',
+    null,
+    icon(message.deletion === 'moved' ? 'topic' : 'delete'),
+    el('span', null, message.reason ? say('gone.because', { what: say(key), reason: message.reason }) : say(key)),
+    movedTo && el('a', { href: movedTo }, say('gone.follow')),
+    undo && el('button.text-button', { on: { click: undo } }, say('act.undo')),
+  );
 }

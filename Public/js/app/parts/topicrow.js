@@ -1,19 +1,36 @@
-import { el, icon } from "../dom.js";
-import { number, say } from "../text.js";
-import { time } from "../times.js";
+import { el, icon } from '../dom.js';
+import { number, say } from '../text.js';
+import { time } from '../times.js';
 
 /** A topic among others: what it is, who began it and who wrote last, how many replied, what is new. */
 export function topicRow(topic, { href, author, last, at, unread = 0, forum, replies = 0, isHere = false } = {}) {
-  const names = [author, last && last !== author ? `→ ${last}` : null].filter(Boolean).join(" ");
-  return el("a.topic-row", { href, class: unread ? "is-unread" : "", aria: { current: isHere ? "page" : null } },
-    el("span.topic-row-words", null,
-      el("span.topic-row-title", null,
-        topic.pinned && icon("pin", say("topic.pinned")), topic.locked && icon("lock", say("topic.locked")),
-        topic.solved_by && icon("check", say("topic.solved")),
-        el("span", null, topic.title)),
-      el("span.second.one-line", null, names, at && " · ", at && time(at), forum && ` · ${forum}`)),
-    el("span.topic-row-counts.count", null,
-      unread ? el("span.topic-row-new", null, say("list.new", { n: unread, count: number(unread) })) : null,
-      el("span.mark", { title: say("topic.replies", { n: replies }) }, number(replies),
-        el("span.spoken", null, say("topic.repliesWord", { n: replies })))));
+  const names = [author, last && last !== author ? `→ ${last}` : null].filter(Boolean).join(' ');
+  return el(
+    'a.topic-row',
+    { href, class: unread ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
+    el(
+      'span.topic-row-words',
+      null,
+      el(
+        'span.topic-row-title',
+        null,
+        topic.pinned && icon('pin', say('topic.pinned')),
+        topic.locked && icon('lock', say('topic.locked')),
+        topic.solved_by && icon('check', say('topic.solved')),
+        el('span', null, topic.title),
+      ),
+      el('span.second.one-line', null, names, at && ' · ', at && time(at), forum && ` · ${forum}`),
+    ),
+    el(
+      'span.topic-row-counts.count',
+      null,
+      unread ? el('span.topic-row-new', null, say('list.new', { n: unread, count: number(unread) })) : null,
+      el(
+        'span.mark',
+        { title: say('topic.replies', { n: replies }) },
+        number(replies),
+        el('span.spoken', null, say('topic.repliesWord', { n: replies })),
+      ),
+    ),
+  );
 }

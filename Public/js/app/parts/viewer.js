@@ -1,35 +1,62 @@
-import { el, icon } from "../dom.js";
-import { say } from "../text.js";
-import { iconButton } from "./button.js";
+import { el, icon } from '../dom.js';
+import { say } from '../text.js';
+import { iconButton } from './button.js';
 
 /** Pictures one at a time, as large as the window allows: the only place that loads originals. */
 export function viewerElement(pictures, at = 0, on = {}) {
   const picture = pictures[at];
-  return el("div.viewer", null,
-    el("header.viewer-head", null, el("span.one-line", null, picture.name),
-      el("a.icon-button", { href: picture.href, download: picture.name, aria: { label: say("act.download") }, title: say("act.download") }, icon("download")),
-      iconButton("close", say("act.close"), { on: on.close })),
-    el("img.viewer-picture", { src: picture.href, alt: picture.name ?? "" }),
-    pictures.length > 1 && el("footer.viewer-foot", null,
-      iconButton("back", say("viewer.back"), { on: on.back, disabled: at === 0 }),
-      el("span.count", null, say("viewer.of", { at: at + 1, of: pictures.length })),
-      iconButton("onward", say("viewer.onward"), { on: on.onward, disabled: at === pictures.length - 1 })));
+  return el(
+    'div.viewer',
+    null,
+    el(
+      'header.viewer-head',
+      null,
+      el('span.one-line', null, picture.name),
+      el(
+        'a.icon-button',
+        {
+          href: picture.href,
+          download: picture.name,
+          aria: { label: say('act.download') },
+          title: say('act.download'),
+        },
+        icon('download'),
+      ),
+      iconButton('close', say('act.close'), { on: on.close }),
+    ),
+    el('img.viewer-picture', { src: picture.href, alt: picture.name ?? '' }),
+    pictures.length > 1 &&
+      el(
+        'footer.viewer-foot',
+        null,
+        iconButton('back', say('viewer.back'), { on: on.back, disabled: at === 0 }),
+        el('span.count', null, say('viewer.of', { at: at + 1, of: pictures.length })),
+        iconButton('onward', say('viewer.onward'), { on: on.onward, disabled: at === pictures.length - 1 }),
+      ),
+  );
 }
 
 export function viewer(pictures, at = 0) {
   const before = document.activeElement;
-  const node = el("dialog.viewer-dialog", { aria: { label: say("viewer.title") } });
+  const node = el('dialog.viewer-dialog', { aria: { label: say('viewer.title') } });
   const show = (to) => {
     at = Math.max(0, Math.min(pictures.length - 1, to));
-    node.replaceChildren(viewerElement(pictures, at, {
-      close: () => node.close(), back: () => show(at - 1), onward: () => show(at + 1),
-    }));
+    node.replaceChildren(
+      viewerElement(pictures, at, {
+        close: () => node.close(),
+        back: () => show(at - 1),
+        onward: () => show(at + 1),
+      }),
+    );
   };
-  node.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowLeft") show(at - 1);
-    if (event.key === "ArrowRight") show(at + 1);
+  node.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowLeft') show(at - 1);
+    if (event.key === 'ArrowRight') show(at + 1);
   });
-  node.addEventListener("close", () => { node.remove(); before?.focus?.(); });
+  node.addEventListener('close', () => {
+    node.remove();
+    before?.focus?.();
+  });
   show(at);
   document.body.append(node);
   node.showModal();
