@@ -65,8 +65,8 @@ extension WriteTransaction {
 
   /// Whether more are left.
   func removeExpiredSessions(limit: Int) throws(Refusal) -> Bool {
-    try run { connection in
-      try connection.execute(
+    try noteEnded { connection in
+      try connection.all(
         """
         delete from session
         where id in (
@@ -76,8 +76,10 @@ extension WriteTransaction {
           order by expires_at, id
           limit $2
         )
-        """, Int(now), limit) == limit
-    }
+        returning id
+        """, Int(now), limit
+      ) { row in ID(try row.int(0)) }
+    } == limit
   }
 
   /// Whether more are left.

@@ -131,41 +131,47 @@ extension WriteTransaction {
 
   /// Ends a way in, if it is this person's and of this kind.
   public func end(_ session: ID<Session>, _ kind: Session.Kind, of account: ID<Account>) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
+    try noteEnded { connection in
+      try connection.all(
         """
         delete from session
         where id = $1 and user_id = $2 and kind = $3
-        """, session.number, account.number, kind.rawValue)
+        returning id
+        """, session.number, account.number, kind.rawValue
+      ) { row in ID(try row.int(0)) }
     }
   }
 
   /// Ends the sessions of a person but one.
   public func endSessions(of account: ID<Account>, but kept: ID<Session>?) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
+    try noteEnded { connection in
+      try connection.all(
         """
         delete from session
         where user_id = $1 and kind = 'session' and id is distinct from $2
-        """, account.number, kept?.number)
+        returning id
+        """, account.number, kept?.number
+      ) { row in ID(try row.int(0)) }
     }
   }
 
   /// Ends every way in of a person, tokens too.
   public func endAll(of account: ID<Account>) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
+    try noteEnded { connection in
+      try connection.all(
         """
         delete from session
         where user_id = $1
-        """, account.number)
+        returning id
+        """, account.number
+      ) { row in ID(try row.int(0)) }
     }
   }
 
   /// Ends the sessions that were used longest ago, so that `most` stay, and what has expired.
   public func trimSessions(of account: ID<Account>, most: Int) throws(Refusal) {
-    try run { connection in
-      try connection.execute(
+    try noteEnded { connection in
+      try connection.all(
         """
         delete from session
         where user_id = $1 and kind = 'session' and (
@@ -177,7 +183,17 @@ extension WriteTransaction {
             limit $3
           )
         )
-        """, account.number, Int(now), most)
+        returning id
+        """, account.number, Int(now), most
+      ) { row in ID(try row.int(0)) }
     }
+  }
+
+  /// Whoever follows along by one of these is told so once it is committed.
+  @discardableResult
+  func noteEnded(_ end: (Connection) throws -> [ID<Session>]) throws(Refusal) -> Int {
+    let ended = try run(end)
+    endedSessions += ended
+    return ended.count
   }
 }

@@ -25,10 +25,10 @@ public final class Store: Sendable {
   ///   - migrations: the folder with the numbered files.
   ///   - jobs: every kind of large work that rules start.
   ///   - clock: milliseconds since 1970.
-  ///   - deliver: gets committed events, in the order of the log.
+  ///   - deliver: gets what was committed, in the order of the log.
   public init(
     _ folder: DataFolder, migrations: String, vfs: String? = nil, jobs: [JobKind] = [],
-    clock: @escaping @Sendable () -> Int64, deliver: @escaping @Sendable ([Event]) -> Void = { _ in },
+    clock: @escaping @Sendable () -> Int64, deliver: @escaping @Sendable (Delivery) -> Void = { _ in },
     complain: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreFault) {
     self.folder = folder

@@ -7,6 +7,8 @@ public final class WriteTransaction: ReadTransaction {
   var counters: Counters
   /// What was logged, in order. Handed on after the commit.
   var events: [Event] = []
+  /// Ways in that lead nowhere any longer. Handed on with the events.
+  var endedSessions: [ID<Session>] = []
   /// Fed to the search index once, after the batch's last closure.
   var searchChanges: [SearchChange] = []
   /// Whether there is a new job, which begins after the commit.

@@ -52,7 +52,7 @@ actor Writer {
     var isApart = false
     /// Of the first of them, one for each that has run.
     var answers: [Answer] = []
-    var events: [Event] = []
+    var delivery = Delivery()
     var searchChanges: [SearchChange] = []
     var hasChanges = false
     var hasStartedJob = false
@@ -77,7 +77,7 @@ actor Writer {
   /// What was taken out of the inbox, the next one last.
   private var taken: [Request] = []
   private let clock: @Sendable () -> Int64
-  private let deliver: @Sendable ([Event]) -> Void
+  private let deliver: @Sendable (Delivery) -> Void
   private let startJobs: @Sendable () -> Void
   private nonisolated let complain: @Sendable (String) -> Void
 
@@ -96,7 +96,7 @@ actor Writer {
 
   init(
     _ connection: sending Connection, clock: @escaping @Sendable () -> Int64,
-    deliver: @escaping @Sendable ([Event]) -> Void, startJobs: @escaping @Sendable () -> Void,
+    deliver: @escaping @Sendable (Delivery) -> Void, startJobs: @escaping @Sendable () -> Void,
     complain: @escaping @Sendable (String) -> Void
   ) throws(SQLiteError) {
     counters = try Self.readCounters(connection)
@@ -267,7 +267,7 @@ actor Writer {
       inbox.waitingCount -= batch.answers.count + unrun.count
       if !isCommitted { inbox.hasFailed = true } else if batch.hasChanges { inbox.hasFailed = false }
     }
-    if isCommitted, !batch.events.isEmpty { deliver(batch.events) }
+    if isCommitted, !batch.delivery.isEmpty { deliver(batch.delivery) }
     if isCommitted, batch.hasStartedJob { startJobs() }
     for answer in batch.answers { answer(isCommitted) }
     for request in unrun { request.refuse() }
@@ -327,7 +327,8 @@ actor Writer {
 
   private func keep(_ run: Run, _ batch: inout Batch) {
     counters = run.work.counters
-    batch.events += run.work.events
+    batch.delivery.events += run.work.events
+    batch.delivery.endedSessions += run.work.endedSessions
     batch.searchChanges += run.work.searchChanges
     if run.rows > 0 { batch.hasChanges = true }
     if run.work.hasStartedJob { batch.hasStartedJob = true }

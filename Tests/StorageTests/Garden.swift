@@ -56,7 +56,7 @@ final class Garden: Sendable {
     self.clock = clock
     store = try Store(
       try DataFolder(path), migrations: Self.migrations, vfs: vfs, jobs: jobs, clock: { clock.now },
-      deliver: { delivered.add($0) }, complain: { complaints.add($0) })
+      deliver: { delivered.add($0.events) }, complain: { complaints.add($0) })
     do {
       try await store.write { tx throws(Refusal) in try tx.plantGarden() }
     } catch {
