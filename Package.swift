@@ -36,14 +36,16 @@ let package = Package(
     .target(name: "Markup", exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Media", exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Model", dependencies: ["JSON"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "PubSub", dependencies: ["Model"], exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "Storage", dependencies: ["SQLite", "Model", "Crypto", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),
     .target(
-      name: "Community", dependencies: ["Model", "Markup", "Media", "Storage", "Crypto"], exclude: ["README.md"],
+      name: "Community", dependencies: ["Model", "Markup", "Media", "Storage", "PubSub", "Crypto"],
+      exclude: ["README.md"],
       swiftSettings: strict),
     .target(
-      name: "API", dependencies: ["Community", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
+      name: "API", dependencies: ["Community", "PubSub", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),
     .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
@@ -53,7 +55,7 @@ let package = Package(
     .executableTarget(
       name: "parley",
       dependencies: [
-        "API", "Community", "Serving", "Networking", "Wire", "Web", "Storage", "Model", "JSON", "Crypto",
+        "API", "Community", "PubSub", "Serving", "Networking", "Wire", "Web", "Storage", "Model", "JSON", "Crypto",
       ],
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
@@ -64,6 +66,7 @@ let package = Package(
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: tests),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "ModelTests", dependencies: ["Model", "JSON", "Crypto", "SeededRandom"], swiftSettings: tests),
+    .testTarget(name: "PubSubTests", dependencies: ["PubSub", "Model", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
     .testTarget(name: "WireTests", dependencies: ["Wire", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
@@ -81,7 +84,8 @@ let package = Package(
     .testTarget(
       name: "APITests",
       dependencies: [
-        "API", "Community", "Storage", "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON",
+        "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire",
+        "JSON",
       ],
       swiftSettings: tests),
     .target(

@@ -1,0 +1,74 @@
+public import Model
+
+/// Part of what happened since a cursor, read from the log by the rights of the moment of reading.
+public struct CatchUpPage: Sendable {
+  public struct Item: Sendable {
+    public let event: Int
+    public let stream: EventStream
+    public let offset: Int
+    /// JSON.
+    public let text: [UInt8]
+
+    public init(event: Int, stream: EventStream, offset: Int, text: [UInt8]) {
+      self.event = event
+      self.stream = stream
+      self.offset = offset
+      self.text = text
+    }
+  }
+
+  /// By the ids of the events.
+  public var items: [Item]
+  /// Everything up to here is in it, or was in one before.
+  public var through: Int
+  public var hasMore: Bool
+  /// Every stream of the topics that were asked for.
+  public var streams: [EventStream: FollowedStream]
+  /// Topics that are not there for the one who asks.
+  public var lost: [LiveTopic]
+
+  public init(
+    items: [Item] = [], through: Int, hasMore: Bool = false, streams: [EventStream: FollowedStream] = [:],
+    lost: [LiveTopic] = []
+  ) {
+    self.items = items
+    self.through = through
+    self.hasMore = hasMore
+    self.streams = streams
+    self.lost = lost
+  }
+}
+
+/// How somebody follows a stream.
+public struct FollowedStream: Sendable, Hashable {
+  /// Messages before this one are hidden.
+  public var fromSeq: Int
+  public var ground: Ground
+  /// Whether it belongs to the topic `me`.
+  public var isOfMe: Bool
+  /// Watched for what it says of one's rights, and not sent.
+  public var isQuiet: Bool
+
+  /// Why somebody may read it.
+  public enum Ground: Sendable, Hashable {
+    /// They belong to it.
+    case own
+    /// It is open.
+    case open
+    case forum(ID<Forum>)
+  }
+
+  public init(fromSeq: Int = 1, _ ground: Ground, isOfMe: Bool = false, isQuiet: Bool = false) {
+    self.fromSeq = fromSeq
+    self.ground = ground
+    self.isOfMe = isOfMe
+    self.isQuiet = isQuiet
+  }
+}
+
+/// What reading on gives.
+public enum CatchUp: Sendable {
+  case page(CatchUpPage)
+  /// It can't be told. What follows goes on from `head`.
+  case reset(ResetReason, head: Int)
+}

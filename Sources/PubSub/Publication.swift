@@ -1,0 +1,51 @@
+public import Model
+
+/// An event on its way to those who follow its stream.
+public struct Publication: Sendable {
+  public let event: Event
+  public let frame: Frame
+  /// For those whose history begins after the message that it is about.
+  public let hidden: Frame?
+  /// The place of that message; 0 where it is about none.
+  public let seq: Int
+
+  public init(_ event: Event, _ frame: Frame, hidden: Frame? = nil, seq: Int = 0) {
+    self.event = event
+    self.frame = frame
+    self.hidden = hidden
+    self.seq = seq
+  }
+}
+
+/// What a shard is handed, in the order in which it is to be seen.
+public enum Posting: Sendable {
+  case event(Publication)
+  /// Somebody may read more or less than before, since the event with this id.
+  case access(AccessChange)
+  case signal(Signal, Frame)
+  /// These ways in are closed.
+  case ended(Set<ID<Session>>)
+}
+
+/// Whose rights may be others now.
+public enum AccessChange: Sendable, Hashable {
+  case account(ID<Account>)
+  /// Of those who read it without taking part.
+  case conversation(ID<Conversation>)
+  /// Of everyone, in all that is in it.
+  case forum(ID<Forum>)
+
+  /// Nil for what leaves everyone's rights alone.
+  public init?(_ event: Event) {
+    switch (event.kind, event.stream) {
+    case (.conversationCreated, .user(let account)), (.conversationRemoved, .user(let account)):
+      self = .account(account)
+    case (.userUpdated, .site): self = .account(ID(event.subject))
+    case (.conversationUpdated, .conversation(let id)), (.conversationRemoved, .conversation(let id)):
+      self = .conversation(id)
+    case (.forumUpdated, _), (.forumDeleted, _): self = .forum(ID(event.subject))
+    case (.participantLeft, .forum): self = .account(ID(event.subject))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Model
+import Testing
+
+@testable import PubSub
+
+/// A value behind a reference, so that `#expect` may change it.
+@dynamicMemberLookup
+private final class Box<Value> {
+  var value: Value
+  init(_ value: Value) { self.value = value }
+  subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
+}
+
+extension Box where Value == TypingBoard {
+  func begin(_ account: ID<Account>, in conversation: ID<Conversation>, now: Int64) -> Bool {
+    value.begin(account, in: conversation, now: now)
+  }
+  func end(_ account: ID<Account>, in conversation: ID<Conversation>?) -> [ID<Conversation>] {
+    value.end(account, in: conversation)
+  }
+  func expire(now: Int64) -> [(ID<Account>, ID<Conversation>)] { value.expire(now: now) }
+}
+
+extension Box where Value == PresenceBoard {
+  func note(_ device: AnyObject, of account: ID<Account>, _ presence: Signal.Presence, now: Int64) -> Signal.Presence? {
+    value.note(ObjectIdentifier(device), of: account, presence, now: now)
+  }
+  func settle(now: Int64) -> [(ID<Account>, Signal.Presence)] { value.settle(now: now) }
+}
+
+@Suite struct TypingBoardTests {
+  private let ada = ID<Account>(1)
+  private let grace = ID<Account>(2)
+  private let garden = ID<Conversation>(10)
+  private let kitchen = ID<Conversation>(11)
+
+  @Test func `it is news once, and ends by itself six seconds after it was last said`() {
+    let board = Box(TypingBoard())
+    #expect(board.begin(ada, in: garden, now: 0))
+    #expect(!board.begin(ada, in: garden, now: 4_000))
+    #expect(board.expire(now: 9_999).isEmpty)
+    let over = board.expire(now: 10_000)
+    #expect(over.count == 1 && over[0] == (ada, garden))
+    #expect(board.expire(now: 20_000).isEmpty)
+    #expect(board.begin(ada, in: garden, now: 20_000))
+  }
+
+  @Test func `who has said it, or is gone, has stopped`() {
+    let board = Box(TypingBoard())
+    _ = board.begin(ada, in: garden, now: 0)
+    _ = board.begin(ada, in: kitchen, now: 0)
+    _ = board.begin(grace, in: garden, now: 0)
+    #expect(board.end(ada, in: garden) == [garden])
+    #expect(board.end(ada, in: garden) == [])
+    #expect(board.end(ada, in: nil) == [kitchen])
+    #expect(board.expire(now: 6_000).map(\.0) == [grace])
+  }
+
+  @Test func `it is bounded`() {
+    let board = Box(TypingBoard())
+    let news = (0..<TypingBoard.most).map { board.begin(ID($0), in: garden, now: 0) }
+    #expect(!news.contains(false))
+    let isOneMore = board.begin(ID(TypingBoard.most), in: garden, now: 0)
+    #expect(!isOneMore)
+    #expect(board.expire(now: TypingBoard.time).count == TypingBoard.most)
+  }
+}
+
+@Suite struct PresenceBoardTests {
+  private final class Thing {}
+  private let ada = ID<Account>(1)
+
+  @Test func `somebody is here with the first device and gone a while after the last`() {
+    let board = Box(PresenceBoard())
+    let (phone, desk) = (Thing(), Thing())
+    #expect(board.note(phone, of: ada, .online, now: 0) == .online)
+    #expect(board.note(desk, of: ada, .online, now: 0) == nil)
+    #expect(board.note(phone, of: ada, .away, now: 1) == nil)
+    #expect(board.note(desk, of: ada, .away, now: 1) == .away)
+    #expect(board.note(desk, of: ada, .offline, now: 2) == nil)
+    #expect(board.note(phone, of: ada, .offline, now: 3) == nil)
+    #expect(board.present[ada] == .away)
+    #expect(board.settle(now: 2 + PresenceBoard.grace).isEmpty)
+    // A page that is loaded anew.
+    #expect(board.note(desk, of: ada, .away, now: 4) == nil)
+    #expect(board.settle(now: 3 + PresenceBoard.grace).isEmpty)
+    #expect(board.note(desk, of: ada, .offline, now: 20_000) == nil)
+    let gone = board.settle(now: 20_000 + PresenceBoard.grace)
+    #expect(gone.count == 1 && gone[0] == (ada, .offline) && board.present.isEmpty)
+  }
+}
