@@ -1,5 +1,6 @@
 public import Community
 import Model
+import PubSub
 public import Web
 import Wire
 
@@ -31,6 +32,12 @@ public struct API: Sendable {
     self.community = community
     self.release = release
     limiter = RateLimiter(rates)
+  }
+
+  /// Where a store delivers to whose community is asked by this API.
+  public static func publisher() -> Publisher {
+    let frames = FrameMaker()
+    return Publisher(Hub { frames.frame($0) })
   }
 
   public func add(to routes: inout Router.Builder) {

@@ -81,7 +81,7 @@ extension API {
   }
 
   @Sendable static func type(_ call: Call) async throws -> Response {
-    try call.view.typing(in: try call.id(), by: call.caller)
+    try call.view.typing(in: try call.id(), by: call.caller, now: call.context.now)
     return Response(.noContent)
   }
 

@@ -9,7 +9,7 @@ extension API {
     let draft = try await call.body { body in try MessageDraft(&body) }
     let conversation: ID<Conversation> = try call.id()
     let posted = try await call.community.post(draft, in: conversation, by: call.caller)
-    let missed = try await call.missed(in: conversation, after: draft.catchUpAfter)
+    let missed = try await call.view.missed(in: conversation, after: draft.catchUpAfter, for: call.caller)
     return .object(posted.isNew ? .created : .ok) { json in
       posted.message.writeFields(to: &json)
       if let missed {
@@ -117,9 +117,13 @@ extension Call {
     guard request.head.framing != .none, request.head.framing != .length(0) else { return nil }
     return try await body { body in try body.optional("reason") }
   }
+}
 
+extension CommunityView {
   /// What came after the last message that a sender had. All of it, so that the chain can be proved.
-  fileprivate func missed(in conversation: ID<Conversation>, after anchor: ID<Message>?) async throws -> SeenPage? {
+  func missed(
+    in conversation: ID<Conversation>, after anchor: ID<Message>?, for caller: Caller
+  ) async throws -> SeenPage? {
     guard let anchor else { return nil }
     var request = MessageRequest()
     request.window = .between(after: anchor, before: nil)
@@ -127,12 +131,12 @@ extension Call {
     request.limit = community.bounds.catchUp
     request.includesMachineOnly = true
     request.includesMuted = true
-    return try await view.messages(in: conversation, request, for: caller)
+    return try await messages(in: conversation, request, for: caller)
   }
 }
 
 extension SeenPage {
-  fileprivate func writeFields(to json: inout JSONWriter) {
+  func writeFields(to json: inout JSONWriter) {
     json.field("data", messages)
     json.field("more", page.hasMore)
     json.field("next_older", page.nextOlder)

@@ -86,6 +86,10 @@ extension API {
     Endpoint(.delete, "/messages/{id}/actions/{type}", .person(.write), removeAction),
     Endpoint(.post, "/messages/{id}/topic", .person(.write), makeTopic),
     Endpoint(.get, "/me/actions", .person(.read), listOwnActions),
+    // Following along.
+    Endpoint(.get, "/realtime", .anyone, realtime),
+    Endpoint(.get, "/events", .anyone, followEvents),
+    Endpoint(.get, "/sync", .anyone, sync),
     Endpoint(.get, "/streams/{stream}/events", .anyone, listEvents),
     // Conversations.
     Endpoint(.get, "/conversations", .person(.read), listConversations),

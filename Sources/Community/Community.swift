@@ -1,16 +1,21 @@
 public import Crypto
 import Model
+public import PubSub
 public import Storage
 
 /// A place where people talk, and its rules.
 public final class Community: Sendable {
   public let store: Store
   public let bounds: Bounds
+  /// What happens, to those who follow along.
+  public let hub: Hub
   let passwords: Passwords
 
-  /// `passwordCost` is for tests, which have no time.
-  public init(_ store: Store, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
+  /// `publisher` is where the store delivers to, and `passwordCost` is for tests, which have no time.
+  public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
     self.store = store
+    hub = publisher.hub
+    publisher.start(store)
     self.bounds = bounds
     passwords = Passwords(cost: passwordCost ?? Passwords.dear)
   }

@@ -19,6 +19,7 @@ extension Community {
     let canBeEmpty = draft.isMachineOnly || !draft.attachments.isEmpty
     let text = try await ReadText.of(draft.text, bounds, canBeEmpty: canBeEmpty)
     let bounds = bounds
+    defer { hub.stopTyping(author, in: conversation) }
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       let (rights, standing) = try tx.rights(of: caller, in: conversation)

@@ -104,9 +104,17 @@ extension CommunityView {
   }
 
   /// Whether the caller may tell others that they are typing.
-  public func typing(in id: ID<Conversation>, by caller: Caller) throws(Refusal) {
-    _ = try caller.person(for: .write)
+  public func typing(in id: ID<Conversation>, by caller: Caller, now: Int64) throws(Refusal) {
+    let person = try caller.person(for: .write)
     try read { tx throws(Refusal) in _ = try tx.require(.write, caller, in: id) }
+    community.hub.type(person, in: id, now: now)
+  }
+
+  /// Whoever may tell others something through a program.
+  public func sender(by caller: Caller) throws(Refusal) -> ID<Account> {
+    let person = try caller.person(for: .write)
+    guard caller.role != .guest else { throw .forbidden }
+    return person
   }
 }
 

@@ -34,7 +34,7 @@ extension Community {
 
 extension ReadTransaction {
   /// Where the caller's history begins in a stream that they may read. Any other is not there.
-  fileprivate func fromSeq(in stream: EventStream, for caller: Caller) throws(Refusal) -> Int {
+  func fromSeq(in stream: EventStream, for caller: Caller) throws(Refusal) -> Int {
     switch stream {
     case .site: _ = try caller.person()
     case .user(let account): guard account == caller.account else { throw .notFound }
@@ -47,7 +47,7 @@ extension ReadTransaction {
   }
 
   /// With what they are about as it is now.
-  fileprivate func delivered(_ events: [Event], fromSeq: Int) throws(Refusal) -> [DeliveredEvent] {
+  func delivered(_ events: [Event], fromSeq: Int) throws(Refusal) -> [DeliveredEvent] {
     let ids = Set(events.filter(\.isOfMessage).map { ID<Message>($0.subject) }).sorted()
     let messages = Dictionary(try self.messages(ids).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     var stars: Set<ID<Message>> = []
@@ -68,7 +68,7 @@ extension ReadTransaction {
 
 extension Event {
   /// Whether it is about a message, or about the marks on one.
-  fileprivate var isOfMessage: Bool {
+  var isOfMessage: Bool {
     switch kind {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved: true
     case .receiptUpdated, .conversationCreated, .conversationUpdated, .conversationRemoved, .participantJoined,

@@ -53,6 +53,27 @@ extension ReadTransaction {
     }
   }
 
+  /// What was logged after an event, of all streams, in order: for who has to know everything.
+  public func events(after event: Int, limit: Int) throws(Refusal) -> [Event] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, stream, stream_offset, kind, subject, revision, actor, at
+        from event
+        where id > $1
+        order by id
+        limit $2
+        """, event, limit
+      ) { row in
+        guard let stream = EventStream(number: try row.int(1)) else { throw row.unexpected(1) }
+        guard let kind = Event.Kind(rawValue: try row.int(3)) else { throw row.unexpected(3) }
+        return Event(
+          id: try row.int(0), stream: stream, offset: try row.int(2), kind: kind, subject: try row.int(4),
+          revision: try row.int(5), actor: try row.int(6), at: Int64(try row.int(7)))
+      }
+    }
+  }
+
   /// Which of these streams have events after `event`, and where they end.
   public func heads(of streams: some Sequence<EventStream>, movedSince event: Int) throws(Refusal) -> [StreamHead] {
     var heads: [StreamHead] = []

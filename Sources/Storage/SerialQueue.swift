@@ -2,14 +2,14 @@ import Dispatch
 
 /// A thread of its own for an actor that blocks: on the disk, or in a long query. The shared pool has as many threads as
 /// the machine has cores, and must not wait for either.
-final class SerialQueue: SerialExecutor {
+public final class SerialQueue: SerialExecutor {
   private let queue: DispatchQueue
 
-  init(_ label: String) {
+  public init(_ label: String) {
     queue = DispatchQueue(label: label)
   }
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }

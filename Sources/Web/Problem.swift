@@ -105,7 +105,8 @@ extension Problem {
     return response
   }
 
-  func document(id: RequestID) -> [UInt8] {
+  /// As JSON.
+  public func document(id: RequestID) -> [UInt8] {
     var json = JSONWriter()
     json.object { json in
       json.field("type", "about:blank")

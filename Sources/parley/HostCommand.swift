@@ -57,7 +57,7 @@ struct HostCommand: Sendable {
     let outcome: Result<Outcome, any Error>
     do {
       let server = try await ControlServer(
-        API(Community(store)), origin, in: folder.path, complain: Terminal.complain)
+        API(Community(store, publisher: API.publisher())), origin, in: folder.path, complain: Terminal.complain)
       do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
       await server.stop()
     } catch {

@@ -4,6 +4,7 @@ import API
 import Community
 import Glibc
 import Networking
+import PubSub
 import Serving
 import Storage
 import Web
@@ -46,8 +47,10 @@ enum ServeCommand {
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
     checkDescriptors(limits)
-    let store = try openStore(folder, Folder.migrations(share), complain)
-    let api = API(Community(store), release: .current, rates: rates)
+    let publisher = API.publisher()
+    let store = try openStore(folder, Folder.migrations(share), complain) { publisher.take($0) }
+    let community = Community(store, publisher: publisher)
+    let api = API(community, release: .current, rates: rates)
 
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
@@ -63,6 +66,7 @@ enum ServeCommand {
     let control = await controlServer(api, origin, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
     let housekeeping = keepHouse(store)
+    let clock = keepTime(community.hub)
     try await announceSetUp(api.community, origin)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
@@ -70,6 +74,9 @@ enum ServeCommand {
       guard signal == SIGHUP else { break }
       await reload(certificates, server, endpoints)
     }
+    // Who waits for something to happen waits no longer.
+    clock.cancel()
+    community.hub.close()
     await redirect?.stop(within: 0)
     await stop(server, signals.events)
     // Nobody asks any longer: what was asked is brought to the disk.
@@ -81,11 +88,13 @@ enum ServeCommand {
   }
 
   static func openStore(
-    _ folder: DataFolder, _ migrations: String, _ complain: @escaping @Sendable (String) -> Void
+    _ folder: DataFolder, _ migrations: String, _ complain: @escaping @Sendable (String) -> Void,
+    deliver: @escaping @Sendable (Delivery) -> Void = { _ in }
   ) throws(Settings.Mistake) -> Store {
     do throws(StoreFault) {
       let store = try Store(
-        folder, migrations: migrations, jobs: Community.jobs, clock: { Clock.wall() / 1_000_000 }, complain: complain)
+        folder, migrations: migrations, jobs: Community.jobs, clock: { Clock.wall() / 1_000_000 }, deliver: deliver,
+        complain: complain)
       if !store.migrated.isEmpty { complain("Applied to the database: \(store.migrated.joined(separator: ", ")).") }
       return store
     } catch {
@@ -100,6 +109,16 @@ enum ServeCommand {
         await housekeeping.tick()
         // Ends early, and with an error, when it is cancelled: that is what the loop asks.
         try? await Task.sleep(for: Housekeeping.interval)
+      }
+    }
+  }
+
+  private static func keepTime(_ hub: Hub) -> Task<Void, Never> {
+    Task {
+      while !Task.isCancelled {
+        hub.tick(now: Clock.wall() / 1_000_000)
+        // Ends early, and with an error, when it is cancelled: that is what the loop asks.
+        try? await Task.sleep(for: .seconds(1))
       }
     }
   }

@@ -67,13 +67,19 @@ final class Village: Sendable {
   private init(_ way: Way, _ rates: RateLimits, _ clock: @escaping @Sendable () -> Int64) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    // A peer that has gone is an error of the write, here as in the daemon.
+    Signals.ignoreBrokenPipes()
     let delivered = Delivered()
+    let publisher = API.publisher()
     self.delivered = delivered
     let store = try Store(
       try DataFolder(folder), migrations: Self.migrations, jobs: Community.jobs,
       clock: clock,
-      deliver: { delivered.add($0) })
-    community = Community(store, passwordCost: Self.cheap)
+      deliver: {
+        delivered.add($0.events)
+        publisher.take($0)
+      })
+    community = Community(store, publisher: publisher, passwordCost: Self.cheap)
     let api = API(community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates)
     let router = Router { routes in api.add(to: &routes) }
     let site = Site(router: router)
@@ -119,6 +125,7 @@ final class Village: Sendable {
   func token(_ name: String) -> String { people.withLock { $0[name]?.token ?? "" } }
 
   private func close() async {
+    community.hub.close()
     if case .socket(let server, let session) = way {
       session.invalidateAndCancel()
       _ = await server.stop(within: 1)
@@ -189,6 +196,34 @@ final class Village: Sendable {
   func decide(_ settings: [String: Any]) async throws {
     let answer = try await ask(.patch, "/settings", as: "ada", settings)
     #expect(answer.status == 200, "\(answer.text)")
+  }
+
+  // MARK: Following along
+
+  /// A socket of somebody's; of nobody without a name.
+  func follow(
+    _ query: String = "", as name: String?, fields: Fields = Fields(), subprotocols: [String] = [],
+    at path: String = "/realtime"
+  ) throws -> LiveClient {
+    guard case .socket(let server, _) = way else { throw LiveClient.Silence(description: "there are no sockets here") }
+    var fields = fields
+    if let name { fields.add("Authorization", "Bearer \(token(name))") }
+    return try .connect(
+      to: server.addresses[0], API.base + path + (query.isEmpty ? "" : "?" + query), fields: fields,
+      subprotocols: subprotocols)
+  }
+
+  var serverAddress: SocketAddress? { if case .socket(let server, _) = way { server.addresses[0] } else { nil } }
+
+  /// So many seconds from now.
+  func pass(_ seconds: Int) {
+    community.hub.tick(now: Networking.Clock.wall() / 1_000_000 + Int64(seconds) * 1_000)
+  }
+
+  /// Where somebody stands who has everything.
+  func cursor(_ topics: String = "me", as name: String?) async throws -> String {
+    let answer = try await ask(.get, "/sync?topics=\(topics)", as: name)
+    return try #require(answer["cursor"], "\(answer.text)")
   }
 
   // MARK: Asking

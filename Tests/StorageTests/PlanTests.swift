@@ -107,6 +107,10 @@ import Testing
     _ = try tx.firstEvent()
     _ = try tx.events(in: .conversation(Meadow.room), after: 0, limit: 10)
     _ = try tx.offset(in: .conversation(Meadow.room), at: 2)
+    _ = try tx.events(after: 2, limit: 10)
+    _ = try tx.followedConversations(of: Meadow.ada)
+    _ = try tx.fromOffset(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.forum(ofConversation: Meadow.room)
     for count in [1, 50, 200] { _ = try tx.heads(of: (1...count).map { .user(ID($0)) }, movedSince: 0) }
     _ = try tx.digest(of: Meadow.room)
     _ = try tx.searchEntry(of: ids[0])

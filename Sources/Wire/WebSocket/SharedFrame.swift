@@ -16,6 +16,12 @@ public struct SharedFrame: Sendable {
     return deflated
   }
 
+  /// What was made elsewhere, by one of these.
+  public init(plain: [UInt8], deflated: [UInt8]?) {
+    self.plain = plain
+    self.deflated = deflated
+  }
+
   /// - Parameter text: UTF-8.
   public init(text: [UInt8], deflatedBy streams: DeflateStreams? = nil) {
     self.init(.text, text, streams)

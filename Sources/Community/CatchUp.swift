@@ -1,0 +1,217 @@
+// What happened since a cursor in the topics that somebody follows, a page at a time. Every page stands for itself: which
+// streams there are, and what may be read of them, is asked in the transaction that reads it. The heads of the streams say
+// which of them moved, and only those are read, merged by the ids of their events.
+
+public import Model
+public import PubSub
+import Storage
+
+/// Where a client says that it is.
+public enum Place: Sendable, Hashable {
+  /// Nowhere yet: it begins with what comes now.
+  case head
+  /// It has applied everything up to this event.
+  case after(Int)
+  /// It has been somewhere that is not known here.
+  case elsewhere
+}
+
+/// How much a page holds at most.
+public struct PageBounds: Sendable {
+  public var events: Int
+  /// Of JSON; a single event may be longer.
+  public var bytes: Int
+
+  public init(events: Int, bytes: Int = 262_144) {
+    self.events = events
+    self.bytes = bytes
+  }
+}
+
+extension Community {
+  /// A cursor as clients have it; nil, or nothing in it, is where things are now.
+  public func place(_ cursor: String?) -> Place {
+    guard let cursor, !cursor.isEmpty else { return .head }
+    let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0] == store.epoch, let event = Int(parts[1]), event >= 0, String(event) == parts[1]
+    else { return .elsewhere }
+    return .after(event)
+  }
+
+  public func catchUp(
+    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller
+  ) async throws(Refusal) -> CatchUp {
+    try await store.readInBackground { tx throws(Refusal) in
+      try tx.catchUp(topics, from: place, bounds, for: try tx.renewed(caller))
+    }
+  }
+}
+
+extension CommunityView {
+  /// The last event that was committed.
+  public func head() throws(Refusal) -> Int { try read { tx throws(Refusal) in try tx.lastEvent() } }
+}
+
+extension ReadTransaction {
+  fileprivate func catchUp(
+    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller
+  ) throws(Refusal) -> CatchUp {
+    let last = try lastEvent()
+    let after: Int
+    switch place {
+    case .elsewhere: return .reset(.epoch, head: last)
+    case .head: after = last
+    case .after(let event): after = event
+    }
+    guard after <= last else { return .reset(.ahead, head: last) }
+    let first = try firstEvent() ?? last + 1
+    guard after >= first - 1 else { return .reset(.trimmed, head: last) }
+    var expanded = Expanded()
+    try expand(topics, into: &expanded, for: caller)
+    var page = CatchUpPage(through: last, streams: expanded.streams, lost: expanded.lost)
+    guard after < last else { return .page(page) }
+    guard let merged = try merge(expanded, after: after, limit: bounds.events) else {
+      return .reset(.trimmed, head: last)
+    }
+    page.hasMore = merged.hasMore
+    if merged.hasMore, let end = merged.events.last { page.through = end.id }
+    var size = 0
+    for event in try contents(merged.events, expanded.streams) {
+      let item = CatchUpPage.Item(
+        event: event.event.id, stream: event.event.stream, offset: event.event.offset, text: event.jsonBytes)
+      size += item.text.count
+      if size > bounds.bytes, let end = page.items.last {
+        page.hasMore = true
+        page.through = end.event
+        break
+      }
+      page.items.append(item)
+    }
+    return .page(page)
+  }
+
+  /// With what they are about, in the order in which they are.
+  private func contents(
+    _ events: [Event], _ streams: [EventStream: FollowedStream]
+  ) throws(Refusal) -> [DeliveredEvent] {
+    var found: [DeliveredEvent] = []
+    found.reserveCapacity(events.count)
+    let byStream = Dictionary(grouping: events) { $0.stream }
+    for (stream, group) in byStream { found += try delivered(group, fromSeq: streams[stream]?.fromSeq ?? 1) }
+    if byStream.count > 1 { found.sort { $0.event.id < $1.event.id } }
+    return found
+  }
+
+  // MARK: Which streams there are
+
+  fileprivate struct Expanded {
+    var streams: [EventStream: FollowedStream] = [:]
+    var lost: [LiveTopic] = []
+    /// The first event that is told, where that is not the first of all.
+    var fromOffsets: [EventStream: Int] = [:]
+  }
+
+  private func expand(_ topics: [LiveTopic], into found: inout Expanded, for caller: Caller) throws(Refusal) {
+    // Watched by everyone who is somebody: they tell of one's own rights.
+    if let account = caller.account {
+      let isAsked = topics.contains(.me)
+      for stream in [EventStream.user(account), .site] {
+        found.streams[stream] = FollowedStream(.own, isOfMe: isAsked, isQuiet: !isAsked)
+      }
+    }
+    for topic in Set(topics).sorted(by: { $0.description < $1.description }) {
+      switch topic {
+      case .me:
+        guard let account = caller.account else {
+          found.lost.append(topic)
+          continue
+        }
+        try expandOwn(account, into: &found, for: caller)
+      case .conversation(let id):
+        if try !expand(id, into: &found, for: caller) { found.lost.append(topic) }
+      case .forum(let id):
+        if let standing = try standing(of: caller.account, in: id),
+          Permissions.rights(of: caller.role, in: standing).contains(.read)
+        {
+          found.streams[.forum(id)] = FollowedStream(.forum(id))
+        } else {
+          found.lost.append(topic)
+        }
+      case .presence, .app: if caller.account == nil { found.lost.append(topic) }
+      }
+    }
+  }
+
+  private func expandOwn(_ account: ID<Account>, into found: inout Expanded, for caller: Caller) throws(Refusal) {
+    for conversation in try followedConversations(of: account) {
+      let stream = EventStream.conversation(conversation.id)
+      if conversation.fromOffset > 1 { found.fromOffsets[stream] = conversation.fromOffset }
+      guard let forum = conversation.forum else {
+        found.streams[stream] = FollowedStream(fromSeq: conversation.fromSeq, .own, isOfMe: true)
+        continue
+      }
+      guard Permissions.rights(of: caller.role, in: forum.standing).contains(.read) else { continue }
+      let fromSeq = forum.hasStart ? try fromSeq(in: stream, for: caller) : 1
+      found.streams[stream] = FollowedStream(fromSeq: fromSeq, .forum(forum.id), isOfMe: true)
+    }
+  }
+
+  private func expand(
+    _ id: ID<Conversation>, into found: inout Expanded, for caller: Caller
+  ) throws(Refusal) -> Bool {
+    let stream = EventStream.conversation(id)
+    guard found.streams[stream] == nil else { return true }
+    guard let standing = try standing(of: caller.account, in: id),
+      Permissions.rights(of: caller.role, in: standing).contains(.read)
+    else { return false }
+    var ground = standing.participant == nil && !standing.isOwner ? FollowedStream.Ground.open : .own
+    if standing.forum != nil, let forum = try forum(ofConversation: id) { ground = .forum(forum) }
+    found.streams[stream] = FollowedStream(fromSeq: Permissions.fromSeq(of: caller.role, in: standing), ground)
+    if let account = caller.account, standing.participant != nil {
+      found.fromOffsets[stream] = try fromOffset(of: account, in: id)
+    }
+    return true
+  }
+
+  // MARK: Reading them
+
+  /// Events of one stream that were read and not yet taken.
+  fileprivate struct Source {
+    let head: StreamHead
+    var offset: Int
+    var events: ArraySlice<Event> = []
+
+    var nextID: Int { events.first?.id ?? .max }
+  }
+
+  /// The next events of all streams together. Nil where the log lacks some.
+  private func merge(
+    _ expanded: Expanded, after: Int, limit: Int
+  ) throws(Refusal) -> (events: [Event], hasMore: Bool)? {
+    let told = expanded.streams.filter { !$0.value.isQuiet }.keys
+    var sources: [Source] = []
+    for head in try heads(of: told, movedSince: after) {
+      let offset = max(try offset(in: head.stream, at: after), (expanded.fromOffsets[head.stream] ?? 1) - 1)
+      if offset < head.offset { sources.append(Source(head: head, offset: offset)) }
+    }
+    // Few of each where there are many of them: what is not taken was read for nothing.
+    let stretch = min(limit, max(4, 2 * limit / max(sources.count, 1)))
+    var merged: [Event] = []
+    while !sources.isEmpty, merged.count < limit {
+      for place in sources.indices where sources[place].events.isEmpty {
+        let found = try events(in: sources[place].head.stream, after: sources[place].offset, limit: stretch)
+        guard let first = found.first, let last = found.last, first.offset == sources[place].offset + 1 else {
+          return nil
+        }
+        sources[place].offset = last.offset
+        sources[place].events = found[...]
+      }
+      guard let next = sources.indices.min(by: { sources[$0].nextID < sources[$1].nextID }),
+        let event = sources[next].events.popFirst()
+      else { break }
+      merged.append(event)
+      if sources[next].events.isEmpty, sources[next].offset >= sources[next].head.offset { sources.remove(at: next) }
+    }
+    return (merged, !sources.isEmpty)
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Model
+import Networking
+import Testing
+import Wire
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+@Suite struct EventFeedTests {
+  @Test(arguments: Way.allCases)
+  func `without a cursor one learns where things are, and with it what happened since`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      try await village.say("before", in: room)
+      let path = "/sync?topics=me,conversation:\(room)"
+      let start = try await village.ask(.get, path, as: "grace")
+      #expect(start.count("data") == 0 && start.bool("more") == false && start.isNull("reset"))
+      let id = try await village.say("after", in: room)
+      let page = try await village.ask(.get, "\(path)&after=\(start["cursor"] ?? "")", as: "grace")
+      #expect(page.texts("data", "event") == ["message.created"] && page["data.0.data.id"] == id)
+      let end = try await village.ask(.get, "\(path)&after=\(page["cursor"] ?? "")", as: "grace")
+      #expect(end.count("data") == 0 && end["cursor"] == page["cursor"])
+      for query in ["topics=all", "after=1&limit=2", "wait=61", "wait=-1", "topics=me,,me"] {
+        #expect(try await village.ask(.get, "/sync?\(query)", as: "grace").status == 400, "\(query)")
+      }
+    }
+  }
+
+  @Test func `what one may not follow is lost, and the rest is told`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (_, open) = try await village.garden("open", "public")
+      let (secret, closed) = try await village.garden("secret", "private")
+      let topics = "me,conversation:\(open),conversation:\(closed),forum:\(secret),presence,app:x"
+      let start = try await village.ask(.get, "/sync?topics=\(topics)", as: nil)
+      let lost = ["app:x", "conversation:\(closed)", "forum:\(secret)", "me", "presence"]
+      #expect(
+        start.status == 200 && start.text.contains(#""lost":["app:x","conversation:\#(closed)","#), "\(start.text)")
+      #expect(start.count("lost") == lost.count)
+      try await village.say("for all", in: open)
+      try await village.say("for few", in: closed)
+      let page = try await village.ask(.get, "/sync?topics=\(topics)&after=\(start["cursor"] ?? "")", as: nil)
+      #expect(page.count("data") == 1 && page["data.0.data.text"] == "for all")
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `who waits is answered when something happens, or when the time is over`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      let cursor = try await village.cursor("conversation:\(room)", as: "grace")
+      let path = "/sync?topics=conversation:\(room)&after=\(cursor)&wait=30"
+      async let waiting = village.ask(.get, path, as: "grace")
+      try await Task.sleep(for: .milliseconds(50))
+      let id = try await village.say("now", in: room)
+      #expect(try await waiting["data.0.data.id"] == id)
+      async let idle = village.ask(.get, "/sync?topics=conversation:\(room)&wait=30", as: "linus")
+      // The place’s clock stands where the test puts it.
+      let time = Task {
+        while !Task.isCancelled {
+          village.community.hub.tick(now: 4_000_000_000_000)
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+      let answer = try await idle
+      time.cancel()
+      #expect(answer.status == 200 && answer.count("data") == 0)
+    }
+  }
+
+  @Test func `server-sent events go on where one was`() async throws {
+    try await Village.open(.socket) { village in
+      let (_, room) = try await village.garden("garden", "public")
+      try await village.say("one", in: room)
+      let cursor = try await village.cursor("conversation:\(room)", as: nil)
+      try await village.say("two", in: room)
+      let address = try #require(village.serverAddress)
+      let feed = try Feed(address, "\(API.base)/events?topics=conversation:\(room)", lastEventID: cursor)
+      let first = try await feed.next()
+      #expect(
+        first.data["data.text"] == "two" && first.id == "\(village.community.store.epoch).\(first.data["id"] ?? "")")
+      let complete = try await feed.next()
+      #expect(complete.data["event"] == "complete" && complete.id == complete.data["cursor"])
+      for number in 0..<20 { try await village.say("\(number)", in: room) }
+      for number in 0..<20 { #expect(try await feed.next().data["data.text"] == "\(number)") }
+      let elsewhere = try Feed(address, "\(API.base)/events?topics=conversation:\(room)&after=x.1", lastEventID: nil)
+      #expect(try await elsewhere.next().data["reason"] == "epoch")
+      try await village.say("last", in: room)
+      #expect(try await elsewhere.next { $0.data["data.text"] == "last" }.data["event"] == "message.created")
+      #expect(try await village.ask(.get, "/events?topics=me").status == 401)
+      #expect(try await village.ask(.get, "/events?topics=conversation:999999", as: "grace").status == 404)
+    }
+  }
+}
+
+/// Server-sent events as curl would show them.
+private final class Feed {
+  struct Event {
+    let id: String?
+    let data: Answer
+  }
+
+  private let client: LineClient
+
+  init(_ address: SocketAddress, _ path: String, lastEventID: String?) throws {
+    client = try LineClient(address, path, lastEventID.map { ["Last-Event-ID": $0] } ?? [:])
+  }
+
+  func next(_ isWanted: (Event) -> Bool = { _ in true }) async throws -> Event {
+    var id: String?
+    while true {
+      let line = try await client.line()
+      if line.hasPrefix("id: ") { id = String(line.dropFirst(4)) }
+      guard line.hasPrefix("data: ") else { continue }
+      let event = Event(
+        id: id, data: Answer(status: 200, fields: Fields(), body: Array(line.dropFirst(6).utf8)))
+      if isWanted(event) { return event }
+    }
+  }
+}

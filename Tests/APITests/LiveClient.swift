@@ -1,0 +1,244 @@
+import Foundation
+import Networking
+import Synchronization
+import Testing
+import Wire
+
+/// A WebSocket client for tests, on a loop of its own.
+final class LiveClient: Sendable {
+  private let loop: EventLoop
+  private let number: Int
+  private let state = Mutex(State())
+
+  private struct State {
+    var lines: [String] = []
+    var closing: Ending?
+    var status: Int?
+    var next = 1
+  }
+
+  private static let shared = Mutex<EventLoop?>(nil)
+  private static let numbers = Atomic<Int>(0)
+
+  struct Ending: Sendable {
+    let code: Int
+    let reason: String
+  }
+
+  struct Silence: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  static func connect(
+    to address: SocketAddress, _ path: String, fields: Fields = Fields(), subprotocols: [String] = [],
+    receiveBuffer: Int? = nil
+  ) throws -> LiveClient {
+    let loop = try shared.withLock { shared in
+      if let shared { return shared }
+      let loop = try EventLoop(label: "test.clients")
+      loop.run { $0.start() }
+      shared = loop
+      return loop
+    }
+    let client = LiveClient(loop)
+    let number = client.number
+    loop.run { loop in
+      let connection = Connection(client, path: path, fields: fields, subprotocols: subprotocols)
+      loop.resident(Connections.self) { Connections() }.all[number] = connection
+      do { connection.stream = try .connect(to: address, handler: connection, on: loop) } catch {
+        client.close(Ending(code: 1006, reason: "\(error)"))
+      }
+    }
+    return client
+  }
+
+  private init(_ loop: EventLoop) {
+    self.loop = loop
+    number = Self.numbers.add(1, ordering: .relaxed).newValue
+  }
+
+  // MARK: For tests
+
+  func send(_ text: String) {
+    with { $0.send(text) }
+  }
+
+  /// A command; its answer.
+  func ask(_ command: [String: Any]) async throws -> Answer {
+    let id = state.withLock { state in
+      defer { state.next += 1 }
+      return state.next
+    }
+    var command = command
+    command["id"] = id
+    send(String(decoding: try JSONSerialization.data(withJSONObject: command), as: UTF8.self))
+    return try await next { $0.int("re") == id }
+  }
+
+  /// The next line, or the next that is as wanted; those before it stay.
+  func next(
+    within seconds: Double = 20, _ isWanted: @escaping (Answer) -> Bool = { _ in true }
+  ) async throws -> Answer {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let (found, lines, closing) = state.withLock { state -> (Answer?, [String], Ending?) in
+        for (place, line) in state.lines.enumerated() {
+          let answer = Self.answer(line)
+          guard isWanted(answer) else { continue }
+          state.lines.remove(at: place)
+          return (answer, [], nil)
+        }
+        return (nil, state.lines, state.closing)
+      }
+      if let found { return found }
+      if let closing {
+        throw Silence(description: "closed with \(closing.code) \(closing.reason); it had \(lines)")
+      }
+      guard .now < end else { throw Silence(description: "nothing came; it had \(lines)") }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  /// The next event of this name.
+  func event(_ name: String) async throws -> Answer { try await next { $0["event"] == name } }
+
+  /// All events that came until this one, and it: as `name id`.
+  func events(until isLast: (Answer) -> Bool) async throws -> [Answer] {
+    var all: [Answer] = []
+    while true {
+      let one = try await next { $0.has("event") }
+      all.append(one)
+      if isLast(one) { return all }
+    }
+  }
+
+  func closed(within seconds: Double = 20) async throws -> Ending {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while .now < end {
+      if let closing = state.withLock({ $0.closing }) { return closing }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+    throw Silence(description: "it is still open")
+  }
+
+  var waitingCount: Int { state.withLock { $0.lines.count } }
+  var status: Int? { state.withLock { $0.status } }
+
+  func leave() {
+    with { $0.leave() }
+  }
+
+  /// Takes nothing more, as a telephone in a tunnel does.
+  func pause() {
+    with { $0.stream?.pauseReading() }
+  }
+
+  func resume() {
+    with { $0.stream?.resumeReading() }
+  }
+
+  private func with(_ body: @escaping @Sendable (Connection) -> Void) {
+    let number = self.number
+    loop.run { loop in
+      if let connection = loop.resident(Connections.self)?.all[number] { body(connection) }
+    }
+  }
+
+  private static func answer(_ line: String) -> Answer { Answer(status: 200, fields: Fields(), body: Array(line.utf8)) }
+
+  // MARK: The loop's side
+
+  fileprivate func got(_ line: String) { state.withLock { $0.lines.append(line) } }
+
+  fileprivate func close(_ closing: Ending) {
+    state.withLock { state in if state.closing == nil { state.closing = closing } }
+  }
+
+  fileprivate func answered(_ status: Int) { state.withLock { $0.status = status } }
+
+  private final class Connections {
+    var all: [Int: Connection] = [:]
+  }
+
+  private final class Connection: StreamHandler {
+    private let client: LiveClient
+    private let path: String
+    private let fields: Fields
+    private let handshake: WebSocketClientHandshake
+    private var parser = ResponseParser()
+    private var rest: [UInt8] = []
+    private var session: WebSocketSession?
+    private var early: [String] = []
+    var stream: Networking.Stream?
+
+    init(_ client: LiveClient, path: String, fields: Fields, subprotocols: [String]) {
+      self.client = client
+      self.path = path
+      self.fields = fields
+      handshake = WebSocketClientHandshake(
+        nonce: (0..<16).map { _ in .random(in: 0...255) }, subprotocols: subprotocols, deflate: nil)
+    }
+
+    func send(_ text: String) {
+      guard session != nil else { return early.append(text) }
+      if let frame = session?.send(text: text) { stream?.write(frame) }
+    }
+
+    func leave() {
+      stream?.abort()
+    }
+
+    func opened(on loop: isolated EventLoop) {
+      var head = "GET \(path) HTTP/1.1\r\nHost: a\r\n"
+      head += String(decoding: handshake.fields.wireBytes, as: UTF8.self)
+      head += String(decoding: fields.wireBytes, as: UTF8.self)
+      stream?.write(Array((head + "\r\n").utf8))
+    }
+
+    func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
+      if session != nil { return receive(bytes) }
+      rest.append(copying: bytes)
+      let whole = rest
+      do {
+        guard let (head, length) = try parser.parse(whole.span, to: .get) else { return }
+        client.answered(head.status.code)
+        let agreement = try handshake.read(head.status, head.fields)
+        session = WebSocketSession(
+          role: .client(nextMask: { .random(in: .min ... .max) }), messageLimit: 64 << 20, deflate: agreement.deflate,
+          streams: DeflateStreams())
+        rest = []
+        for text in early { send(text) }
+        receive(whole.span.extracting(length...))
+      } catch {
+        client.close(Ending(code: 1006, reason: "handshake: \(error)"))
+        stream?.abort()
+      }
+    }
+
+    private func receive(_ bytes: Span<UInt8>) {
+      var actions: [WebSocketSession.Action] = []
+      session?.receive(bytes, into: &actions)
+      for action in actions {
+        switch action {
+        case .text(let message): client.got(String(decoding: message, as: UTF8.self))
+        case .binary, .ping, .pong: break
+        case .send(let bytes): stream?.write(bytes)
+        case .closed(let closing):
+          client.close(Ending(code: Int(closing.code.number), reason: closing.reason))
+          stream?.finish()
+        }
+      }
+    }
+
+    func ended(on loop: isolated EventLoop) { stream?.finish() }
+    func drained(on loop: isolated EventLoop) {}
+    func resumed(on loop: isolated EventLoop) {}
+    func expired(on loop: isolated EventLoop) {}
+
+    func closed(_ error: StreamError?, on loop: isolated EventLoop) {
+      stream = nil
+      client.close(Ending(code: 1006, reason: ""))
+      loop.resident(Connections.self)?.all[client.number] = nil
+    }
+  }
+}
