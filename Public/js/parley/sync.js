@@ -40,11 +40,6 @@ export class Sync {
   #queue = [];
   #isPumping = false;
   /**
-   * Streams that the server has stopped telling of.
-   * @type {Set<string>}
-   */
-  #lagging = new Set();
-  /**
    * Conversations and forums that are followed because somebody looks at them.
    * @type {Set<string>}
    */
@@ -108,7 +103,7 @@ export class Sync {
     this.topics = new Set(topics);
     if (this.live.state !== 'live') return;
     if (gone.length > 0) this.live.command('unsubscribe', { topics: gone }).catch(() => {});
-    if (added.length > 0) this.#subscribe(added);
+    if (added.length > 0) this.#subscribe(added).catch(() => this.live.restart());
   }
 
   // What comes.
@@ -147,7 +142,7 @@ export class Sync {
     } catch (error) {
       // What can't be kept or asked for now is asked for again, from the cursor.
       this.#queue = [];
-      this.emit('fault', error);
+      if (!(error instanceof Problem)) this.emit('fault', error);
       this.live.restart();
     } finally {
       this.#isPumping = false;
@@ -164,11 +159,10 @@ export class Sync {
       this.emit('accountChanged', { id: frame.user_id });
     } else if (frame.hello) {
       if (frame.cursor) await this.#moveCursor(frame.cursor);
-      this.#lagging.clear();
       this.live.caughtUp();
-      if (this.topics.size > 0) this.#subscribe([...this.topics]);
+      if (this.topics.size > 0) await this.#subscribe([...this.topics]);
     } else if (frame.event === 'lagging') {
-      this.#lagging.add(frame.stream);
+      // What came behind waits until this stream is whole, and so does the cursor.
       await this.#subscribe([frame.stream]);
     } else if (frame.event === 'notice') {
       if (frame.code === 'lost') this.want(frame.topic);
@@ -187,12 +181,11 @@ export class Sync {
       for (const topic of topics) {
         const held = await this.store.get('streams', topic);
         if (held) await this.#pull(topic, held.offset);
-        this.#lagging.delete(topic);
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      // Not ours any longer, or cut off: then hello begins anew.
-      for (const topic of topics) if (error.status === 404) this.#lagging.delete(topic);
+      // What is not open to us is nothing to catch up with.
+      if (error.isTemporary) throw error;
     }
   }
 
@@ -238,7 +231,7 @@ export class Sync {
         }
         kept.outcomes.push(outcome);
         // What is followed beside one's own comes out of its turn, and says nothing about the rest.
-        if (this.mirror.isOwn(event.stream) && this.#lagging.size === 0) last = Math.max(last, Number(event.id));
+        if (this.mirror.isOwn(event.stream)) last = Math.max(last, Number(event.id));
       }
       if (cursor && last > readCursor(cursor.value).id) {
         rows.put('place', { ...cursor, value: `${readCursor(cursor.value).epoch}.${last}` });
@@ -537,7 +530,6 @@ export class Sync {
     if (state === 'offline' || state === 'connecting') {
       // What had not been kept comes again from the cursor.
       this.#queue = [];
-      this.#lagging.clear();
     }
     this.emit('state', { connection: state, reason });
     if (state === 'live' && this.#wanted.size > 0) this.#fetchWanted();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { webcrypto } from 'node:crypto';
-import test from 'node:test';
+import test, { afterEach } from 'node:test';
 
 import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
 import { digestLine } from '../../../Public/js/parley/verify.js';
@@ -11,6 +11,10 @@ import { until } from './until.mjs';
 import { Peer, created, me, page, say, snapshot } from './peer.mjs';
 
 globalThis.crypto ??= webcrypto;
+
+// A test that fails leaves nothing open, or Node would wait for it.
+const all = [];
+afterEach(() => all.splice(0).forEach((parley) => parley.close()));
 
 /** A client of the peer, with its hello answered as live from `cursor`, unless the test does that. */
 async function opened({ event = 0, store = memoryStore(), answers = {}, hello = (command) => ({ complete: true, cursor: command.cursor }), ...live } = {}) {
@@ -23,6 +27,7 @@ async function opened({ event = 0, store = memoryStore(), answers = {}, hello = 
   const parley = await Parley.open({
     url: 'http://peer', store, fetch: peer.fetch, live: { WebSocket: peer.WebSocket, pause: () => 1, ...live }, BroadcastChannel: null,
   });
+  all.push(parley);
   parley.client.tries = 1;
   const faults = [];
   parley.on('fault', (fault) => faults.push(fault));

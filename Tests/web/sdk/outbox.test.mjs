@@ -1,7 +1,7 @@
 // What is said without a network, against the daemon, over connections that break.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
+import test, { after, afterEach, before } from 'node:test';
 
 import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
 import { Daemon, WebSocket } from './daemon.mjs';
@@ -16,8 +16,15 @@ before(async () => {
 });
 after(() => daemon.remove());
 
-const open = (store, fetch = globalThis.fetch) =>
-  Parley.open({ url: daemon.url, token: ada.token, store, fetch, live: { WebSocket }, BroadcastChannel: null });
+// A test that fails leaves nothing open, or Node would wait for it.
+const all = [];
+afterEach(() => all.splice(0).forEach((parley) => parley.close()));
+
+const open = async (store, fetch = globalThis.fetch) => {
+  const parley = await Parley.open({ url: daemon.url, token: ada.token, store, fetch, live: { WebSocket }, BroadcastChannel: null });
+  all.push(parley);
+  return parley;
+};
 
 /** A network that can be cut, and that loses some answers after the server has acted. */
 function network(loses = () => false) {

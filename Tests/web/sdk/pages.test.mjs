@@ -1,7 +1,7 @@
 // History by pages, the window over it, and its verification, against the daemon.
 
 import assert from 'node:assert/strict';
-import test, { after, before } from 'node:test';
+import test, { after, afterEach, before } from 'node:test';
 
 import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
 import { Daemon, WebSocket } from './daemon.mjs';
@@ -20,8 +20,15 @@ before(async () => {
 });
 after(() => daemon.remove());
 
-const open = (store = memoryStore(), fetch = globalThis.fetch) =>
-  Parley.open({ url: daemon.url, token: ada.token, store, fetch, live: { WebSocket }, BroadcastChannel: null });
+// A test that fails leaves nothing open, or Node would wait for it.
+const all = [];
+afterEach(() => all.splice(0).forEach((parley) => parley.close()));
+
+const open = async (store = memoryStore(), fetch = globalThis.fetch) => {
+  const parley = await Parley.open({ url: daemon.url, token: ada.token, store, fetch, live: { WebSocket }, BroadcastChannel: null });
+  all.push(parley);
+  return parley;
+};
 
 const seqs = (window) => window.items.map(({ message }) => message.seq);
 const range = (from, to) =>
