@@ -11,6 +11,11 @@ import { backOff } from './time.js';
 import { upload } from './upload.js';
 
 /**
+ * A file beside its message, by the name that makes a repeated upload one file.
+ * @typedef {{ id: string, name: string, type: string, size: number, file_id: string | null,
+ *   upload_id?: string }} PendingFile
+ */
+/**
  * @typedef {object} Operation
  * @property {string} id A message's `client_id`.
  * @property {number} order
@@ -19,7 +24,7 @@ import { upload } from './upload.js';
  * @property {string} [message_id] What it is about.
  * @property {string} [target] The same, while it is itself an operation that waits.
  * @property {any} body
- * @property {{ id: string, name: string, type: string, size: number, file_id: string | null }[]} files
+ * @property {PendingFile[]} files
  * @property {'pending' | 'failed'} state
  * @property {any} reason The problem, as a value.
  * @property {number} tries
@@ -285,17 +290,23 @@ export class Outbox {
    */
   async #uploadFiles(op, signal) {
     const ids = [];
-    for (const file of op.files) {
+    for (const held of op.files) {
+      const file = { ...held };
       if (file.file_id === null) {
         const { blob } = (await this.store.get('files', file.id)) ?? {};
         if (!blob) throw new Problem({ code: 'file_lost', detail: 'the file is no longer held here' });
         const onProgress = (/** @type {number} */ sent, /** @type {number} */ size) =>
           this.emit('progress', { id: op.id, file: file.id, sent, size });
-        const uploaded = await upload(this.client, blob, { name: file.name, type: file.type, signal, onProgress });
-        const withId = (/** @type {Operation['files'][number]} */ one) =>
-          one.id === file.id ? { ...one, file_id: uploaded.id } : one;
-        await this.#change(op.id, (held) => ({ ...held, files: held.files.map(withId) }));
-        file.file_id = uploaded.id;
+        const note = async (/** @type {Partial<PendingFile>} */ change) => {
+          Object.assign(file, change);
+          const changed = (/** @type {PendingFile} */ one) => (one.id === file.id ? { ...one, ...change } : one);
+          await this.#change(op.id, (held) => ({ ...held, files: held.files.map(changed) }));
+        };
+        const uploaded = await upload(this.client, blob, {
+          name: file.name, type: file.type, clientId: file.id, uploadId: file.upload_id, signal, onProgress,
+          onUpload: (id) => note({ upload_id: id }),
+        });
+        await note({ file_id: uploaded.id });
       }
       ids.push(/** @type {string} */ (file.file_id));
     }

@@ -10,7 +10,7 @@ import { Rows, mergeMessage, position } from './reducer.js';
  * @typedef {object} PagesOptions
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
- * @property {() => { generation: number }} now
+ * @property {() => { generation: number, cursor: number }} now
  * @property {(changes: import('./store.js').Change[]) => void} publish
  */
 /**

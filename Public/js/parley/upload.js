@@ -12,8 +12,8 @@ const mostTries = 8;
  * @param {import('./client.js').Client} client
  * @param {Blob & { name?: string }} blob
  * @param {{ name?: string, type?: string, signal?: AbortSignal, onProgress?: (sent: number, size: number) => void,
- *   uploadId?: string, onUpload?: (id: string) => void | Promise<void> }} options
- *   `uploadId` goes on with an upload that was begun; `onUpload` is told the id of a new one.
+ *   clientId?: string, uploadId?: string, onUpload?: (id: string) => void | Promise<void> }} options
+ *   `clientId` makes a repeated upload one file; `uploadId` goes on with one that was begun, `onUpload` is told its id.
  * @returns {Promise<any>} The file.
  */
 export async function upload(client, blob, options = {}) {
@@ -23,6 +23,7 @@ export async function upload(client, blob, options = {}) {
   onProgress?.(0, blob.size);
   if (blob.size <= whole) {
     const form = new FormData();
+    if (options.clientId) form.append('client_id', options.clientId);
     form.append('file', new Blob([blob], { type }), name);
     const file = (await client.request('POST', '/files', { raw: form, signal })).body;
     onProgress?.(blob.size, blob.size);
@@ -31,7 +32,7 @@ export async function upload(client, blob, options = {}) {
   let id = options.uploadId;
   let offset = id === undefined ? 0 : await reached(client, id, signal);
   if (id === undefined) {
-    id = (await client.calls.beginUpload({ body: { name, size: blob.size, mime_type: type }, signal })).id;
+    id = (await client.calls.beginUpload({ body: { name, size: blob.size, client_id: options.clientId }, signal })).id;
     await options.onUpload?.(/** @type {string} */ (id));
   }
   for (let tries = 0; ; ) {
@@ -63,6 +64,5 @@ export async function upload(client, blob, options = {}) {
  * @param {import('./client.js').Client} client @param {string} id @param {AbortSignal} [signal]
  */
 async function reached(client, id, signal) {
-  const { headers } = await client.request('HEAD', `/uploads/${id}`, { signal });
-  return Number(headers.get('upload-offset') ?? 0);
+  return (await client.calls.upload({ id, signal })).offset;
 }

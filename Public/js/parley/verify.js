@@ -2,7 +2,9 @@
 // digest hold the same (`GET /conversations/{id}/digest` says what it is taken over).
 
 import { newHistory, stretchAt } from './history.js';
+import { readCursor } from './ids.js';
 import { sha256 } from './sha256.js';
+import { wait } from './time.js';
 
 /**
  * One message's line.
@@ -15,6 +17,23 @@ export function digestLine({ seq, id, previous_message, revision, deleted, text,
 
 /** @param {any[]} messages In order. */
 export const digestOf = (messages) => sha256(messages.map(digestLine).join(''));
+
+/** What the server already knows and we are about to hear is no fault: it has this long to come, in milliseconds. */
+const patience = 2000;
+
+/**
+ * Whether what we hold has moved on to where the server was.
+ * @param {import('./pages.js').Pages} pages @param {string} cursor @param {AbortSignal} [signal]
+ */
+async function hasCaughtUp(pages, cursor, signal) {
+  const { id } = readCursor(cursor);
+  if (pages.now().cursor >= id) return false;
+  for (let waited = 0; waited < patience && !signal?.aborted; waited += 20) {
+    await wait(20, signal);
+    if (pages.now().cursor >= id) return true;
+  }
+  return false;
+}
 
 /** Stretches of at most so many messages are fetched anew instead of looked at more closely. */
 const smallest = 50;
@@ -59,6 +78,10 @@ async function compare(pages, conversation, from, to, signal) {
   for (const part of said.parts) {
     const messages = await pages.held(conversation, part.from_seq, part.to_seq);
     if (digestOf(messages) === part.digest) continue;
+    if (await hasCaughtUp(pages, said.cursor, signal)) {
+      const now = await pages.held(conversation, part.from_seq, part.to_seq);
+      if (digestOf(now) === part.digest) continue;
+    }
     const count = part.to_seq - part.from_seq + 1;
     if (count > smallest) {
       mended += await compare(pages, conversation, part.from_seq, part.to_seq, signal);

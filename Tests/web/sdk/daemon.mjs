@@ -14,7 +14,9 @@ import { Client } from '../../../Public/js/parley/client.js';
 globalThis.crypto ??= webcrypto;
 
 const top = fileURLToPath(new URL('../../..', import.meta.url));
-const program = ['release', 'debug'].map((kind) => join(top, '.build', kind, 'parley')).find(existsSync);
+const built = ['release', 'debug'].map((kind) => join(top, '.build', kind, 'parley')).find(existsSync);
+// Another build, with its own migrations, can be tried.
+const { PARLEY: program = built, PARLEY_SHARE: share = top } = process.env;
 
 /** Node's `ws`, as Debian has it. */
 export const WebSocket = createRequire(import.meta.url)('/usr/share/nodejs/ws');
@@ -34,7 +36,7 @@ export class Daemon {
   async start(...settings) {
     this.process = spawn(
       program,
-      ['serve', '--listen', this.listen, '--data', join(this.folder, 'data'), '--share', top, ...unhurried, ...settings],
+      ['serve', '--listen', this.listen, '--data', join(this.folder, 'data'), '--share', share, ...unhurried, ...settings],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
     this.said = '';
