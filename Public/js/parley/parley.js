@@ -183,6 +183,28 @@ export class Parley {
     return read === others.length ? 'all_read' : message.status === 'all_read' ? 'all_read' : 'some_read';
   }
 
+  /**
+   * What the person said and the server has lost in a restore: it exists only here.
+   * @returns {any[]}
+   */
+  get lost() {
+    return this.mirror.value('lost') ?? [];
+  }
+
+  /** Says all of it again, under the names it had. */
+  async sendLost() {
+    for (const { client_id: id, conversation_id, text, annotations, attachments } of this.lost) {
+      await this.outbox.add({
+        kind: 'send', conversation_id, body: { text, annotations, attachments }, ...(id ? { id } : {}),
+      });
+    }
+    await this.forgetLost();
+  }
+
+  async forgetLost() {
+    this.#publish(await this.store.update([], () => [{ table: 'place', key: 'lost' }]));
+  }
+
   // What a person does. Each is kept before it returns, and sent when there is a network.
 
   /**

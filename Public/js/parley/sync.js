@@ -2,6 +2,7 @@
 // one transaction with the cursor behind it. Where the server can't tell what happened since (`reset`), every
 // conversation is compared by its digest and what differs is fetched anew, before the cursor moves.
 
+import { withoutStretch } from './history.js';
 import { readCursor } from './ids.js';
 import { Live } from './live.js';
 import { Problem } from './problem.js';
@@ -499,8 +500,10 @@ export class Sync {
     });
     await this.#keepSnapshot(snapshot, { isFirst: false });
     let mended = 0;
+    const lost = [];
     for (const { id } of await this.store.list('history')) {
       try {
+        lost.push(...(await this.#cutOff(id)));
         mended += (await verify(this.pages, id, { signal: this.#stop.signal })).mended;
         // A digest says nothing of the marks on messages: those of the newest are fetched in any case.
         await this.pages.fetch(id, { limit: 200, signal: this.#stop.signal });
@@ -511,7 +514,28 @@ export class Sync {
       }
     }
     await this.#moveCursor(snapshot.cursor);
-    this.emit('reset', { reason, mended, at: new Date().toISOString() });
+    this.emit('reset', { reason, mended, lost: lost.length, at: new Date().toISOString() });
+  }
+
+  /**
+   * Takes what stands behind the end of the server's conversation: after a restore it exists here alone. What the
+   * person has said of it is kept, to be sent again if they want to.
+   * @param {string} id @returns {Promise<any[]>}
+   */
+  async #cutOff(id) {
+    const last = (await this.client.calls.conversation({ id })).last_seq;
+    const beyond = await this.pages.held(id, last + 1, Number.MAX_SAFE_INTEGER);
+    if (beyond.length === 0) return [];
+    const { me } = this.mirror.context;
+    const own = beyond.filter((one) => one.author_id === me && !one.deleted && !one.machine_only);
+    await this.#keep([['history', id], ['place', 'lost']], (rows) => {
+      for (const { seq } of beyond) rows.remove('messages', [id, seq]);
+      const history = rows.get('history', id);
+      const held = withoutStretch(history.held, last + 1, Number.MAX_SAFE_INTEGER);
+      rows.put('history', { ...history, held, checked: Math.min(history.checked, last) });
+      rows.put('place', { name: 'lost', value: [...(rows.get('place', 'lost')?.value ?? []), ...own] });
+    });
+    return own;
   }
 
   /**

@@ -1,6 +1,6 @@
 // A daemon of its own for a test, on a free port and in a temporary folder, with its owner signed in.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -69,6 +69,12 @@ export class Daemon {
     await owner.client.calls.changeSettings({ body: { registration: 'open', if_revision: revision } });
     const { token, user } = await new Client({ url: this.url }).calls.register({ body: { name, password } });
     return { token, user, client: new Client({ url: this.url, token }) };
+  }
+
+  /** One of the host's commands, on this daemon's folder. */
+  command(name, ...rest) {
+    const data = ['--data', join(this.folder, 'data')];
+    return execFileSync(program, [name, ...rest, ...data], { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
   }
 
   /** By its own id, and waits until it is gone. */

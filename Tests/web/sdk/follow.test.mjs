@@ -146,8 +146,8 @@ test('on reset the outbox and drafts stay, the rest is compared, and the cursor 
   const lines = Array.from({ length: 3 }, (_, place) => digestLine(say(place + 1))).join('');
   const { peer, parley, store, connect, faults } = await opened({
     hello: (command) => (command.cursor === 'aa.3' && isReset ? { complete: false, reset: true, reason: 'epoch' } : { complete: true, cursor: command.cursor }),
-    event: 0,
     answers: {
+      'GET /conversations/12': snapshot(3).conversations[0],
       'GET /conversations/12/messages': page(3, 1),
       'GET /conversations/12/digest': { cursor: 'bb.1', digest: '', parts: [{ from_seq: 1, to_seq: 3, digest: sha256(lines) }] },
     },
@@ -176,10 +176,40 @@ test('on reset the outbox and drafts stay, the rest is compared, and the cursor 
   parley.close();
 });
 
+test('what only this device still has after a restore can be said again', async () => {
+  const { peer, parley, store, connect, faults } = await opened({
+    hello: (command) =>
+      command.cursor === 'aa.3' ? { complete: false, reset: true, reason: 'epoch' } : { complete: true, cursor: command.cursor },
+    answers: {
+      'GET /conversations/12': { ...snapshot(1).conversations[0] },
+      'GET /conversations/12/digest': { cursor: 'bb.1', digest: '', parts: [{ from_seq: 1, to_seq: 1, digest: sha256(digestLine(say(1))) }] },
+      'GET /conversations/12/messages': (query) => ({ ...page(1)(query), cursor: 'bb.1' }),
+    },
+  });
+  await connect();
+  peer.socket.tell(created(1), created(2), created(3, { author_id: '7', client_id: 'mine', text: 'after the backup' }));
+  await until(() => parley.mirror.cursor === 'aa.3', 'three messages');
+  peer.answers['GET /snapshot'] = snapshot(1, { cursor: 'bb.1' });
+  peer.socket.drop();
+  await connect(2);
+  await connect(3);
+  await isLive(parley);
+  assert.deepEqual(await seqs(store), [1]);
+  assert.deepEqual(parley.lost.map(({ text }) => text), ['after the backup']);
+  parley.outbox.stop();
+  await parley.sendLost();
+  assert.deepEqual(parley.lost, []);
+  assert.deepEqual(parley.operations().map(({ id, body }) => [id, body.text]), [['mine', 'after the backup']]);
+  assert.deepEqual(faults, []);
+});
+
 test('an interrupted reset begins anew, because the cursor has not moved', async () => {
   const { peer, parley, connect } = await opened({
     hello: (command) => (command.cursor === 'aa.1' ? { complete: false, reset: true, reason: 'trimmed' } : { complete: true, cursor: command.cursor }),
-    answers: { 'GET /conversations/12/digest': () => Response.json({ status: 503, code: 'unavailable' }, { status: 503 }) },
+    answers: {
+      'GET /conversations/12': snapshot(1).conversations[0],
+      'GET /conversations/12/digest': () => Response.json({ status: 503, code: 'unavailable' }, { status: 503 }),
+    },
   });
   await connect();
   peer.socket.tell(created(1));
