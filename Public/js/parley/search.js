@@ -25,6 +25,15 @@ const withoutSpaces = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{S
  * @param {string} text
  */
 export const fold = (text) =>
+  isASCII.test(text)
+    ? text.toLowerCase().replace(/[^a-z0-9]+/g, ' ').trim()
+    : foldWide(text);
+
+// Most texts need none of the rest, and all of a long conversation may be looked through.
+const isASCII = /^[\x00-\x7f]*$/;
+
+/** @param {string} text */
+const foldWide = (text) =>
   text
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')

@@ -368,8 +368,10 @@ export class Sync {
       case 'inbox': {
         const page = await this.#orNull(this.client.calls.inbox());
         return this.#keep([['place', 'inbox']], (rows) => {
+          // What is about a message that is gone goes with it.
+          for (const held of this.mirror.inbox.keys()) rows.remove('inbox', held);
           for (const row of page?.data ?? []) rows.put('inbox', row);
-          rows.put('place', { name: 'inbox', value: { unread_count: page?.unread_count ?? 0 } });
+          rows.put('place', { name: 'inbox', value: { unread: page?.unread ?? null } });
         });
       }
       case 'unread':
@@ -435,8 +437,23 @@ export class Sync {
 
   // Beginning, and beginning anew.
 
-  #snapshot() {
-    return this.client.calls.snapshot({ signal: this.#stop.signal });
+  /** A snapshot is bounded; what it left out is fetched by pages. */
+  async #snapshot() {
+    const { signal } = this.#stop;
+    const snapshot = await this.client.calls.snapshot({ signal });
+    for (const table of /** @type {const} */ (['forums', 'conversations'])) {
+      if (!snapshot[`more_${table}`]) continue;
+      const listed = new Set(snapshot[table].map((/** @type {any} */ one) => one.id));
+      /** @type {string | null | undefined} */
+      let next;
+      while (next !== null) {
+        /** @type {any} */
+        const page = await this.client.calls[table]({ query: { limit: 200, next }, signal });
+        for (const one of page.data) if (!listed.has(one.id)) snapshot[table].push(one);
+        next = page.more ? page.next : null;
+      }
+    }
+    return snapshot;
   }
 
   /** @param {string} cursor */
@@ -448,6 +465,7 @@ export class Sync {
    * @param {any} snapshot @param {{ isFirst: boolean }} options
    */
   async #keepSnapshot(snapshot, { isFirst }) {
+    this.want('inbox');
     const { epoch, id } = readCursor(snapshot.cursor);
     const before = this.mirror.cursor === null ? epoch : readCursor(this.mirror.cursor).epoch;
     const generation = this.mirror.generation + (epoch === before ? 0 : 1);
@@ -462,7 +480,6 @@ export class Sync {
       put('generation', generation);
       if (snapshot.me) putMe(rows, snapshot.me, known);
       if (snapshot.settings) rows.put('place', { name: 'settings', value: snapshot.settings, known });
-      if (snapshot.inbox) put('inbox', snapshot.inbox);
       for (const [name, offset] of Object.entries(snapshot.offsets ?? {})) rows.put('streams', { name, offset });
       for (const table of ['people', 'forums']) {
         for (const row of snapshot[table] ?? []) rows.put(table, mergeThing(rows.get(table, row.id), row, known));

@@ -299,6 +299,24 @@ test('what lies in another stream moves the cursor of nobody', async () => {
   parley.close();
 });
 
+test('what a snapshot has left out is fetched by pages, and the inbox beside it', async () => {
+  const more = { ...snapshot().conversations[0], id: '13' };
+  const waits = { id: '300', kind: 'mention', conversation_id: '12', message_id: '101', read_at: null };
+  const { connect, parley } = await opened({
+    answers: {
+      'GET /snapshot': snapshot(0, { more_conversations: true }),
+      'GET /conversations': ({ next }) =>
+        next ? { data: [more], more: false, next: null } : { data: snapshot().conversations, more: true, next: 'x' },
+      'GET /inbox': { data: [waits], more: false, next: null, unread: { all: 1 } },
+    },
+  });
+  await connect();
+  await isLive(parley);
+  assert.deepEqual(parley.conversations.map(({ id }) => id).sort(), ['12', '13']);
+  await until(() => parley.mirror.value('inbox')?.unread.all === 1, 'the inbox');
+  assert.equal(parley.mirror.inbox.get('300').kind, 'mention');
+});
+
 test('signals are told and kept nowhere', async () => {
   const { peer, connect, parley } = await opened();
   await connect();

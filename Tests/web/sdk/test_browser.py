@@ -175,6 +175,49 @@ class Browser(ServingTest):
         }""")
         self.assertEqual(self.texts(title), ["from the second", *(f"seed {number}" for number in range(20))])
 
+    def test_a_long_conversation_that_is_held_opens_at_once(self):
+        page = self.page()
+        took = page.evaluate("""async () => {
+          const { browserStore, Parley } = library;
+          const store = await browserStore('long');
+          const count = 20000;
+          const row = (seq) => ({ table: 'messages', key: ['12', seq], row: {
+            id: String(1000 + seq), conversation_id: '12', author_id: '8', client_id: null, seq, revision: 1, deleted: false,
+            previous_message: seq > 1 ? String(999 + seq) : null, text: `seed ${seq} of many in the garden`, actions: {},
+            attachments: [], reply_to: null, known: 1, actions_known: 1 } });
+          for (let from = 1; from <= count; from += 1000) {
+            await store.update([], () => Array.from({ length: 1000 }, (_, place) => row(from + place)));
+          }
+          await store.update([], () => [
+            { table: 'history', key: '12', row: { id: '12', held: [[1, count]], state: 'complete', from: 1, checked: 0 } },
+            { table: 'conversations', key: '12', row: { id: '12', kind: 'group', role: 'member', revision: 1, known: 1,
+              last_seq: count, read_up_to: count, unread_count: 0 } },
+          ]);
+          store.close();
+          const took = {};
+          const timed = async (name, act) => {
+            const started = performance.now();
+            await act();
+            took[name] = performance.now() - started;
+          };
+          const held = await browserStore('long');
+          let parley, view;
+          const fetch = () => Promise.reject(new TypeError('no network'));
+          await timed('open', async () => { parley = await Parley.open({ store: held, account: 'long', fetch }); });
+          parley.client.tries = 1;
+          view = parley.window('12', () => {});
+          await timed('latest', () => view.latest());
+          await timed('older', () => view.older());
+          await timed('middle', () => view.around({ seq: 7000 }));
+          if (view.items[0].message.seq !== 6975) throw new Error(`${view.items[0].message.seq}`);
+          await timed('search', () => parley.searchHeld({ q: '"seed 77"', conversation: '12' }));
+          parley.close();
+          return took;
+        }""")
+        print({name: f"{time:.0f} ms" for name, time in took.items()})
+        for name in ("open", "latest", "older", "middle"):
+            self.assertLess(took[name], 1000, name)
+
     def test_a_draft_is_in_every_tab_and_outlives_them(self):
         first, second = self.opened(), self.opened()
         first.evaluate("(id) => parley.setDraft(id, { text: 'not yet' })", self.garden)
