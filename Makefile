@@ -21,8 +21,9 @@ test: ## install what the tests need and run them all; one part: Tests/run NAME
 bench: build ## measure against nginx, Python websockets, uWebSockets and C on sqlite3 in one run
 	@Tests/bench/run
 
-soak: build ## load one server for MINUTES=10 and watch its memory and descriptors
+soak: build ## load one server for MINUTES=10 and watch its memory and descriptors; send it 2 GB
 	@Tests/bench/soak $(or $(MINUTES),10)
+	@PARLEY_LARGE_FILE=2000 Tests/clients/run test_files
 
 endure: packages ## crash, cut the power and fuzz TIMES=20 as often as the tests do
 	@Tests/endure $(or $(TIMES),20)

@@ -85,7 +85,7 @@ let package = Package(
       name: "APITests",
       dependencies: [
         "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire",
-        "JSON",
+        "JSON", "Pictures",
       ],
       swiftSettings: tests),
     .target(
@@ -98,7 +98,8 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "MarkupTests", dependencies: ["Markup", "SeededRandom"], exclude: ["cases.json"], swiftSettings: tests),
-    .testTarget(name: "MediaTests", dependencies: ["Media", "SeededRandom"], swiftSettings: tests),
+    .target(name: "Pictures", path: "Tests/Pictures", swiftSettings: tests),
+    .testTarget(name: "MediaTests", dependencies: ["Media", "Pictures", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests

@@ -14,6 +14,9 @@ create table file (
   height integer,
   preview_digest blob,
   preview_size integer,
+  preview_mime_type text,
+  preview_width integer,
+  preview_height integer,
   created_at integer not null,
   -- Since when nothing names it; collected after a grace.
   unused_since integer
@@ -29,11 +32,26 @@ create table upload (
   id integer primary key,
   owner_id integer not null references account (id) on delete cascade,
   name text not null,
-  size integer not null,
+  size integer not null check (size > 0),
+  -- How much of it is on the disk for certain.
   received integer not null default 0,
-  detail text not null default '{}',
+  type text,
+  public integer not null default 0 check (public in (0, 1)),
+  client_id text,
   created_at integer not null,
   touched_at integer not null
 ) strict;
 
 create index upload_touched on upload (touched_at);
+create index upload_of_owner on upload (owner_id);
+
+-- How many bytes somebody's files have, previews too; 0 is everyone.
+create table file_use (
+  owner_id integer primary key,
+  bytes integer not null check (bytes >= 0)
+) strict;
+
+-- Content that a row has named and may name no longer: to be looked at, and removed.
+create table loose_content (
+  digest blob primary key
+) strict, without rowid;

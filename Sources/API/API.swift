@@ -43,7 +43,9 @@ public struct API: Sendable {
   public func add(to routes: inout Router.Builder) {
     for endpoint in Self.endpoints {
       for path in endpoint.paths {
-        routes.on(endpoint.method, Self.base + path, bodyLimit: endpoint.bodyLimit, endpoint.handler(of: self))
+        routes.on(
+          endpoint.method, Self.base + path, bodyLimit: endpoint.bodyLimit.map { community.bounds[keyPath: $0] },
+          endpoint.handler(of: self))
       }
     }
   }
@@ -56,7 +58,8 @@ struct Endpoint: Sendable {
   let method: Method
   let path: String
   let access: Access
-  let bodyLimit: Int?
+  /// Where it is another than that of every request.
+  let bodyLimit: (any KeyPath<Bounds, Int> & Sendable)?
   /// What it counts as; nil for what is not limited.
   let work: Work?
   /// Whether a query is for it, where it changes something. Other endpoints show that by reading it.
@@ -75,8 +78,8 @@ struct Endpoint: Sendable {
 
   /// What changes something counts as writing, unless it says otherwise.
   init(
-    _ method: Method, _ path: String, _ access: Access, counts work: Work? = nil, bodyLimit: Int? = nil,
-    takesQuery: Bool = false, _ answer: @escaping Answer
+    _ method: Method, _ path: String, _ access: Access, counts work: Work? = nil,
+    bodyLimit: (any KeyPath<Bounds, Int> & Sendable)? = nil, takesQuery: Bool = false, _ answer: @escaping Answer
   ) {
     self.method = method
     self.path = path

@@ -45,15 +45,7 @@ extension API {
   }
 
   @Sendable static func showForumIcon(_ call: Call) async throws -> Response {
-    var response =
-      switch try call.view.icon(of: try call.id(), for: call.caller) {
-      case .address(let address): Response.redirect(to: address)
-      case .drawing(let svg, let tag): Response(.ok, Array(svg.utf8), type: .forEnding("svg")).tagged(tag)
-      }
-    // Opened by itself it runs nothing.
-    response.fields.add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
-    response.fields.add("Cache-Control", "private, no-cache")
-    return response
+    try .icon(try call.view.icon(of: try call.id(), for: call.caller), call, caching: "private, no-cache")
   }
 
   // MARK: Members

@@ -190,10 +190,16 @@ extension Query {
 
   /// A list with commas, spaces around them or not.
   fileprivate mutating func messageIDs() throws(Refusal) -> [ID<Message>] {
-    guard let text = try text("ids") else { throw .invalid("ids", .missing) }
-    var ids: [ID<Message>] = []
+    guard let ids: [ID<Message>] = try ids() else { throw .invalid("ids", .missing) }
+    return ids
+  }
+
+  /// Many ids with commas between; nil where none are asked for.
+  mutating func ids<Thing>() throws(Refusal) -> [ID<Thing>]? {
+    guard let text = try text("ids") else { return nil }
+    var ids: [ID<Thing>] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let id = ID<Message>(String(part.drop { $0 == " " }.prefix { $0 != " " })), ids.count < Self.largestPage
+      guard let id = ID<Thing>(String(part.drop { $0 == " " }.prefix { $0 != " " })), ids.count < Self.largestPage
       else { throw .invalid("ids", ids.count < Self.largestPage ? .invalid : .tooMany(limit: Self.largestPage)) }
       ids.append(id)
     }

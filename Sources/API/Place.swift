@@ -51,6 +51,11 @@ extension Bounds {
     json.field("password_least_scalars", leastPasswordScalars)
     json.field("password_bytes", passwordBytes)
     json.field("preferences_bytes", preferencesBytes)
+    json.field("file_bytes", fileBytes)
+    json.field("file_name_scalars", fileNameScalars)
+    json.field("preview_bytes", previewBytes)
+    json.field("preview_side", previewSide)
+    json.field("picture_bytes", pictureBytes)
     json.field("page", Query.largestPage)
   }
 }

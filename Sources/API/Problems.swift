@@ -31,6 +31,11 @@ extension Problem {
       self = Problem(
         .conflict, code: refusal.code, title: "There may be no more of these. Remove some first.",
         params: [("limit", .number(limit))])
+    case .tooLarge(let limit): self = .tooLarge(limit: limit)
+    case .noRoom(let limit):
+      self = Problem(
+        .contentTooLarge, code: refusal.code, title: "There is no room for it. Remove other files first.",
+        params: [("limit", .number(limit))])
     case .lastOwner: self = Problem(.conflict, code: refusal.code, title: "The place needs an owner.")
     case .taken(let field):
       self = Problem(

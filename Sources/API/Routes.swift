@@ -1,5 +1,6 @@
 // Every endpoint, one line each.
 
+import Community
 import Web
 import Wire
 
@@ -26,6 +27,8 @@ extension API {
     Endpoint(.patch, "/users/{id}", .person(.write), changePerson),
     Endpoint(.delete, "/users/{id}", .person(.admin), counts: .login, leave),
     Endpoint(.get, "/users/{id}/avatar", .anyone, showAvatar),
+    Endpoint(.put, "/users/{id}/avatar", .person(.write), setAvatar),
+    Endpoint(.delete, "/users/{id}/avatar", .person(.write), removeAvatar),
     Endpoint(.post, "/users/discover", .person(.write), counts: .discovery, discover),
     Endpoint(.put, "/users/{id}/follow", .person(.write), set(.follow)),
     Endpoint(.delete, "/users/{id}/follow", .person(.write), end(.follow)),
@@ -111,7 +114,21 @@ extension API {
     Endpoint(.delete, "/forums/{id}/level", .person(.write), unsetForumLevel),
     Endpoint(.get, "/users/{id}/feed", .anyone, showFeed),
     Endpoint(.get, "/timeline", .person(.read), showTimeline),
+    // Files.
+    Endpoint(.post, "/files", .person(.write), bodyLimit: \Bounds.fileBody, uploadFile),
+    Endpoint(.get, "/files", .anyone, listFiles),
+    Endpoint(.get, "/files/{id}", .anyone, showFile),
+    Endpoint(.delete, "/files/{id}", .person(.write), deleteFile),
+    Endpoint(.get, "/files/{id}/content", .anyone, showContent),
+    Endpoint(.get, "/files/{id}/preview", .anyone, showPreview),
+    Endpoint(.put, "/files/{id}/preview", .person(.write), setPreview),
+    Endpoint(.post, "/files/{id}/link", .person(.read), makeLink),
+    Endpoint(.post, "/uploads", .person(.write), startUpload),
+    Endpoint(.get, "/uploads/{id}", .person(.write), showUpload),
+    Endpoint(.patch, "/uploads/{id}", .person(.write), bodyLimit: \Bounds.fileBody, continueUpload),
+    Endpoint(.delete, "/uploads/{id}", .person(.write), deleteUpload),
     // The place.
+    Endpoint(.get, "/icon", .anyone, showPlaceIcon),
     Endpoint(.get, "/server", .anyone, showServer),
     Endpoint(.get, "/settings", .anyone, showSettings),
     Endpoint(.patch, "/settings", .person(.admin), changeSettings),

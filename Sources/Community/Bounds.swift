@@ -1,5 +1,19 @@
 /// How much of anything people may send. What is beyond is refused by name.
 public struct Bounds: Sendable {
+  /// In bytes: one file, all files of a person, and those of everyone.
+  public var fileBytes = 2_147_483_648
+  public var personFileBytes = 10_737_418_240
+  public var placeFileBytes = 107_374_182_400
+  public var fileNameScalars = 255
+  /// A file's preview: in bytes, and in pixels on its longer side.
+  public var previewBytes = 204_800
+  public var previewSide = 1_280
+  /// In bytes, of what stands for a person, a forum or the place, since pages have dozens of them.
+  public var pictureBytes = 2_097_152
+  /// Large uploads that one person has under way.
+  public var uploads = 20
+  /// Files that are asked for at once.
+  public var filesAtOnce = 200
   /// In Unicode scalars.
   public var messageScalars = 16_000
   /// Mentions, hashtags and links of one text, and how many people it may call by name.
@@ -53,6 +67,9 @@ public struct Bounds: Sendable {
   public var reportSurroundingsBytes = 65_536
   /// Who is there from the beginning.
   public var invitedAtOnce = 100
+
+  /// The body of a request that brings a file with its preview.
+  public var fileBody: Int { fileBytes + previewBytes + Community.mostAroundFile }
 
   public init() {}
 }

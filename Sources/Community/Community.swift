@@ -10,6 +10,7 @@ public final class Community: Sendable {
   /// What happens, to those who follow along.
   public let hub: Hub
   let passwords: Passwords
+  let uploadRoom = UploadRoom()
 
   /// `publisher` is where the store delivers to, and `passwordCost` is for tests, which have no time.
   public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {

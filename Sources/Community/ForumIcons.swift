@@ -6,6 +6,8 @@ import Storage
 public enum ForumIcon: Sendable {
   /// Where its people say that it is.
   case address(String)
+  /// What they uploaded.
+  case file(KeptFile)
   /// Made of the title: the same for ever, as long as the title is. The tag is another for another drawing.
   case drawing(svg: String, tag: String)
 }
@@ -13,9 +15,19 @@ public enum ForumIcon: Sendable {
 extension CommunityView {
   public func icon(of id: ID<Forum>, for caller: Caller) throws(Refusal) -> ForumIcon {
     let forum = try forum(id, for: caller).forum
+    if let icon = forum.icon {
+      let kept = try read { tx throws(Refusal) in try tx.keptFile(icon) }
+      if let kept { return .file(kept) }
+    }
     if let address = forum.iconURL { return .address(address) }
+    return try .quilt(of: forum.title)
+  }
+}
+
+extension ForumIcon {
+  static func quilt(of title: String) throws(Refusal) -> ForumIcon {
     do {
-      let digest = try Digest.sha256(of: Array(forum.title.utf8))
+      let digest = try Digest.sha256(of: Array(title.utf8))
       return .drawing(svg: Picture.quilt(digest), tag: Hex.text(Array(digest.prefix(8))))
     } catch {
       throw .unavailable

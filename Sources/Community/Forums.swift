@@ -14,6 +14,7 @@ extension Community {
   public func createForum(_ draft: ForumDraft, by caller: Caller) async throws(Refusal) -> MadeForum {
     let creator = try caller.person(for: .write)
     let draft = try draft.checked(bounds)
+    let bounds = bounds
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       if let earlier = try tx.earlierForum(draft, by: creator) {
@@ -21,6 +22,7 @@ extension Community {
       }
       guard Permissions.isIn(try tx.settings().mayCreateForums, caller.role) else { throw .forbidden }
       guard !draft.arranges || caller.role?.isStaff == true else { throw .forbidden }
+      if let icon = draft.icon { try tx.checkPicture(icon, "icon_file", of: creator, bounds) }
       let made = try tx.add(draft, by: creator)
       if let clientID = draft.clientID { try tx.remember(.forum, by: creator, clientID, subject: made.id.number) }
       return MadeForum(forum: try tx.forum(made.id, for: caller), isNew: true)
@@ -31,6 +33,7 @@ extension Community {
     let actor = try caller.person(for: .write)
     let change = try change.checked(bounds)
     let opened = try await opened(id, change, by: caller)
+    let bounds = bounds
     let after = try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       try tx.checkRights(of: caller, to: change, id)
@@ -38,6 +41,7 @@ extension Community {
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)
       guard after != before else { return try tx.forum(id, for: caller) }
+      if let icon = after.icon, icon != before.icon { try tx.checkPicture(icon, "icon_file", of: actor, bounds) }
       let job = try tx.move(before, to: after, change.from ?? .now, by: actor)
       _ = try tx.change(before, to: after, by: actor)
       try tx.audit(.forumChanged, by: actor, subject: id.number, in: id, reason: change.reason)

@@ -4,6 +4,8 @@ public struct Forum: Sendable, Hashable {
   public var title: String
   public var about: String
   public var iconURL: String?
+  /// Wins over the address.
+  public var icon: ID<File>?
   public var visibility: Visibility
   public var write: ForumPolicy
   public var startTopics: ForumPolicy
@@ -39,7 +41,8 @@ public struct Forum: Sendable, Hashable {
   public static let mostCounted = 1_000
 
   public init(
-    id: ID<Forum>, title: String, about: String = "", iconURL: String? = nil, visibility: Visibility,
+    id: ID<Forum>, title: String, about: String = "", iconURL: String? = nil, icon: ID<File>? = nil,
+    visibility: Visibility,
     write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, ring: ForumPolicy = .moderators,
     section: String? = nil, position: Int = 0, slowSeconds: Int = 0, isLocked: Bool = false, isArchived: Bool = false,
     isSolvable: Bool = false, showsRevisions: Bool = false, callURL: String? = nil, room: ID<Conversation>,
@@ -49,6 +52,7 @@ public struct Forum: Sendable, Hashable {
     self.title = title
     self.about = about
     self.iconURL = iconURL
+    self.icon = icon
     self.visibility = visibility
     self.write = write
     self.startTopics = startTopics

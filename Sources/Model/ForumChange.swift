@@ -5,6 +5,7 @@ public struct ForumChange: Sendable {
   public var title: String?
   public var about: String?
   public var iconURL: Change<String>
+  public var icon: Change<ID<File>>
   public var visibility: Visibility?
   /// With a wider visibility: from where on those may read whom it lets in.
   public var from: HistoryStart?
@@ -33,6 +34,7 @@ public struct ForumChange: Sendable {
     title = try object.optional("title")
     about = try object.optional("description")
     iconURL = try object.change("icon_url")
+    icon = try object.change("icon_file")
     visibility = try object.optionalWord("visibility")
     from = try object.optionalWord("from")
     write = try object.optionalWord("write")
@@ -52,7 +54,8 @@ public struct ForumChange: Sendable {
 
   /// Whether it says something of what the forum is, and not only how order is kept in it.
   public var changesForum: Bool {
-    title != nil || about != nil || iconURL != .unchanged || visibility != nil || write != nil || startTopics != nil
+    title != nil || about != nil || iconURL != .unchanged || icon != .unchanged || visibility != nil || write != nil
+      || startTopics != nil
       || ring != nil || isArchived != nil || isSolvable != nil || showsRevisions != nil || callURL != .unchanged
       || arranges
   }
@@ -65,6 +68,7 @@ public struct ForumChange: Sendable {
     forum.title = title ?? forum.title
     forum.about = about ?? forum.about
     forum.iconURL = iconURL.applied(to: forum.iconURL)
+    forum.icon = icon.applied(to: forum.icon)
     forum.visibility = visibility ?? forum.visibility
     forum.write = write ?? forum.write
     forum.startTopics = startTopics ?? forum.startTopics

@@ -5,6 +5,7 @@ public struct ForumDraft: Sendable {
   public var title: String
   public var about = ""
   public var iconURL: String?
+  public var icon: ID<File>?
   public var visibility: Visibility
   public var write = ForumPolicy.readers
   public var startTopics = ForumPolicy.readers
@@ -21,6 +22,7 @@ public struct ForumDraft: Sendable {
     title = try object.string("title")
     about = try object.optional("description") ?? ""
     iconURL = try object.optional("icon_url")
+    icon = try object.optional("icon_file")
     visibility = try object.optionalWord("visibility") ?? .members
     write = try object.optionalWord("write") ?? .readers
     startTopics = try object.optionalWord("start_topics") ?? .readers

@@ -10,6 +10,7 @@ extension Forum: JSONWritable {
     json.field("title", title)
     json.field("description", about)
     json.field("icon_url", iconURL)
+    json.field("icon_file", icon)
     json.field("visibility", visibility.rawValue)
     json.field("write", write.rawValue)
     json.field("start_topics", startTopics.rawValue)
@@ -41,7 +42,8 @@ extension Forum: JSONReadable {
     let createdAt: Timestamp = try object.read("created_at")
     self.init(
       id: try object.read("id"), title: try object.string("title"), about: try object.string("description"),
-      iconURL: try object.optional("icon_url"), visibility: try object.word("visibility"),
+      iconURL: try object.optional("icon_url"), icon: try object.optional("icon_file"),
+      visibility: try object.word("visibility"),
       write: try object.word("write"), startTopics: try object.word("start_topics"), ring: try object.word("ring"),
       section: try object.optional("section"), position: try object.int("position"),
       slowSeconds: try object.int("slow_seconds"), isLocked: try object.bool("locked"),

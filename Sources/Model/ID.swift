@@ -42,5 +42,4 @@ extension ID {
 }
 
 /// The kinds of things that hold nothing yet but their name.
-public enum File {}
 public enum Job {}

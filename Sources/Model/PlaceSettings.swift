@@ -16,6 +16,10 @@ public struct PlaceSettings: Sendable, Hashable {
   public var hasDiscovery = false
   /// How much those may do who are new.
   public var newcomers = Newcomers()
+  /// Whether pictures lose what they say of where and when they were taken.
+  public var cutsMetadata = true
+  /// The place's own picture.
+  public var icon: ID<File>?
   public var revision = 1
 
   public init() {}
@@ -51,6 +55,8 @@ extension PlaceSettings: JSONWritable {
       json.field("may_create_forums", mayCreateForums.rawValue)
       json.field("discovery", hasDiscovery)
       json.field("newcomers", newcomers)
+      json.field("cut_metadata", cutsMetadata)
+      json.field("icon_file", icon)
       json.field("revision", revision)
     }
   }
@@ -68,6 +74,8 @@ extension PlaceSettings: JSONReadable {
     mayCreateForums = try object.word("may_create_forums")
     hasDiscovery = try object.bool("discovery")
     newcomers = try object.optional("newcomers") ?? newcomers
+    cutsMetadata = try object.bool("cut_metadata")
+    icon = try object.optional("icon_file")
     revision = try object.int("revision", in: 1...Int.max)
   }
 }
@@ -83,6 +91,8 @@ public struct PlaceSettingsChange: Sendable {
   public var mayCreateForums: PlaceSettings.Circle?
   public var hasDiscovery: Bool?
   public var newcomers: NewcomersChange?
+  public var cutsMetadata: Bool?
+  public var icon: Change<ID<File>>
   /// Refused unless it is the present one.
   public var ifRevision: Int?
 
@@ -96,6 +106,8 @@ public struct PlaceSettingsChange: Sendable {
     mayCreateForums = try object.optionalWord("may_create_forums")
     hasDiscovery = try object.optional("discovery")
     newcomers = try object.optional("newcomers") { value throws(JSONError) in try NewcomersChange(json: value) }
+    cutsMetadata = try object.optional("cut_metadata")
+    icon = try object.change("icon_file")
     ifRevision = try object.optional("if_revision")
   }
 
@@ -110,6 +122,8 @@ public struct PlaceSettingsChange: Sendable {
     settings.mayCreateForums = mayCreateForums ?? settings.mayCreateForums
     settings.hasDiscovery = hasDiscovery ?? settings.hasDiscovery
     settings.newcomers = newcomers?.applied(to: settings.newcomers) ?? settings.newcomers
+    settings.cutsMetadata = cutsMetadata ?? settings.cutsMetadata
+    settings.icon = icon.applied(to: settings.icon)
     return settings
   }
 }

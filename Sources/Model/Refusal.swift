@@ -18,6 +18,10 @@ public enum Refusal: Error, Sendable, Hashable {
   case notAdmitted(AccountState)
   /// There are as many of them as there may be: some must go first.
   case tooMany(limit: Int)
+  /// Larger than it may be, in bytes.
+  case tooLarge(limit: Int)
+  /// There is no room for more bytes than these.
+  case noRoom(limit: Int)
   /// Somebody has to look after the place.
   case lastOwner
   /// Something else has what this field says, and no two may.
@@ -46,6 +50,8 @@ public enum Refusal: Error, Sendable, Hashable {
     case .invalid: "invalid"
     case .notAdmitted(let state): "account_\(state.rawValue)"
     case .tooMany: "too_many"
+    case .tooLarge: "too_large"
+    case .noRoom: "no_room"
     case .lastOwner: "last_owner"
     case .taken: "taken"
     case .rateLimited: "rate_limited"

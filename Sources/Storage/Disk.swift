@@ -64,6 +64,13 @@ enum Disk {
     guard unsafe rename(path, other) == 0 else { throw DiskError("\(path) can't be moved to \(other)") }
   }
 
+  /// Gives a file another name beside the one that it has; where the file system can't, in its place. That there is such a
+  /// name is fine.
+  static func name(_ path: String, also other: String) throws(DiskError) {
+    guard unsafe link(path, other) != 0, errno != EEXIST else { return }
+    try move(path, to: other)
+  }
+
   /// That there is no such file is fine.
   static func remove(_ path: String) throws(DiskError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw DiskError("\(path) can't be removed") }
@@ -149,10 +156,13 @@ final class DiskFile {
   deinit { close(descriptor) }
 
   /// Opens a regular file.
-  static func open(_ path: String, followingLinks: Bool = false) throws(DiskError) -> DiskFile {
+  static func open(
+    _ path: String, followingLinks: Bool = false, isWritten: Bool = false
+  ) throws(DiskError) -> DiskFile {
     // Not to wait for who might write to a FIFO.
     let link = followingLinks ? 0 : O_NOFOLLOW
-    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link)
+    let access = isWritten ? O_RDWR : O_RDONLY
+    let descriptor = unsafe Glibc.open(path, access | O_CLOEXEC | O_NONBLOCK | link)
     guard descriptor >= 0 else { throw DiskError("\(path) can't be opened") }
     let file = DiskFile(path, descriptor)
     var status = stat()
@@ -204,6 +214,11 @@ final class DiskFile {
       guard written > 0 else { throw DiskError("\(path) can't be written") }
       done += written
     }
+  }
+
+  /// Goes on reading there.
+  func seek(to offset: Int) throws(DiskError) {
+    guard lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset) else { throw DiskError("\(path) can't be read") }
   }
 
   /// Forgets what was written from there on, and goes on writing there.

@@ -13,14 +13,15 @@ extension WriteTransaction {
         """
         insert into forum (
           id, title, title_key, description, icon_url, visibility, section, position, write, start_topics, room_id,
-          created_by, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+          created_by, created_at, icon_file_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         on conflict (title) where deleted_at is null do nothing
         """, id.number, draft.title, Forum.key(draft.title), draft.about, draft.iconURL, draft.visibility.rawValue,
         draft.section, draft.position, draft.write.rawValue, draft.startTopics.rawValue, room.number, creator.number,
-        Int(now)) == 1
+        Int(now), draft.icon?.number) == 1
     }
     guard isAdded else { throw .taken("title") }
+    if let icon = draft.icon { try take(icon) }
     try log(.forumCreated, in: .forum(id), subject: id.number, revision: 1, actor: creator.number)
     if draft.visibility != .private {
       try log(.forumCreated, in: .site, subject: id.number, revision: 1, actor: creator.number)
@@ -59,12 +60,16 @@ extension WriteTransaction {
         set title = $1, title_key = $2, description = $3, icon_url = $4, visibility = $5, write = $6, start_topics = $7,
           ring = $8, section = $9, position = $10, slow_seconds = $11, locked = $12, solvable = $13,
           shows_revisions = $14, call_url = $15, archived_at = case when $16 then coalesce(archived_at, $17) end,
-          revision = $18
+          revision = $18, icon_file_id = $20
         where id = $19
         """, forum.title, Forum.key(forum.title), forum.about, forum.iconURL, forum.visibility.rawValue,
         forum.write.rawValue, forum.startTopics.rawValue, forum.ring.rawValue, forum.section, forum.position,
         forum.slowSeconds, forum.isLocked, forum.isSolvable, forum.showsRevisions, forum.callURL, forum.isArchived,
-        Int(now), forum.revision, forum.id.number)
+        Int(now), forum.revision, forum.id.number, forum.icon?.number)
+    }
+    if forum.icon != before.icon {
+      if let icon = forum.icon { try take(icon) }
+      if let icon = before.icon { try letGo(of: [icon]) }
     }
     // Who could see it in the list before learns that it is gone from there, too.
     let isListed = forum.visibility != .private || before.visibility != .private
@@ -100,10 +105,11 @@ extension WriteTransaction {
         """
         update forum
         set deleted_at = $1, deleted_by = $2, title = '', title_key = '', description = '', icon_url = null,
-          section = null, call_url = null, revision = revision + 1
+          icon_file_id = null, section = null, call_url = null, revision = revision + 1
         where id = $3
         """, Int(now), actor.number, forum.id.number)
     }
+    if let icon = forum.icon { try letGo(of: [icon]) }
     for stream in forum.visibility == .private ? [EventStream.forum(forum.id)] : [.forum(forum.id), .site] {
       try log(.forumDeleted, in: stream, subject: forum.id.number, revision: forum.revision + 1, actor: actor.number)
     }
@@ -129,7 +135,7 @@ extension ReadTransaction {
         """
         select id, title, description, icon_url, visibility, write, start_topics, ring, section, position, slow_seconds,
           locked, archived_at, solvable, shows_revisions, call_url, room_id, created_by, created_at, last_message_id,
-          revision
+          revision, icon_file_id
         from forum
         where id = $1 and deleted_at is null
         """, id.number, read: Forum.init)
@@ -243,6 +249,7 @@ extension Forum {
     let last = try row.int(19)
     self.init(
       id: ID(try row.int(0)), title: try row.text(1), about: try row.text(2), iconURL: try row.optionalText(3),
+      icon: try row.optionalInt(21).map { ID($0) },
       visibility: try row.word(4), write: try row.word(5), startTopics: try row.word(6), ring: try row.word(7),
       section: try row.optionalText(8), position: try row.int(9), slowSeconds: try row.int(10),
       isLocked: try row.bool(11), isArchived: !row.isNull(12), isSolvable: try row.bool(13),

@@ -14,7 +14,8 @@ import SQLite
 public actor Housekeeping {
   /// What goes when its time has come.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts, endedBans
+    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts, endedBans,
+      unusedFiles, idleUploads
 
     /// Takes at most so many rows, and returns whether more are left.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
@@ -26,6 +27,8 @@ public actor Housekeeping {
       case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
       case .owedReceipts: try tx.tellOwedReceipts(limit: limit)
       case .endedBans: try tx.liftEndedBans(limit: limit)
+      case .unusedFiles: try tx.removeUnusedFiles(limit: limit)
+      case .idleUploads: try tx.removeIdleUploads(limit: limit)
       }
     }
   }
@@ -36,6 +39,8 @@ public actor Housekeeping {
   /// When the log was last emptied, and what the connection had changed until then.
   private var emptied: (at: Int64, changes: Int)?
   private var hasComplainedOfLog = false
+  /// Whether what a crash may have left has not been looked for yet.
+  private var hasStrays = true
   /// The round that is under way, and how much had been destroyed when it began.
   private var round: (forgetting: Forgetting, destroyed: Int)?
   private var lastRoundAt: Int64?
@@ -67,6 +72,7 @@ public actor Housekeeping {
     defer { isTicking = false }
     if !store.isReady { await tryDisk() }
     for chore in Chore.allCases { await run(chore) }
+    await removeFiles()
     await forget()
     await emptyLog()
     store.wakeJobs()
@@ -86,6 +92,18 @@ public actor Housekeeping {
   /// After a failure nobody may write for a long time, since readiness sends people elsewhere: so the store does.
   private func tryDisk() async {
     do throws(Refusal) { try await store.write { tx throws(Refusal) in try tx.touch() } } catch { return }
+  }
+
+  /// What no row names any longer.
+  private func removeFiles() async {
+    do throws(Refusal) {
+      if hasStrays {
+        try await store.removeStrays()
+        hasStrays = false
+      }
+      for _ in 0..<Self.mostRepeats { guard try await store.removeLooseContent() else { break } }
+      try await store.removeStrayParts()
+    } catch { return }
   }
 
   // MARK: Forgetting

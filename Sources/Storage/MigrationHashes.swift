@@ -17,7 +17,7 @@ enum MigrationHashes {
       hash: "dee7bee639347f79dddf39224d879d61d829b001b7a83b041e6461de166d3304"),
     Migration(
       number: 5, name: "files",
-      hash: "063722b836fa447fd1c355bbcfb9cd3cfa8724c9601a6f4ca40aa2b2a698f0d6"),
+      hash: "22293d206017e14e3a13656b904987ec36021f7e572227403eaff6062c7e0614"),
     Migration(
       number: 6, name: "inbox",
       hash: "f031d6804bb92f799cab0066cc40a2012f0cff31f48793c60064442cbecc6667"),

@@ -52,6 +52,24 @@ extension ReadTransaction {
 }
 
 extension ReadTransaction {
+  /// The same by its id, for who has shown the secret before.
+  public func openSession(_ id: ID<Session>) throws(Refusal) -> KnownSession? {
+    try run { connection in
+      try connection.first(
+        """
+        select s.id, s.user_id, a.role, s.scope, s.last_used_at
+        from session s
+        join account a on a.id = s.user_id
+        where s.id = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
+        """, id.number, Int(now)
+      ) { row in
+        KnownSession(
+          id: ID(try row.int(0)), account: ID(try row.int(1)), role: try row.word(2), scope: try row.word(3),
+          lastUsedAt: try row.optionalInt(4).map { Int64($0) })
+      }
+    }
+  }
+
   /// A person's ways in of one kind, the newest first, after the one with the id `before`.
   public func sessions(
     _ kind: Session.Kind, of account: ID<Account>, before: ID<Session>?, limit: Int, current: ID<Session>?

@@ -6,6 +6,8 @@ private enum SettingName: String, CaseIterable {
   case name, hue, welcome, rules, registration, discovery, newcomers
   case mayInvite = "may_invite"
   case mayCreateForums = "may_create_forums"
+  case cutsMetadata = "cut_metadata"
+  case icon = "icon_file"
   case revision
 }
 
@@ -38,6 +40,10 @@ extension WriteTransaction {
       let value = settings.text(name)
       try run { connection in try connection.keepSetting(name.rawValue, value) }
     }
+    if settings.icon != before.icon {
+      if let icon = settings.icon { try take(icon) }
+      if let icon = before.icon { try letGo(of: [icon]) }
+    }
     try log(.settingsUpdated, in: .site, subject: 0, revision: settings.revision, actor: actor.number)
     return settings
   }
@@ -54,6 +60,8 @@ extension PlaceSettings {
     case .registration: registration = Registration(rawValue: text) ?? registration
     case .discovery: hasDiscovery = text == "true"
     case .newcomers: newcomers = Newcomers(stored: text) ?? newcomers
+    case .cutsMetadata: cutsMetadata = text == "true"
+    case .icon: icon = ID(text)
     case .mayInvite: mayInvite = Circle(rawValue: text) ?? mayInvite
     case .mayCreateForums: mayCreateForums = Circle(rawValue: text) ?? mayCreateForums
     case .revision: revision = Int(text) ?? revision
@@ -69,6 +77,8 @@ extension PlaceSettings {
     case .registration: registration.rawValue
     case .discovery: hasDiscovery ? "true" : "false"
     case .newcomers: newcomers.stored
+    case .cutsMetadata: cutsMetadata ? "true" : "false"
+    case .icon: icon?.description ?? ""
     case .mayInvite: mayInvite.rawValue
     case .mayCreateForums: mayCreateForums.rawValue
     case .revision: String(revision)

@@ -14,6 +14,8 @@ public final class Store: Sendable {
   private let background: BackgroundReaders
   private let vfs: String?
   let backups = Backups()
+  /// The content of what people upload.
+  public let blobs: Blobs
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
   private let jobStarts: AsyncStream<Void>.Continuation
@@ -35,6 +37,7 @@ public final class Store: Sendable {
     self.vfs = vfs
     self.clock = clock
     self.complain = complain
+    blobs = Blobs(folder.files, complain: complain)
     let (starts, jobStarts) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.jobStarts = jobStarts
     let connection: Connection

@@ -65,9 +65,42 @@ final class FileForm: Sendable {
     }
   }
 
+  /// A file that is not of the folder: whoever sends it knows its name and its fields.
+  convenience init(_ file: OpenFile, _ type: ContentType, tag: EntityTag, _ common: Fields) {
+    var unchanged = common
+    unchanged.add("Accept-Ranges", "bytes")
+    unchanged.add("ETag", tag.description)
+    var fields = unchanged
+    fields.addMissing(from: type.field)
+    self.init(.file(file), tag: tag, fields: fields, unchangedFields: unchanged)
+  }
+
   // MARK: As an answer
 
-  var whole: Response {
+  /// RFC 9110 §14.2: ranges are for GET alone.
+  static func asksForRange(_ request: Request) -> Bool { request.method == .get && request.fields.has("range") }
+
+  /// What the request's conditions and ranges ask for.
+  func answer(
+    to request: Request, modified: Int?, type: ContentType, now: Int64, boundary: @autoclosure () -> String
+  ) throws(Problem) -> Response {
+    let current = Preconditions.Current(tag: tag, modified: modified)
+    let conditions = Preconditions(request.method, request.fields, now: Int(now / 1_000))
+    switch conditions.evaluate(current) {
+    case .notModified: return Response(.notModified, fields: unchangedFields)
+    case .failed: throw .preconditionFailed
+    case .proceed: break
+    }
+    guard Self.asksForRange(request), conditions.allowsRange(current) else { return whole }
+    let values = request.fields.all("range")
+    switch ByteRanges(values.count == 1 ? values.first : nil, length: content.count) {
+    case .whole: return whole
+    case .unsatisfiable: throw .rangeNotSatisfiable(length: content.count)
+    case .some(let ranges): return parts(ranges, type: type, boundary: boundary())
+    }
+  }
+
+  private var whole: Response {
     let body: Response.Body =
       switch content {
       case .memory(let bytes): .bytes(bytes)
@@ -77,7 +110,7 @@ final class FileForm: Sendable {
   }
 
   /// RFC 9110 §15.3.7: one range as it is, several as a multipart document.
-  func parts(_ ranges: [Range<Int>], type: ContentType, boundary: @autoclosure () -> String) -> Response {
+  private func parts(_ ranges: [Range<Int>], type: ContentType, boundary: @autoclosure () -> String) -> Response {
     var response = Response(.partialContent, fields: fields)
     if let range = ranges.first, ranges.count == 1 {
       response.fields.add("Content-Range", ByteRanges.contentRange(range, of: content.count))

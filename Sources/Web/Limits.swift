@@ -8,6 +8,10 @@ public struct Limits: Sendable {
   public var headers = 100
   // The body.
   public var body = 1 << 20
+  // Files.
+  public var file = 2_147_483_648
+  public var personFiles = 10_737_418_240
+  public var placeFiles = 107_374_182_400
   // Times, in seconds.
   public var handshakeTime = 10
   public var headTime = 15
@@ -58,6 +62,15 @@ public struct Limits: Sendable {
     Entry(
       name: "body", unit: .bytes, meaning: "a request's body, where a route does not say otherwise; else 413",
       path: \.body, range: 1_024...1_073_741_824),
+    Entry(
+      name: "file", unit: .bytes, meaning: "one uploaded file; else 413", path: \.file, range: 1_024...1_099_511_627_776
+    ),
+    Entry(
+      name: "person-files", unit: .bytes, meaning: "all files of one person; else 413", path: \.personFiles,
+      range: 1_024...1_125_899_906_842_624),
+    Entry(
+      name: "place-files", unit: .bytes, meaning: "the files of everyone; else 413", path: \.placeFiles,
+      range: 1_024...1_125_899_906_842_624),
     Entry(
       name: "handshake-time", unit: .seconds, meaning: "the TLS handshake; else the connection is dropped",
       path: \.handshakeTime, range: 1...300),

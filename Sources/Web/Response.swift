@@ -58,6 +58,16 @@ public struct Response {
     return response
   }
 
+  /// A file's bytes, as far as the request's conditions and ranges ask for them. `tag` is another for other bytes.
+  public static func file(
+    _ file: OpenFile, _ type: ContentType, tag: EntityTag, fields: Fields, for request: Request, now: Int64
+  ) throws(Problem) -> Response {
+    // Who could guess the boundary could write a file that looks like several.
+    let boundary = { String(UInt64.random(in: .min ... .max), radix: 16) }
+    return try FileForm(file, type, tag: tag, fields)
+      .answer(to: request, modified: nil, type: type, now: now, boundary: boundary() + boundary())
+  }
+
   /// The length of the body, where it is known before it is sent.
   public var length: Int? {
     switch body {

@@ -90,23 +90,9 @@ public final class StaticFiles: Sendable {
   // MARK: Sending
 
   private func send(_ file: StaticFile, _ request: Request, now: Int64) throws(Problem) -> Response {
-    // RFC 9110 §14.2: ranges are for GET alone. They are of the plain form, whose bytes mean something by themselves.
-    let asksForRange = request.method == .get && request.fields.has("range")
-    let form = asksForRange ? file.plain : file.form(for: request.fields)
-    let current = Preconditions.Current(tag: form.tag, modified: file.modified)
-    let conditions = Preconditions(request.method, request.fields, now: Int(now / 1_000))
-    switch conditions.evaluate(current) {
-    case .notModified: return Response(.notModified, fields: form.unchangedFields)
-    case .failed: throw .preconditionFailed
-    case .proceed: break
-    }
-    guard asksForRange, conditions.allowsRange(current) else { return form.whole }
-    let values = request.fields.all("range")
-    switch ByteRanges(values.count == 1 ? values.first : nil, length: form.content.count) {
-    case .whole: return form.whole
-    case .unsatisfiable: throw .rangeNotSatisfiable(length: form.content.count)
-    case .some(let ranges): return form.parts(ranges, type: file.type, boundary: boundary)
-    }
+    // Ranges are of the plain form, whose bytes mean something by themselves.
+    let form = FileForm.asksForRange(request) ? file.plain : file.form(for: request.fields)
+    return try form.answer(to: request, modified: file.modified, type: file.type, now: now, boundary: boundary)
   }
 
   /// Who could guess it could write a file that looks like several.

@@ -47,9 +47,13 @@ enum ServeCommand {
     try certificates?.makeIfNeeded(names: names(addresses, sockets))
     let loaded = try certificates?.load()
     checkDescriptors(limits)
+    var bounds = Bounds()
+    (bounds.fileBytes, bounds.personFileBytes, bounds.placeFileBytes) = (
+      limits.file, limits.personFiles, limits.placeFiles
+    )
     let publisher = API.publisher()
     let store = try openStore(folder, Folder.migrations(share), complain) { publisher.take($0) }
-    let community = Community(store, publisher: publisher)
+    let community = Community(store, publisher: publisher, bounds: bounds)
     let api = API(community, release: .current, rates: rates)
 
     let endpoints = sockets.map { socket in

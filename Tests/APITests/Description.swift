@@ -61,7 +61,7 @@ struct Description: Sendable {
     }
     guard method != .head else { return }
     let type = answer.fields["content-type"] ?? ""
-    guard let schema = content[type]?["schema"] else { throw Fault(description: "no \(type)") }
+    guard let schema = (content[type] ?? content["*/*"])?["schema"] else { throw Fault(description: "no \(type)") }
     let body =
       type.hasSuffix("json") ? try JSONDecoder().decode(Tree.self, from: Data(answer.body)) : .string(answer.text)
     try check(body, schema, at: "")

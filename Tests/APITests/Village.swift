@@ -51,10 +51,11 @@ final class Village: Sendable {
 
   /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
   static func open(
-    _ way: Way, rates: RateLimits = unlimited, clock: @escaping @Sendable () -> Int64 = ticking,
+    _ way: Way, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
+    clock: @escaping @Sendable () -> Int64 = ticking,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(way, rates, clock)
+    let village = try await Village(way, rates, bounds, clock)
     do {
       try await body(village)
     } catch {
@@ -64,7 +65,9 @@ final class Village: Sendable {
     await village.close()
   }
 
-  private init(_ way: Way, _ rates: RateLimits, _ clock: @escaping @Sendable () -> Int64) async throws {
+  private init(
+    _ way: Way, _ rates: RateLimits, _ bounds: Bounds, _ clock: @escaping @Sendable () -> Int64
+  ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     // A peer that has gone is an error of the write, here as in the daemon.
@@ -79,7 +82,7 @@ final class Village: Sendable {
         delivered.add($0.events)
         publisher.take($0)
       })
-    community = Community(store, publisher: publisher, passwordCost: Self.cheap)
+    community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
     let api = API(community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates)
     let router = Router { routes in api.add(to: &routes) }
     let site = Site(router: router)
@@ -341,7 +344,18 @@ private actor Loop {
       isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
     let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
     var bytes: [UInt8] = []
-    if case .bytes(let content) = response.body { bytes = content }
+    switch response.body {
+    case .bytes(let content): bytes = content
+    case .segments(let segments):
+      for segment in segments {
+        switch segment {
+        case .bytes(let content): bytes += content
+        case .file(let file, let range): bytes += file.read(range) ?? []
+        }
+      }
+    case .none, .stream, .webSocket: break
+    }
+    if method == .head { bytes = [] }
     return Answer(status: response.status.code, fields: response.fields, body: bytes)
   }
 }

@@ -94,6 +94,15 @@ extension Village {
           insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at, unused_since)
           values ($1, $2, $3, 1, $4, 'image', 'image/png', $5, $5)
           """, id, owner, [UInt8](repeating: UInt8(id & 255), count: 32), name, Int(tx.now))
+        try connection.execute(
+          """
+          insert into file_use (owner_id, bytes)
+          select 0, sum(size) from file
+          union all
+          select owner_id, sum(size) from file where true group by owner_id
+          on conflict (owner_id) do update
+          set bytes = excluded.bytes
+          """)
       }
       return id
     }.description

@@ -74,6 +74,7 @@ private let mayBeUnsafe: Set<String> = [
   "Community/Publisher.swift",
   "Storage/BackgroundReaders.swift", "Storage/Backup/Backups.swift", "Storage/DataFolder.swift",
   "Storage/Disk.swift", "Storage/SerialQueue.swift", "Storage/Verification/FileContents.swift",
+  "Storage/Files/BlobWriter.swift", "Storage/Files/PartFile.swift",
   "Storage/Writer.swift",
   "Web/Folder.swift", "Web/OpenFile.swift",
   "Wire/Compression/ZlibStream.swift", "Wire/Text/Bytes.swift", "Wire/WebSocket/WideBytes.swift",

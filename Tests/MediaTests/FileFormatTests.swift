@@ -1,3 +1,4 @@
+import Pictures
 import SeededRandom
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite struct FileFormatTests {
   private static func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
-    Pictures.big(content.count + 8, 4) + Array(name.utf8) + content
+    Photographs.big(content.count + 8, 4) + Array(name.utf8) + content
   }
 
   private static func brands(_ major: String, _ others: String...) -> [UInt8] {
@@ -14,7 +15,7 @@ import Testing
 
   @Test func `a file is what its first bytes say`() {
     let rows: [([UInt8], FileFormat)] = [
-      (Pictures.png(), .png), (Pictures.jpeg(), .jpeg), (Pictures.webp(), .webp),
+      (Photographs.png(), .png), (Photographs.jpeg(), .jpeg), (Photographs.webp(), .webp),
       (Array("GIF87a".utf8), .gif), (Array("GIF89a".utf8), .gif),
       (Self.brands("avif", "mif1"), .avif), (Self.brands("mif1", "avif"), .avif), (Self.brands("heic"), .heic),
       (Self.brands("mif1", "heic"), .heic), (Self.brands("isom", "mp42"), .mp4), (Self.brands("qt  "), .quickTime),
@@ -48,8 +49,8 @@ import Testing
 
   @Test func `sizes stand in the first bytes of some`() {
     let sizes =
-      Self.box("ispe", [0, 0, 0, 0] + Pictures.big(512, 4) + Pictures.big(512, 4))
-      + Self.box("ispe", [0, 0, 0, 0] + Pictures.big(4_032, 4) + Pictures.big(3_024, 4))
+      Self.box("ispe", [0, 0, 0, 0] + Photographs.big(512, 4) + Photographs.big(512, 4))
+      + Self.box("ispe", [0, 0, 0, 0] + Photographs.big(4_032, 4) + Photographs.big(3_024, 4))
     let properties = { (turn: [UInt8]) in
       Self.brands("heic")
         + Self.box(
@@ -59,7 +60,7 @@ import Testing
     }
     let rows: [(FileFormat, [UInt8], PixelSize?)] = [
       (
-        .gif, Array("GIF89a".utf8) + Pictures.little(320, 2) + Pictures.little(200, 2),
+        .gif, Array("GIF89a".utf8) + Photographs.little(320, 2) + Photographs.little(200, 2),
         PixelSize(width: 320, height: 200)
       ),
       (.gif, Array("GIF89a".utf8) + [1], nil), (.gif, Array("GIF89a".utf8) + [0, 0, 0, 0], nil),

@@ -1,3 +1,4 @@
+import Pictures
 import SeededRandom
 import Testing
 
@@ -13,26 +14,32 @@ import Testing
   }
 
   static let rows = [
-    Row(format: .jpeg, bytes: Pictures.jpeg(), served: Pictures.servedJPEG(), isTurned: true),
-    Row(format: .jpeg, bytes: Pictures.jpeg(isLittle: true), served: Pictures.servedJPEG(), isTurned: true),
+    Row(format: .jpeg, bytes: Photographs.jpeg(), served: Photographs.servedJPEG(), isTurned: true),
+    Row(format: .jpeg, bytes: Photographs.jpeg(isLittle: true), served: Photographs.servedJPEG(), isTurned: true),
     Row(
-      format: .jpeg, bytes: Pictures.jpeg(orientation: 3), served: Pictures.servedJPEG(orientation: 3), isTurned: false),
+      format: .jpeg, bytes: Photographs.jpeg(orientation: 3), served: Photographs.servedJPEG(orientation: 3),
+      isTurned: false),
     Row(
-      format: .jpeg, bytes: Pictures.jpeg(orientation: 1), served: Pictures.servedJPEG(orientation: nil),
+      format: .jpeg, bytes: Photographs.jpeg(orientation: 1), served: Photographs.servedJPEG(orientation: nil),
       isTurned: false
     ),
     Row(
-      format: .jpeg, bytes: Pictures.jpeg(orientation: 99), served: Pictures.servedJPEG(orientation: nil),
+      format: .jpeg, bytes: Photographs.jpeg(orientation: 99), served: Photographs.servedJPEG(orientation: nil),
       isTurned: false),
-    Row(format: .png, bytes: Pictures.png(), served: Pictures.servedPNG(), isTurned: true),
+    Row(format: .png, bytes: Photographs.png(), served: Photographs.servedPNG(), isTurned: true),
     Row(
-      format: .png, bytes: Pictures.png(orientation: 1), served: Pictures.servedPNG(orientation: nil), isTurned: false),
-    Row(format: .webp, bytes: Pictures.webp(), served: Pictures.servedWebP(), isTurned: true),
+      format: .png, bytes: Photographs.png(orientation: 1), served: Photographs.servedPNG(orientation: nil),
+      isTurned: false),
+    Row(format: .webp, bytes: Photographs.webp(), served: Photographs.servedWebP(), isTurned: true),
     Row(
-      format: .webp, bytes: Pictures.webp(orientation: 1), served: Pictures.servedWebP(orientation: 1), isTurned: false),
+      format: .webp, bytes: Photographs.webp(orientation: 1), served: Photographs.servedWebP(orientation: 1),
+      isTurned: false),
     Row(
-      format: .webp, bytes: Pictures.riff(Pictures.lossless), served: Pictures.riff(Pictures.lossless), isTurned: false),
-    Row(format: .webp, bytes: Pictures.riff(Pictures.lossy), served: Pictures.riff(Pictures.lossy), isTurned: false),
+      format: .webp, bytes: Photographs.riff(Photographs.lossless), served: Photographs.riff(Photographs.lossless),
+      isTurned: false),
+    Row(
+      format: .webp, bytes: Photographs.riff(Photographs.lossy), served: Photographs.riff(Photographs.lossy),
+      isTurned: false),
   ]
 
   /// What is served of it when it comes in such pieces.
@@ -48,7 +55,7 @@ import Testing
     let (served, size) = try Self.served(row.format, [row.bytes])
     #expect(served == row.served)
     #expect(size == (row.isTurned ? PixelSize(width: 480, height: 640) : PixelSize(width: 640, height: 480)))
-    #expect(!Self.contains(served, Pictures.secret))
+    #expect(!Self.contains(served, Photographs.secret))
     #expect(FileFormat.sniff(row.bytes.span) == row.format && FileFormat.sniff(served.span) == row.format)
   }
 
@@ -82,18 +89,18 @@ import Testing
   }
 
   @Test func `lengths that contradict themselves are refused`() {
-    let short = Pictures.start + [0xff, 0xdb, 0, 1]
-    let secondHeader = Pictures.signature + Pictures.header + Pictures.header
-    let endWithContent = Pictures.signature + Pictures.header + Pictures.chunk("IEND", [1])
-    let noHeader = Pictures.signature + Pictures.chunk("IDAT", [1])
-    let endless = Pictures.signature + Pictures.header + [0xff, 0xff, 0xff, 0xff] + Array("IDAT".utf8)
-    let tooLong = Array("RIFF".utf8) + Pictures.little(20, 4) + Array("WEBPVP8 ".utf8) + Pictures.little(1_000, 4)
-    let oddExtension = Pictures.riff(Pictures.part("VP8X", [0, 0, 0, 0]))
-    let withoutFrame = Pictures.start + Pictures.jfif + Pictures.end
+    let short = Photographs.start + [0xff, 0xdb, 0, 1]
+    let secondHeader = Photographs.signature + Photographs.header + Photographs.header
+    let endWithContent = Photographs.signature + Photographs.header + Photographs.chunk("IEND", [1])
+    let noHeader = Photographs.signature + Photographs.chunk("IDAT", [1])
+    let endless = Photographs.signature + Photographs.header + [0xff, 0xff, 0xff, 0xff] + Array("IDAT".utf8)
+    let tooLong = Array("RIFF".utf8) + Photographs.little(20, 4) + Array("WEBPVP8 ".utf8) + Photographs.little(1_000, 4)
+    let oddExtension = Photographs.riff(Photographs.part("VP8X", [0, 0, 0, 0]))
+    let withoutFrame = Photographs.start + Photographs.jfif + Photographs.end
     let rows: [(FileFormat, [UInt8])] = [
       (.jpeg, short), (.jpeg, withoutFrame), (.jpeg, []), (.png, secondHeader), (.png, endWithContent),
-      (.png, noHeader), (.png, endless), (.png, Pictures.signature), (.webp, tooLong), (.webp, oddExtension),
-      (.webp, Pictures.riff([])), (.webp, Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)),
+      (.png, noHeader), (.png, endless), (.png, Photographs.signature), (.webp, tooLong), (.webp, oddExtension),
+      (.webp, Photographs.riff([])), (.webp, Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)),
     ]
     for (format, bytes) in rows {
       #expect(throws: PictureFilter.Malformed.self, "\(format) \(bytes)") { try Self.served(format, [bytes]) }
@@ -102,21 +109,22 @@ import Testing
 
   @Test func `segments without end cost no memory`() throws {
     var filter = try #require(PictureFilter(.jpeg))
-    _ = try filter.take(Pictures.start)
-    let comment = Pictures.segment(0xfe, [UInt8](repeating: 65, count: 65_533))
+    _ = try filter.take(Photographs.start)
+    let comment = Photographs.segment(0xfe, [UInt8](repeating: 65, count: 65_533))
     for _ in 0..<2_000 { #expect(try filter.take(comment).isEmpty) }
     var chunks = try #require(PictureFilter(.png))
-    _ = try chunks.take(Pictures.signature + Pictures.header + Pictures.big(1 << 30, 4) + Array("tEXt".utf8))
+    _ = try chunks.take(Photographs.signature + Photographs.header + Photographs.big(1 << 30, 4) + Array("tEXt".utf8))
     let piece = [UInt8](repeating: 65, count: 1 << 16)
     for _ in 0..<2_000 { #expect(try chunks.take(piece).isEmpty) }
   }
 
   @Test func `too large a block of Exif goes without being read`() throws {
-    let block = Pictures.exif(orientation: 6) + [UInt8](repeating: 65, count: 70_000)
-    let png = Pictures.signature + Pictures.header + Pictures.chunk("eXIf", block) + Pictures.chunk("IEND", [])
-    let plain = Pictures.signature + Pictures.header + Pictures.chunk("IEND", [])
+    let block = Photographs.exif(orientation: 6) + [UInt8](repeating: 65, count: 70_000)
+    let png =
+      Photographs.signature + Photographs.header + Photographs.chunk("eXIf", block) + Photographs.chunk("IEND", [])
+    let plain = Photographs.signature + Photographs.header + Photographs.chunk("IEND", [])
     #expect(try Self.served(.png, [png]).bytes == plain)
-    let webp = Pictures.riff(Pictures.extended(0x08) + Pictures.lossy + Pictures.part("EXIF", block))
+    let webp = Photographs.riff(Photographs.extended(0x08) + Photographs.lossy + Photographs.part("EXIF", block))
     let served = try Self.served(.webp, [webp]).bytes
     #expect(served.count == webp.count && served.suffix(block.count).allSatisfy { $0 == 0 })
   }

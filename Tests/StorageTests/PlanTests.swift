@@ -82,6 +82,17 @@ import Testing
     _ = try tx.readingParticipants(of: Meadow.room, most: 50)
     _ = try tx.person(called: "ada")
     _ = try tx.owns([ID(1)], Meadow.ada)
+    _ = try tx.keptFile(ID(1))
+    _ = try tx.files(of: Meadow.ada, before: nil, limit: 3)
+    _ = try tx.messages(with: ID(1), limit: 3)
+    _ = try tx.fileUse(of: Meadow.ada)
+    _ = try tx.upload(ID(1))
+    _ = try tx.uploadsUnderWay(of: Meadow.ada)
+    _ = try tx.avatar(of: Meadow.ada)
+    _ = try tx.isAvatar(ID(1))
+    _ = try tx.forums(withIcon: ID(1), limit: 3)
+    _ = try tx.fileLinkKey()
+    _ = try tx.openSession(ID(1))
     try meadow.connection.execute("update forum set slow_seconds = 1")
     try meadow.connection.execute("update conversation set slow_seconds = 1")
     _ = try tx.wait(of: Meadow.ada, in: Meadow.room)
@@ -216,6 +227,27 @@ import Testing
       var erasure = ForumErasure(forum.id, by: Garden.ada)
       while try !tx.eraseMore(&erasure) {}
     }
+    let content = try await garden.store.blobs.writer().finish()
+    try await garden.store.write { tx throws(Refusal) in
+      let draft = FileDraft(name: "x")
+      let room = FileRoom(person: 1, place: 1)
+      let new = NewFile(
+        owner: Garden.ada, draft, content, kind: "text", mimeType: "text/plain", width: nil, height: nil)
+      let file = try tx.add(new, in: room)
+      let preview = NewPreview(content, mimeType: "image/png", width: 1, height: 1)
+      if let kept = try tx.keptFile(file.id) { _ = try tx.setPreview(preview, of: kept, in: room) }
+      guard let ada = try tx.person(Garden.ada) else { throw .notFound }
+      try tx.setAvatar(file.id, of: ada, by: Garden.ada)
+      try tx.setAvatar(nil, of: ada, by: Garden.ada)
+      let upload = try tx.addUpload(draft, size: 1, by: Garden.ada)
+      try tx.note(1, of: upload.id)
+      try tx.removeUpload(upload.id)
+      if let kept = try tx.keptFile(file.id) { try tx.remove(kept) }
+      _ = try tx.removeUnusedFiles(limit: 1)
+      _ = try tx.removeIdleUploads(limit: 1)
+    }
+    _ = try await garden.store.removeLooseContent()
+    try await garden.store.removeStrays()
     let faults = try await garden.store.write { tx throws(Refusal) in
       var group = NewConversation(.group)
       group.participants = [NewParticipant(Garden.ada, .admin), NewParticipant(Garden.grace)]

@@ -70,6 +70,15 @@ extension Garden {
           insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at)
           values ($1, 1, $2, $3, 'rose.txt', 'file', 'text/plain', 1)
           """, id, file.digest, file.size)
+        try connection.execute(
+          """
+          insert into file_use (owner_id, bytes)
+          select 0, sum(size) from file
+          union all
+          select owner_id, sum(size) from file where true group by owner_id
+          on conflict (owner_id) do update
+          set bytes = excluded.bytes
+          """)
       }
     }
     return file

@@ -44,6 +44,7 @@ private final class QuietGarden {
     insert into conversation (id, kind, forum_id, created_by, created_at) values (101, 'room', 100, 1, 1);
     insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at)
     values (102, 1, x'\(digest)', 5, 'rose.txt', 'text', 'text/plain', 1);
+    insert into file_use (owner_id, bytes) values (0, 5), (1, 5);
     insert into attachment (message_id, position, file_id) values (7, 0, 102);
     insert into annotation (type, conversation_id, message_id) values ('com.example.todo', 3, 7);
     insert into hashtag (tag, conversation_id, message_id) values ('food', 3, 7);
@@ -218,6 +219,13 @@ private final class QuietGarden {
     ("update attachment set file_id = 50", "attachments", "message 7 has file 50, which is not there"),
     ("update file set owner_id = 2", "attachments", "message 7 has file 102 of account 2"),
     ("update forum set icon_file_id = 50", "attachments", "forum 100 shows file 50"),
+    (
+      "insert into setting (name, value) values ('icon_file', '50')", "attachments",
+      "the place 0 shows file 50, which is not there"
+    ),
+    ("update file_use set bytes = 4 where owner_id = 0", "file use", "the files of 0 have 5 bytes"),
+    ("delete from file_use where owner_id = 1", "file use", "the sum that is kept says 0"),
+    ("insert into file_use (owner_id, bytes) values (2, 1)", "file use", "the files of 2 have 0 bytes"),
     (
       "delete from participant where conversation_id = 101", "members",
       "account 2 belongs to forum 100, and takes no part in its room"

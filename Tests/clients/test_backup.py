@@ -34,6 +34,7 @@ def fill(data):
         database.execute(
             "insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at) "
             "values (2, 1, ?, 6, 'rose.txt', 'file', 'text/plain', 1)", (bytes.fromhex(digest),))
+        database.execute("insert into file_use (owner_id, bytes) values (0, 6), (1, 6)")
         database.execute("update counter set value = 2 where name = 'id'")
     database.close()
     return path

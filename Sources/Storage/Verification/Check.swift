@@ -16,7 +16,7 @@ struct Check: Sendable {
   /// In an order in which the first fault found is nearest to the cause. `files` comes after them.
   static let ofPicture: [Check] = [
     integrity, constraints, foreignKeys, chains, streams, logAndState, counters, tombstones, seals, sends, references,
-    attachments, members, marks, audit, sanctions, search,
+    attachments, fileUse, members, marks, audit, sanctions, search,
   ]
 
   /// What a copy of a database must pass, whatever its version: quick, where the others take ten times as long.

@@ -123,6 +123,10 @@ extension Check {
       select 'forum', id, icon_file_id
       from forum
       where icon_file_id is not null and not exists (select 1 from file f where f.id = icon_file_id)
+      union all
+      select 'the place', 0, cast(value as integer)
+      from setting
+      where name = 'icon_file' and value <> '' and not exists (select 1 from file f where f.id = cast(value as integer))
       """
     ) { row in "\(try row.text(0)) \(try row.int(1)) shows file \(try row.int(2)), which is not there" }
   }

@@ -1,17 +1,17 @@
 // Pictures made by hand, each part named: what is expected of a filter is the list of the parts that stay.
 
-enum Pictures {
+public enum Photographs {
   /// Words that must not be in what is served.
-  static let secret = Array("48.2082N 16.3738E".utf8)
+  public static let secret = Array("48.2082N 16.3738E".utf8)
 
-  static func big(_ value: Int, _ length: Int) -> [UInt8] {
+  public static func big(_ value: Int, _ length: Int) -> [UInt8] {
     (0..<length).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  static func little(_ value: Int, _ length: Int) -> [UInt8] { big(value, length).reversed() }
+  public static func little(_ value: Int, _ length: Int) -> [UInt8] { big(value, length).reversed() }
 
   /// A block of Exif with a place, a camera and a direction; what stands behind the directory is not read.
-  static func exif(orientation: Int, isLittle: Bool = false) -> [UInt8] {
+  public static func exif(orientation: Int, isLittle: Bool = false) -> [UInt8] {
     let number = { (value: Int, length: Int) in isLittle ? little(value, length) : big(value, length) }
     var bytes = Array((isLittle ? "II" : "MM").utf8) + number(42, 2) + number(8, 4) + number(3, 2)
     bytes += number(0x010f, 2) + number(2, 2) + number(4, 4) + Array("Cam\0".utf8)
@@ -22,30 +22,31 @@ enum Pictures {
 
   // MARK: JPEG
 
-  static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+  public static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
     [0xff, marker] + big(content.count + 2, 2) + content
   }
 
-  static let start: [UInt8] = [0xff, 0xd8]
-  static let end: [UInt8] = [0xff, 0xd9]
-  static let jfif = segment(0xe0, Array("JFIF\0".utf8) + [1, 2, 1, 0, 72, 0, 72, 0, 0])
-  static let colours = segment(0xe2, Array("ICC_PROFILE\0".utf8) + [1, 1] + Array("profile".utf8))
-  static let adobe = segment(0xee, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1])
-  static let table = segment(0xdb, [0] + [UInt8](repeating: 16, count: 64))
-  static let huffman = segment(0xc4, [0] + [UInt8](repeating: 1, count: 16))
-  static let frame = segment(0xc2, [8] + big(480, 2) + big(640, 2) + [1, 1, 0x11, 0])
+  public static let start: [UInt8] = [0xff, 0xd8]
+  public static let end: [UInt8] = [0xff, 0xd9]
+  public static let jfif = segment(0xe0, Array("JFIF\0".utf8) + [1, 2, 1, 0, 72, 0, 72, 0, 0])
+  public static let colours = segment(0xe2, Array("ICC_PROFILE\0".utf8) + [1, 1] + Array("profile".utf8))
+  public static let adobe = segment(0xee, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1])
+  public static let table = segment(0xdb, [0] + [UInt8](repeating: 16, count: 64))
+  public static let huffman = segment(0xc4, [0] + [UInt8](repeating: 1, count: 16))
+  public static let frame = segment(0xc2, [8] + big(480, 2) + big(640, 2) + [1, 1, 0x11, 0])
   /// A scan with a stuffed FF and restart markers in it.
-  static let scan = segment(0xda, [1, 1, 0, 0, 63, 0]) + [1, 2, 0xff, 0x00, 3, 0xff, 0xd0, 4, 0xff, 0xd7, 5, 6, 7]
+  public static let scan =
+    segment(0xda, [1, 1, 0, 0, 63, 0]) + [1, 2, 0xff, 0x00, 3, 0xff, 0xd0, 4, 0xff, 0xd7, 5, 6, 7]
 
   /// The directions that the parts of an EXIF segment of ours have in what is served.
-  static func plainExif(_ orientation: UInt8) -> [UInt8] {
+  public static func plainExif(_ orientation: UInt8) -> [UInt8] {
     segment(
       0xe1,
       Array("Exif\0\0".utf8) + [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]
         + [0, 0, 0, 0])
   }
 
-  static func jpeg(orientation: Int = 6, isLittle: Bool = false) -> [UInt8] {
+  public static func jpeg(orientation: Int = 6, isLittle: Bool = false) -> [UInt8] {
     let exif = segment(0xe1, Array("Exif\0\0".utf8) + exif(orientation: orientation, isLittle: isLittle))
     let words = segment(0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + secret)
     let thumbnail = segment(0xe0, Array("JFXX\0".utf8) + secret)
@@ -55,7 +56,7 @@ enum Pictures {
       + huffman + scan + huffman + comment + scan + end + start + exif + end + secret
   }
 
-  static func servedJPEG(orientation: UInt8? = 6) -> [UInt8] {
+  public static func servedJPEG(orientation: UInt8? = 6) -> [UInt8] {
     start + jfif + (orientation.map(plainExif) ?? []) + colours + adobe + table + frame + huffman + scan + huffman
       + scan
       + end
@@ -63,7 +64,7 @@ enum Pictures {
 
   // MARK: PNG
 
-  static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+  public static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
     big(content.count, 4) + Array(name.utf8) + content + big(Int(checksum(Array(name.utf8) + content)), 4)
   }
 
@@ -76,17 +77,17 @@ enum Pictures {
     return ~crc
   }
 
-  static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-  static let header = chunk("IHDR", big(640, 4) + big(480, 4) + [8, 2, 0, 0, 0])
+  public static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+  public static let header = chunk("IHDR", big(640, 4) + big(480, 4) + [8, 2, 0, 0, 0])
 
-  static func png(orientation: Int = 6) -> [UInt8] {
+  public static func png(orientation: Int = 6) -> [UInt8] {
     signature + header + chunk("tEXt", Array("GPS\0".utf8) + secret) + chunk("iCCP", [1, 2, 3])
       + chunk("eXIf", exif(orientation: orientation)) + chunk("tIME", [7, 234, 11, 22, 0, 0, 0]) + chunk("zTXt", secret)
       + chunk("prVt", secret) + chunk("IDAT", [9, 8, 7, 6]) + chunk("iTXt", secret) + chunk("IDAT", [5, 4])
       + chunk("IEND", []) + secret
   }
 
-  static func servedPNG(orientation: UInt8? = 6) -> [UInt8] {
+  public static func servedPNG(orientation: UInt8? = 6) -> [UInt8] {
     let exif = orientation.map { chunk("eXIf", Array(plainExif($0).dropFirst(10))) } ?? []
     return signature + header + chunk("iCCP", [1, 2, 3]) + exif + chunk("IDAT", [9, 8, 7, 6]) + chunk("IDAT", [5, 4])
       + chunk("IEND", [])
@@ -94,29 +95,29 @@ enum Pictures {
 
   // MARK: WebP
 
-  static func riff(_ chunks: [UInt8]) -> [UInt8] {
+  public static func riff(_ chunks: [UInt8]) -> [UInt8] {
     Array("RIFF".utf8) + little(chunks.count + 4, 4) + Array("WEBP".utf8) + chunks
   }
 
-  static func part(_ name: String, _ content: [UInt8]) -> [UInt8] {
+  public static func part(_ name: String, _ content: [UInt8]) -> [UInt8] {
     Array(name.utf8) + little(content.count, 4) + content + (content.count % 2 == 1 ? [0] : [])
   }
 
   /// 640 × 480.
-  static let lossy = part("VP8 ", [0x30, 1, 0, 0x9d, 0x01, 0x2a] + little(640, 2) + little(480, 2) + [1, 2, 3])
-  static let lossless = part("VP8L", [0x2f] + little(639 | 479 << 14, 4) + [1, 2, 3])
+  public static let lossy = part("VP8 ", [0x30, 1, 0, 0x9d, 0x01, 0x2a] + little(640, 2) + little(480, 2) + [1, 2, 3])
+  public static let lossless = part("VP8L", [0x2f] + little(639 | 479 << 14, 4) + [1, 2, 3])
 
-  static func extended(_ flags: UInt8) -> [UInt8] {
+  public static func extended(_ flags: UInt8) -> [UInt8] {
     part("VP8X", [flags, 0, 0, 0] + little(639, 3) + little(479, 3))
   }
 
-  static func webp(orientation: Int = 6) -> [UInt8] {
+  public static func webp(orientation: Int = 6) -> [UInt8] {
     riff(
       extended(0x2c) + part("ICCP", [1, 2, 3]) + lossy + part("EXIF", exif(orientation: orientation))
         + part("XMP ", secret) + part("mine", secret)) + secret
   }
 
-  static func servedWebP(orientation: UInt8 = 6) -> [UInt8] {
+  public static func servedWebP(orientation: UInt8 = 6) -> [UInt8] {
     let tiff = Array(plainExif(orientation).dropFirst(10))
     let length = exif(orientation: 1).count
     let nothing = [UInt8](repeating: 0, count: secret.count)

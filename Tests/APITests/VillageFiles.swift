@@ -1,0 +1,41 @@
+import Foundation
+import Model
+import Testing
+import Wire
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// Files, really uploaded.
+extension Village {
+  /// Sends bytes as they are, and expects them to be taken.
+  @discardableResult
+  func send(_ bytes: [UInt8], named name: String, by owner: String, _ more: String = "") async throws -> Answer {
+    let answer = try await send(
+      .post, "/files?name=\(name)\(more)", as: owner, bytes, fields: ["Content-Type": "application/octet-stream"])
+    #expect(answer.status == 201 || answer.status == 200, "\(answer.text)")
+    return answer
+  }
+
+  func content(_ file: String, as name: String?, _ fields: Fields = Fields()) async throws -> Answer {
+    try await ask(.get, "/files/\(file)/content", as: name, fields: fields)
+  }
+
+  /// A form of these parts: name, file name, bytes.
+  static func form(_ parts: [(name: String, file: String?, bytes: [UInt8])]) -> (body: [UInt8], fields: Fields) {
+    var body: [UInt8] = []
+    for part in parts {
+      let file = part.file.map { "; filename=\"\($0)\"" } ?? ""
+      body += Array("--edge\r\nContent-Disposition: form-data; name=\"\(part.name)\"\(file)\r\n\r\n".utf8)
+      body += part.bytes + Array("\r\n".utf8)
+    }
+    return (body + Array("--edge--\r\n".utf8), ["Content-Type": "multipart/form-data; boundary=edge"])
+  }
+
+  /// Every file on the disk, by its digest.
+  var stored: Set<String> {
+    let all = FileManager.default.enumerator(atPath: folder + "/files")?.compactMap { $0 as? String } ?? []
+    return Set(all.compactMap { $0.split(separator: "/").last.map(String.init) }.filter { $0.utf8.count == 64 })
+  }
+}
