@@ -102,6 +102,9 @@ where kind = 'topic' and state = 'open';
 create index conversations_of_forum on conversation (forum_id, id) where forum_id is not null;
 create unique index room_of_forum on conversation (forum_id) where kind = 'room';
 create unique index feed_of_user on conversation (owner_id) where kind = 'feed';
+-- What is read by others than those who take part.
+create index conversation_open on conversation (readers, id)
+where readers <> 'listed' and forum_id is null and state = 'open';
 create index conversation_by_type on conversation (type, id) where type is not null;
 
 create table participant (

@@ -174,3 +174,5 @@ create table action (
 ) strict, without rowid;
 
 create index actions_of_user on action (user_id, type, message_at, message_id);
+-- A star is looked up by who set it.
+create index action_by_type on action (type, message_id) where type <> 'star';

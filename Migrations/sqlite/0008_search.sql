@@ -1,8 +1,9 @@
 -- Words, not texts. The table keeps no copy of what it indexed, so removing needs exactly the text that was added;
 -- `search_version` in the settings names the version of the function that prepared it.
+-- `scope` has where a message stands and what it has, `place` the name of the place that it gives.
 -- Marks (M) are parts of words, as in Hindi, where the vowels are marks.
 create virtual table search using fts5 (
-  words, scope,
+  words, scope, place,
   content = '', columnsize = 0, prefix = '1 2 3',
   tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
 );

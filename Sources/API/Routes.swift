@@ -75,6 +75,7 @@ extension API {
     Endpoint(.post, "/conversations/{id}/messages", .person(.write), counts: .sending, postMessage),
     Endpoint(.get, "/conversations/{id}/digest", .anyone, showDigest),
     Endpoint(.get, "/messages", .anyone, showMessages),
+    Endpoint(.get, "/messages/search", .anyone, search),
     Endpoint(.get, "/messages/{id}", .anyone, showMessage),
     Endpoint(.patch, "/messages/{id}", .person(.write), editMessage),
     Endpoint(.delete, "/messages/{id}", .person(.write), deleteMessage),

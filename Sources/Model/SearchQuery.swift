@@ -67,12 +67,25 @@ public struct SearchQuery: Sendable, Hashable {
     self.excluded = excluded
   }
 
-  /// For `match` on a table of FTS5 with the columns `words` and `scope`: what is wanted, in one of the places.
-  public func expression(in scopes: [SearchScope], by author: ID<Account>? = nil) -> String {
-    var expression = "{words} : ((" + wanted.map(\.expression).joined(separator: " AND ") + ")"
-    if !excluded.isEmpty { expression += " NOT (" + excluded.map(\.expression).joined(separator: " OR ") + ")" }
-    expression += ") AND {scope} : (" + scopes.map { "\"\($0.token)\"" }.joined(separator: " OR ") + ")"
-    if let author { expression += " AND {scope} : \"\(SearchScope.token(of: author))\"" }
-    return expression
+  /// For `match` on a table of FTS5 with the columns `words`, `scope` and `place`: what is wanted, in one of the places.
+  /// Of what a message has beside its words it needs all `features`, which are words of the index, and one of `cells`.
+  public static func expression(
+    _ query: SearchQuery?, in scopes: [SearchScope], having features: [String] = [], in cells: [String] = [],
+    at place: SearchQuery? = nil
+  ) -> String {
+    var parts: [String] = []
+    if let query { parts.append("{words} : (\(query.expression))") }
+    if let place { parts.append("{place} : (\(place.expression))") }
+    parts.append("{scope} : (\(anyOf(scopes.map(\.token))))")
+    parts += features.map { "{scope} : \"\($0)\"" }
+    if !cells.isEmpty { parts.append("{scope} : (\(anyOf(cells)))") }
+    return parts.joined(separator: " AND ")
+  }
+
+  private static func anyOf(_ tokens: [String]) -> String { tokens.map { "\"\($0)\"" }.joined(separator: " OR ") }
+
+  private var expression: String {
+    let wanted = "(" + wanted.map(\.expression).joined(separator: " AND ") + ")"
+    return excluded.isEmpty ? wanted : "\(wanted) NOT (\(excluded.map(\.expression).joined(separator: " OR ")))"
   }
 }

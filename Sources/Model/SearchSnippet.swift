@@ -1,3 +1,5 @@
+public import JSON
+
 /// The part of a text that shows best why it was found, in pieces: a client marks those that are hits.
 public struct SearchSnippet: Sendable, Hashable {
   public struct Piece: Sendable, Hashable {
@@ -18,9 +20,10 @@ public struct SearchSnippet: Sendable, Hashable {
   /// How much of a text a snippet shows, in characters.
   public static let length = 160
 
-  public init(of text: String, for query: SearchQuery, length: Int = Self.length) {
-    let words = SearchWord.words(of: text)
-    let hits = query.hits(in: words)
+  /// Without a query it is how the text begins.
+  public init(of text: String, for query: SearchQuery?, length: Int = Self.length) {
+    let words = query == nil ? [] : SearchWord.words(of: text)
+    let hits = query?.hits(in: words) ?? []
     let window = Self.window(of: text, words, hits, length)
     isCutBefore = window.lowerBound > text.startIndex
     isCutAfter = window.upperBound < text.endIndex
@@ -82,5 +85,22 @@ public struct SearchSnippet: Sendable, Hashable {
       }
     }
     return ranges
+  }
+}
+
+extension SearchSnippet: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.array("pieces") { json in
+        for piece in pieces {
+          json.object { json in
+            json.field("text", piece.text)
+            json.field("hit", piece.isHit)
+          }
+        }
+      }
+      json.field("cut_before", isCutBefore)
+      json.field("cut_after", isCutAfter)
+    }
   }
 }

@@ -26,10 +26,12 @@ extension WriteTransaction {
     guard newText != nil || hasOtherFiles else { return message.revision }
     guard message.revision < Self.lastEditableRevision else { throw .conflict }
 
+    if let entry = try searchEntry(of: id) { searchChanges.append(.remove(entry)) }
     try keepRevision(of: message, earlier)
     try markEdited(id, by: editor)
     if let newText { try replaceText(of: message, by: newText) }
     if hasOtherFiles, let attachments { try replaceFiles(of: id, by: attachments) }
+    if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try forgetFingerprint(of: message)
     return try logChange(.messageEdited, of: message, by: editor)
   }
@@ -82,7 +84,6 @@ extension WriteTransaction {
   }
 
   private func replaceText(of message: MessageState, by text: MessageText) throws(Refusal) {
-    if let entry = try searchEntry(of: message.id) { searchChanges.append(.remove(entry)) }
     try run { connection in
       try connection.execute(
         """
@@ -93,7 +94,6 @@ extension WriteTransaction {
     }
     try removeTextRows(of: message.id)
     try addRows(of: text, to: message.id, in: message.conversation)
-    if let entry = try searchEntry(of: message.id) { searchChanges.append(.add(entry)) }
   }
 
   private func replaceFiles(of message: ID<Message>, by files: [ID<File>]) throws(Refusal) {

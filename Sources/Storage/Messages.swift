@@ -48,16 +48,32 @@ extension WriteTransaction {
     if let clientID = message.clientID {
       try remember(.message, by: message.author, clientID, subject: id.number, fingerprint: fingerprint)
     }
-    if !message.isMachineOnly {
-      let entry = SearchEntry(
-        id, text: message.text.markdown, place: message.annotations?.location?.name,
-        conversation: message.conversation, forum: place.forum, author: message.author)
-      searchChanges.append(.add(entry))
-    }
+    if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: place.forum))) }
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
       actor: message.author.number)
     return StoredMessage(id: id, seq: seq, previous: previous, isNew: true)
+  }
+
+  /// The same as would be read of its rows.
+  private func searchEntry(
+    of message: NewMessage, _ id: ID<Message>, in forum: ID<Forum>?
+  ) throws(Refusal) -> SearchEntry {
+    try run { connection in
+      var features = [SearchFeature.author(message.author)]
+      if message.text.entities != nil {
+        features += message.text.hashtags.map { .hashtag($0) } + message.text.mentions.map { .mention($0) }
+        if !message.text.links.isEmpty { features.append(.link) }
+      }
+      if let annotations = message.annotations {
+        features += annotations.types.map { .annotation($0) }
+        features += (annotations.location.map { GeoCell.cells(of: $0) } ?? []).map { .cell($0) }
+      }
+      if !message.attachments.isEmpty { features += try SearchIndex.files(of: id, connection) }
+      return try SearchEntry(
+        id, text: message.text.markdown, place: message.annotations?.location?.name,
+        conversation: message.conversation, forum: forum, features: features)
+    }
   }
 
   func setLastMessage(_ id: ID<Message>, of forum: ID<Forum>) throws(Refusal) {

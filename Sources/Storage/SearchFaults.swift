@@ -45,7 +45,7 @@ struct SearchCheck {
     try connection.execute(
       """
       create virtual table temp.due using fts5 (
-        words, scope, content = '', columnsize = 0,
+        words, scope, place, content = '', columnsize = 0,
         tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
       )
       """)
@@ -85,8 +85,8 @@ struct SearchCheck {
     try SearchIndex.eachEntry(connection) { entry in
       guard isWanted(entry.message) else { return }
       try connection.execute(
-        "insert into temp.due (rowid, words, scope) values ($1, $2, $3)", entry.message,
-        SearchText.prepare(entry.words), entry.scope)
+        "insert into temp.due (rowid, words, scope, place) values ($1, $2, $3, $4)", entry.message,
+        SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.place))
       count += 1
       if count.isMultiple(of: Self.chunk) { try readDue(body) }
     }

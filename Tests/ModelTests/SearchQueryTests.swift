@@ -7,7 +7,7 @@ import Testing
   private static let place = [SearchScope.conversation(ID(9))]
 
   private static func words(_ text: String) throws -> String {
-    let expression = try SearchQuery(text).expression(in: place)
+    let expression = SearchQuery.expression(try SearchQuery(text), in: place)
     let (start, end) = ("{words} : (", ") AND {scope} : (\"c9\")")
     #expect(expression.hasPrefix(start) && expression.hasSuffix(end))
     return String(expression.dropFirst(start.count).dropLast(end.count))
@@ -68,8 +68,11 @@ import Testing
 
   @Test func `the places and the author are part of the expression`() throws {
     let query = try SearchQuery("rose")
-    let expression = query.expression(in: [.conversation(ID(9)), .forum(ID(3))], by: ID(7))
-    #expect(expression == #"{words} : (("rose")) AND {scope} : ("c9" OR "f3") AND {scope} : "a7""#)
+    let expression = SearchQuery.expression(
+      query, in: [.conversation(ID(9)), .forum(ID(3))], having: ["a7"], in: ["g0y1x2"], at: try SearchQuery("cafe"))
+    let words = #"{words} : (("rose")) AND {place} : (("cafe")) AND {scope} : ("c9" OR "f3")"#
+    #expect(expression == words + #" AND {scope} : "a7" AND {scope} : ("g0y1x2")"#)
+    #expect(SearchQuery.expression(nil, in: [.forum(ID(3))]) == #"{scope} : ("f3")"#)
   }
 
   @Test func `outside of its quotes an expression has nothing that was typed`() throws {
@@ -81,7 +84,7 @@ import Testing
       guard let query = try? SearchQuery(String(text)) else { continue }
       var outside = ""
       var isQuoted = false
-      for scalar in query.expression(in: Self.place).unicodeScalars {
+      for scalar in SearchQuery.expression(query, in: Self.place).unicodeScalars {
         if scalar == "\"" { isQuoted.toggle() } else if !isQuoted { outside.unicodeScalars.append(scalar) }
         #expect(scalar != "\0")
       }

@@ -104,8 +104,7 @@ import Testing
         }
         try connection.execute("update account set avatar_file_id = $1 where id = 1", avatar)
       }
-      try tx.attach([ID(attached)], to: edited.id)
-      _ = try tx.edit(edited.id, to: MessageText("two"), by: Garden.ada)
+      _ = try tx.edit(edited.id, to: MessageText("two"), attachments: [ID(attached)], by: Garden.ada)
       _ = try tx.remove(removed.id, by: Garden.grace, reason: "rude")
       _ = try tx.delete(own.id, by: Garden.ada)
     }

@@ -17,6 +17,8 @@ import Testing
     "SCAN public",
     // The rows that were bound.
     "SCAN 2 CONSTANT ROWS",
+    // Words of the index, which finds its rows itself, and places that were bound.
+    "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
     // An index of the open jobs alone, in their order.
     "SCAN job USING INDEX job_open",
   ]
@@ -31,6 +33,8 @@ import Testing
     // of each who is followed as fit a page, in the background. To keep them in order would be a row for each participant
     // and message.
     "as activity", "order by role = 'reader'", "kind = 'feed'\njoin message",
+    // Sorted are one person's own stars, which are kept by when the messages were written.
+    "and a.user_id = $9\ngroup by a.message_id",
     // What the migrator and its checks ask when the store is opened.
     "migration", "sqlite_schema", "pragma",
     // Those who came by one branch of invites, when it is cut off.
@@ -125,6 +129,21 @@ import Testing
     for count in [1, 50, 200] { _ = try tx.heads(of: (1...count).map { .user(ID($0)) }, movedSince: 0) }
     _ = try tx.digest(of: Meadow.room)
     _ = try tx.searchEntry(of: ids[0])
+    for anchor in [nil, ids[0]] {
+      var search = MessageSearch(try SearchQuery("message"), in: [.conversation(Meadow.room)])
+      search.after = anchor
+      _ = try tx.search(search)
+      search.circle = GeoCircle(latitude: 1, longitude: 1, metres: 1)
+      _ = try tx.search(search)
+      (search.query, search.circle) = (nil, nil)
+      for type in ["like", "star"] {
+        search.action = ActionType(type)
+        _ = try tx.search(search)
+      }
+    }
+    _ = try tx.forumStandings(of: Meadow.ada, seeing: [.public])
+    _ = try tx.conversationStandings(of: Meadow.ada, openTo: [.people])
+    _ = try tx.lastMessage(before: 2, in: Meadow.room)
     _ = try tx.people(.follow, of: Meadow.ada, after: nil, limit: 10)
     _ = try tx.followers(of: Meadow.ada, after: nil, limit: 10)
     _ = try tx.relationCount(.mute, of: Meadow.ada)

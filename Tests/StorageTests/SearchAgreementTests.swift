@@ -88,7 +88,7 @@ import Testing
         return mark == "*" ? text + "*" : mark == "\"" ? "\"\(text)\"" : mark + text
       }.joined(separator: " ")
       guard let query = try? SearchQuery(typed) else { continue }
-      let expected = texts.filter { Self.wants(query, $0.text) }.map(\.id).suffix(100)
+      let expected = texts.filter { Self.wants(query, $0.text) }.map(\.id).suffix(MessageSearch.mostHits)
       let found = try garden.found(MessageSearch(query, in: [.conversation(Garden.room)]))
       hits += found.count
       let differing = Set(found).symmetricDifference(expected)

@@ -160,7 +160,7 @@ extension Garden {
     _ = try await garden.post("rose")
     let hers = try await garden.post("rose", by: Garden.grace)
     var search = MessageSearch(try SearchQuery("rose"), in: [.conversation(Garden.room)])
-    search.author = Garden.grace
+    search.features = [.author(Garden.grace)]
     #expect(try garden.found(search) == [hers.id])
     await garden.store.close()
   }

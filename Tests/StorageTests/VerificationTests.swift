@@ -46,6 +46,8 @@ private final class QuietGarden {
     values (102, 1, x'\(digest)', 5, 'rose.txt', 'text', 'text/plain', 1);
     insert into file_use (owner_id, bytes) values (0, 5), (1, 5);
     insert into attachment (message_id, position, file_id) values (7, 0, 102);
+    insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1');
+    insert into search (rowid, words, scope) values (7, 'thorns', 'c3 a1 xfile');
     insert into annotation (type, conversation_id, message_id) values ('com.example.todo', 3, 7);
     insert into hashtag (tag, conversation_id, message_id) values ('food', 3, 7);
     insert into mention (user_id, message_id) values (2, 7);
