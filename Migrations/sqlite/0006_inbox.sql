@@ -3,18 +3,20 @@
 create table inbox (
   id integer primary key,
   user_id integer not null references account (id) on delete cascade,
-  kind text not null,
+  kind text not null check (kind in ('mention', 'reply', 'direct', 'room', 'request', 'report')),
   conversation_id integer,
   message_id integer,
+  report_id integer,
   actor_id integer,
-  detail text not null default '{}',
   created_at integer not null,
   read_at integer
 ) strict;
 
 create index inbox_of_user on inbox (user_id, id);
 create index inbox_unread on inbox (user_id, id) where read_at is null;
-create index inbox_of_message on inbox (message_id) where message_id is not null;
+create index inbox_of_conversation on inbox (user_id, conversation_id, message_id) where read_at is null;
+-- Of one message at most one thing waits for each.
+create unique index inbox_of_message on inbox (message_id, user_id) where message_id is not null;
 
 create table report (
   id integer primary key,

@@ -128,6 +128,9 @@ extension API {
     Endpoint(.get, "/uploads/{id}", .person(.write), showUpload),
     Endpoint(.patch, "/uploads/{id}", .person(.write), bodyLimit: \Bounds.fileBody, continueUpload),
     Endpoint(.delete, "/uploads/{id}", .person(.write), deleteUpload),
+    // What waits for a person.
+    Endpoint(.get, "/inbox", .person(.read), showInbox),
+    Endpoint(.put, "/inbox/read", .person(.write), readInbox),
     // The place.
     Endpoint(.get, "/icon", .anyone, showPlaceIcon),
     Endpoint(.get, "/server", .anyone, showServer),

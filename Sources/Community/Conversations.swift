@@ -235,7 +235,11 @@ extension WriteTransaction {
     for other in others {
       new.participants.append(try invited(other.account, other.role, by: creator, caller, other.field))
     }
-    return (try add(new, by: creator), true)
+    let id = try add(new, by: creator)
+    for participant in new.participants where participant.isRequest {
+      try ring(participant.account, toTake: id, from: creator)
+    }
+    return (id, true)
   }
 
   /// Who refused a conversation may want it after all; nobody else can make them.

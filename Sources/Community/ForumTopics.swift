@@ -37,6 +37,7 @@ extension Community {
         }
         let stored = try tx.post(message)
         try tx.gather(around: message, at: stored.seq)
+        try tx.ring(for: message, stored: stored)
       }
       if let clientID = draft.clientID {
         try tx.remember(.conversation, by: creator, clientID, subject: id.number)

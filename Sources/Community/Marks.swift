@@ -9,7 +9,7 @@ extension Community {
     _ kind: Mark.Kind, in id: ID<Conversation>, to message: ID<Message>, by caller: Caller
   ) async throws(Refusal) -> MarkedConversation {
     let person = try caller.person(for: .write)
-    return try await store.write { tx throws(Refusal) in
+    let (marked, waits) = try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       let (_, standing) = try tx.rights(of: caller, in: id)
       let fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
@@ -17,9 +17,16 @@ extension Community {
         throw .invalid("message_id", .mismatch)
       }
       let mark = try tx.move(kind, of: person, in: id, to: seq)
+      let waits = kind == .read ? try tx.readInbox(of: person, in: id, upTo: message) : false
       guard let own = try tx.conversations([(id, fromSeq)], of: person).first else { throw .notFound }
-      return MarkedConversation(id, mark, unread: own.unread)
+      return (MarkedConversation(id, mark, unread: own.unread), waits)
     }
+    // What has waited for long may be more than one closure reads.
+    var isMore = waits
+    while isMore {
+      isMore = try await store.write { tx throws(Refusal) in try tx.readInbox(of: person, in: id, upTo: message) }
+    }
+    return marked
   }
 
   // MARK: Levels

@@ -44,6 +44,7 @@ extension Community {
       guard stored.isNew else { return try tx.repeated(stored.id, to: caller, bounds) }
       if let probation { try tx.keep(probation, of: author) }
       if standing.kind == .topic { try tx.gather(around: message, at: stored.seq) }
+      try tx.ring(for: message, stored: stored)
       return PostedMessage(message: SeenMessage(message.posted(stored, at: tx.now), status: .delivered), isNew: true)
     }
   }

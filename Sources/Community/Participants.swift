@@ -37,6 +37,7 @@ extension Community {
         let invited = try tx.invited(account, new, by: actor, caller, "user")
         try tx.requireRoom(in: id, bounds)
         try tx.add(invited, to: conversation, fromSeq: conversation.isHistoryVisible ? 1 : nil, by: actor)
+        if invited.isRequest { try tx.ring(account, toTake: id, from: actor) }
       }
       return Participant(account, new)
     }
@@ -57,6 +58,7 @@ extension Community {
         guard Permissions.mayList(from: participant.role, to: nil, in: conversation) else { throw .forbidden }
       }
       try tx.remove(participant, from: conversation, by: actor)
+      try tx.removeRequestFromInbox(of: account, in: id, by: actor)
     }
   }
 
@@ -70,6 +72,7 @@ extension Community {
       guard let request = try tx.request(of: person, in: id) else { throw .notFound }
       if request.isWaiting {
         try tx.takeRequest(of: id, by: person, from: request.from, wasRefused: request.isRefused)
+        try tx.removeRequestFromInbox(of: person, in: id, by: person)
       }
       return try tx.shown(id, to: caller, person, bounds)
     }
@@ -83,6 +86,7 @@ extension Community {
       guard let request = try tx.request(of: person, in: id) else { throw .notFound }
       guard request.isWaiting else { throw .conflict }
       if request.isRefused { return }
+      try tx.removeRequestFromInbox(of: person, in: id, by: person)
       if request.kind == .direct { return try tx.refuseRequest(of: id, by: person, from: request.from) }
       guard let conversation = try tx.conversation(id), let participant = try tx.participant(person, of: id) else {
         throw .notFound

@@ -54,7 +54,10 @@ extension ReadTransaction {
     if case .user(let account) = events.first?.stream {
       for (id, types) in try actions(of: account, on: ids) where types.contains("star") { stars.insert(id) }
     }
+    let waiting = events.filter { $0.kind == .inboxAdded }.map { ID<InboxEntry>($0.subject) }
+    let entries = Dictionary(try inbox(waiting).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     return events.map { event in
+      if event.kind == .inboxAdded { return DeliveredEvent(event, .inbox(entries[ID(event.subject)])) }
       guard event.isOfMessage else { return DeliveredEvent(event, .thing) }
       let id = ID<Message>(event.subject)
       // A star is a mark of one's own, also on what one can no longer read.

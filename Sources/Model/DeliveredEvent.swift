@@ -17,6 +17,8 @@ public struct DeliveredEvent: Sendable {
     case marks(ID<Message>, [Message.ActionCount])
     /// One's own stars, in one's own stream.
     case star(ID<Message>, isSet: Bool)
+    /// What waits for the person; nil where it has gone.
+    case inbox(InboxEntry?)
     /// Something else, to be asked for by its id.
     case thing
     /// About a message from before the viewer's history: only its place is told, so that offsets stay whole.
@@ -41,7 +43,7 @@ extension DeliveredEvent: JSONWritable {
   private var isHidden: Bool {
     switch content {
     case .hidden: true
-    case .message, .marks, .star, .thing: false
+    case .message, .marks, .star, .inbox, .thing: false
     }
   }
 
@@ -63,6 +65,8 @@ extension DeliveredEvent: JSONWritable {
           if isSet { json.object("star") { json in json.field("count", 1) } }
         }
       }
+    case .inbox(let entry?): json.field("data", entry)
+    case .inbox(nil): json.object("data") { json in json.field("id", String(event.subject)) }
     case .thing:
       json.object("data") { json in
         json.field("id", String(event.subject))

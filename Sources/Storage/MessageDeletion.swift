@@ -27,6 +27,7 @@ extension WriteTransaction {
   ) throws(Refusal) -> Int {
     if let entry = try searchEntry(of: message.id) { searchChanges.append(.remove(entry)) }
     try removeRows(of: message.id)
+    try removeFromInboxes(message.id, by: actor)
     try detachFiles(of: message.id)
     try forgetFingerprint(of: message)
     try run { connection in

@@ -62,17 +62,20 @@ extension WriteTransaction {
       }
     }
     for notice in seal.notices {
-      try run { connection in
-        // Whoever it waited for may be gone by now.
+      // Whoever it waited for may be gone by now, and what waits for many may not be gone yet.
+      let isBack = try run { connection in
         try connection.execute(
           """
-          insert into inbox (id, user_id, kind, conversation_id, message_id, actor_id, detail, created_at, read_at)
-          select $1, id, $2, $3, $4, $5, $6, $7, $8
+          insert into inbox (id, user_id, kind, conversation_id, message_id, actor_id, created_at, read_at)
+          select $1, id, $2, $3, $4, $5, $6, $7
           from account
-          where id = $9
-          """, notice.id, notice.kind, notice.conversation, id.number, notice.actor, notice.detail, notice.createdAt,
-          notice.readAt, notice.person)
+          where id = $8 and state = 'active'
+          on conflict (message_id, user_id) where message_id is not null do nothing
+          """, notice.id, notice.kind, notice.conversation, id.number, notice.actor, notice.createdAt, notice.readAt,
+          notice.person) == 1
       }
+      guard isBack else { continue }
+      try log(.inboxAdded, in: .user(ID(notice.person)), subject: notice.id, revision: 0, actor: notice.actor ?? 0)
     }
   }
 }

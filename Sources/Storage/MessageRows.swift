@@ -71,14 +71,13 @@ extension WriteTransaction {
     }
   }
 
-  /// All but its files, and what waits in an inbox because of it.
+  /// All but its files.
   func removeRows(of message: ID<Message>) throws(Refusal) {
     try removeTextRows(of: message)
     try run { connection in
       try connection.execute("delete from annotation where message_id = $1", message.number)
       try connection.execute("delete from location where message_id = $1", message.number)
       try connection.execute("delete from revision where message_id = $1", message.number)
-      try connection.execute("delete from inbox where message_id = $1", message.number)
     }
   }
 }

@@ -24,7 +24,6 @@ struct Seal {
     let kind: String
     let conversation: Int?
     let actor: Int?
-    let detail: String
     let createdAt: Int
     let readAt: Int?
   }
@@ -139,7 +138,6 @@ extension Seal.Notice: JSONWritable, JSONReadable {
       json.field("kind", kind)
       json.field("conversation", conversation)
       json.field("actor", actor)
-      json.field("detail", detail)
       json.field("created_at", createdAt)
       json.field("read_at", readAt)
     }
@@ -152,7 +150,6 @@ extension Seal.Notice: JSONWritable, JSONReadable {
     kind = try object.string("kind")
     conversation = try object.optional("conversation")
     actor = try object.optional("actor")
-    detail = try object.string("detail")
     createdAt = try object.int("created_at")
     readAt = try object.optional("read_at")
     try object.finish()

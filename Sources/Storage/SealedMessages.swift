@@ -128,16 +128,16 @@ extension WriteTransaction {
       }
       seal?.notices = try connection.all(
         """
-        select id, user_id, kind, conversation_id, actor_id, detail, created_at, read_at
+        select id, user_id, kind, conversation_id, actor_id, created_at, read_at
         from inbox
         where message_id = $1
-        order by id
-        """, id.number
+        order by user_id
+        limit $2
+        """, id.number, Self.inboxChunk
       ) { row in
         Seal.Notice(
           id: try row.int(0), person: try row.int(1), kind: try row.text(2), conversation: try row.optionalInt(3),
-          actor: try row.optionalInt(4), detail: try row.text(5), createdAt: try row.int(6),
-          readAt: try row.optionalInt(7))
+          actor: try row.optionalInt(4), createdAt: try row.int(5), readAt: try row.optionalInt(6))
       }
       return seal
     }

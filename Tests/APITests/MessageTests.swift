@@ -22,7 +22,8 @@ import Testing
       }
       let said = try #require(answer)
       #expect(said.status == 201, "\(said.text)")
-      #expect(events == ["message.created conversation:\(room) #1"])
+      let linus = village.id("linus")
+      #expect(events == ["message.created conversation:\(room) #1", "inbox.added user:\(linus)"])
       #expect(said["conversation_id"] == room && said["author_id"] == village.id("grace"))
       #expect(said["client_id"] == "one" && said.int("seq") == 1 && said.isNull("previous_message"))
       #expect(said["text"] == "🍕 party! #Food @Linus https://example.org @nobody.here")
@@ -251,9 +252,10 @@ import Testing
           "message.created conversation:\(topic) #1", "participant.joined conversation:\(topic)",
           "conversation.created user:\(grace)", "level.changed user:\(grace)",
           "participant.joined conversation:\(topic)", "conversation.created user:\(linus)",
+          "inbox.added user:\(linus)",
         ])
       let second = try await village.events { try await village.say("again @linus", in: topic, as: "grace") }
-      #expect(second == ["message.created conversation:\(topic) #1"])
+      #expect(second == ["message.created conversation:\(topic) #1", "inbox.added user:\(linus)"])
       let mentions = try await village.rows("select '' || user_id from mention group by user_id order by user_id")
       #expect(mentions == [grace, linus])
     }

@@ -168,7 +168,7 @@ import Testing
     let edited = try await garden.post("first \(Secret.edited.rawValue)").id
     let annotated = try await garden.post(Garden.message(saying: Secret.annotation.rawValue))
     let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
-    try await garden.react(to: text, saying: Secret.long.rawValue)
+    try await garden.react(to: text, saying: Secret.long.rawValue, copyKeptFor: 300_000)
     var placed = NewMessage(conversation: Garden.room, author: Garden.ada, text: "here")
     placed.annotations = MessageAnnotations(
       json: "[]", types: [], location: Location(name: Secret.place.rawValue, latitude: 0, longitude: 0))

@@ -62,7 +62,9 @@ extension Garden {
   }
 
   /// What others make of a message: a mark, a notice in an inbox, a report with a copy.
-  func react(to message: ID<Message>, saying word: String) async throws(Refusal) {
+  func react(
+    to message: ID<Message>, saying word: String, copyKeptFor time: Int = 1_000
+  ) async throws(Refusal) {
     try await write { tx throws(Refusal) in
       let notice = tx.nextID()
       let report = tx.nextID()
@@ -74,14 +76,14 @@ extension Garden {
           """, message.number)
         try connection.execute(
           """
-          insert into inbox (id, user_id, kind, conversation_id, message_id, actor_id, detail, created_at, read_at)
-          values ($1, 2, 'mention', 3, $2, 1, $3, 5, 6)
-          """, notice, message.number, #"{"says":"\#(word)"}"#)
+          insert into inbox (id, user_id, kind, conversation_id, message_id, actor_id, created_at, read_at)
+          values ($1, 2, 'mention', 3, $2, 1, 5, 6)
+          """, notice, message.number)
         try connection.execute(
           """
           insert into report (id, reporter_id, message_id, reason, copy, copy_until, created_at)
           values ($1, 2, $2, 'weeds', $3, $4, 5)
-          """, report, message.number, "copy of \(word)", Int(tx.now) + 1_000)
+          """, report, message.number, "copy of \(word)", Int(tx.now) + time)
       }
     }
   }

@@ -141,6 +141,8 @@ import Testing
         _ = try tx.search(search)
       }
     }
+    for isUnread in [false, true] { _ = try tx.inbox(of: Meadow.ada, isUnread: isUnread, limit: 3) }
+    for count in [1, 50, 200] { _ = try tx.inbox((1...count).map { ID($0) }) }
     _ = try tx.forumStandings(of: Meadow.ada, seeing: [.public])
     _ = try tx.conversationStandings(of: Meadow.ada, openTo: [.people])
     _ = try tx.lastMessage(before: 2, in: Meadow.room)
@@ -275,6 +277,11 @@ import Testing
       try tx.remove(Participant(Garden.ada, .admin), from: made, by: Garden.ada)
       _ = try tx.move(.read, of: Garden.grace, in: Garden.room, to: 1)
       _ = try tx.tellOwedReceipts(limit: 1)
+      try tx.addToInbox(.mention, of: Garden.grace, in: Garden.room, message: ID(9), by: Garden.ada)
+      _ = try tx.readInbox(of: Garden.grace, in: Garden.room, upTo: ID(9))
+      _ = try tx.readInbox(of: Garden.grace, upTo: ID(9))
+      try tx.removeRequestFromInbox(of: Garden.grace, in: Garden.room, by: Garden.ada)
+      try tx.removeFromInboxes(ID(9), by: Garden.ada)
       try tx.setLevel(.nothing, of: Garden.grace, in: id)
       return try tx.run { connection in
         #expect(connection.keptStatements.count > 40)

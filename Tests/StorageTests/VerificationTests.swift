@@ -185,6 +185,14 @@ private final class QuietGarden {
       "message 5 is deleted, and an attachment of it is left"
     ),
     (
+      "insert into inbox (id, user_id, kind, conversation_id, message_id, created_at) values (9, 2, 'reply', 3, 5, 1)",
+      "tombstones", "message 5 is deleted, and entry 9 of an inbox is about it"
+    ),
+    (
+      "insert into inbox (id, user_id, kind, conversation_id, message_id, created_at) values (9, 2, 'reply', 8, 4, 1)",
+      "references", "entry 9 of an inbox is about message 4, which is not there"
+    ),
+    (
       "update revision set revision = 2", "tombstones",
       "message 4 is at revision 2, and has an earlier text of revision 2"
     ),

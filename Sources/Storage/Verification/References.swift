@@ -83,6 +83,15 @@ extension Check {
     ) { row in
       "the mark \(try row.text(1)) of account \(try row.int(2)) has another time than message \(try row.int(0))"
     }
+    try examination.expectNone(
+      """
+      select i.id, i.message_id
+      from inbox i
+      left join message m on m.id = i.message_id
+      where i.message_id is not null and (m.id is null or i.conversation_id is not m.conversation_id)
+      order by i.id
+      """
+    ) { row in "entry \(try row.int(0)) of an inbox is about message \(try row.int(1)), which is not there" }
     examination.count(try examination.number("select count(*) from forum"), "forums")
     examination.count(try examination.number("select count(*) from message where reply_to is not null"), "replies")
     examination.count(try examination.number("select count(*) from mention"), "mentions")

@@ -23,6 +23,20 @@ extension Check {
       order by m.id
       """
     ) { row in "message \(try row.int(0)) is deleted, and \(try row.text(1)) of it is left" }
+    // What waits for many goes in a job.
+    try examination.expectNone(
+      """
+      select i.id, m.id
+      from inbox i
+      join message m on m.id = i.message_id
+      where m.deletion is not null and not exists (
+        select 1
+        from job j
+        where j.kind = 'inbox-removal' and j.subject = m.id and j.finished_at is null
+      )
+      order by i.id
+      """
+    ) { row in "message \(try row.int(1)) is deleted, and entry \(try row.int(0)) of an inbox is about it" }
     try examination.expectNone(
       """
       select r.message_id, r.revision, m.revision
