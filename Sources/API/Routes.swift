@@ -131,6 +131,7 @@ extension API {
     // What waits for a person.
     Endpoint(.get, "/inbox", .person(.read), showInbox),
     Endpoint(.put, "/inbox/read", .person(.write), readInbox),
+    Endpoint(.get, "/unread", .person(.read), showUnread),
     // The place.
     Endpoint(.get, "/icon", .anyone, showPlaceIcon),
     Endpoint(.get, "/server", .anyone, showServer),

@@ -58,7 +58,7 @@ extension ReadTransaction {
   }
 
   /// Copies that a move has made count nowhere, and what those wrote whom the person mutes or blocks.
-  func unread(
+  public func unread(
     of person: ID<Account>, in conversation: ID<Conversation>, after seq: Int
   ) throws(Refusal) -> Int {
     try run { connection in

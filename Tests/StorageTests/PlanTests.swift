@@ -143,6 +143,10 @@ import Testing
     }
     for isUnread in [false, true] { _ = try tx.inbox(of: Meadow.ada, isUnread: isUnread, limit: 3) }
     for count in [1, 50, 200] { _ = try tx.inbox((1...count).map { ID($0) }) }
+    _ = try tx.heardConversations(of: Meadow.ada)
+    _ = try tx.followedForums(of: Meadow.ada)
+    _ = try tx.newTopics(in: ID(6), for: Meadow.ada)
+    _ = try tx.firstUnread(of: Meadow.ada, in: Meadow.room, after: 0)
     _ = try tx.forumStandings(of: Meadow.ada, seeing: [.public])
     _ = try tx.conversationStandings(of: Meadow.ada, openTo: [.people])
     _ = try tx.lastMessage(before: 2, in: Meadow.room)
