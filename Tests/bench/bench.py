@@ -198,11 +198,17 @@ def search(stack):
     folder = planted(1_000_000)
     asked = {
         "a common word": ["the"], "a rare word": ["baguwace"], "th*": ["th*"], "t*": ["t*"],
-        "a common word in three small conversations": ["the", "--small"],
+        "a common word in three small conversations": ["the", "--small"], "a hashtag": ["the", "--hashtag"],
     }
     results = compare_each({name: store("search", folder, "--query", *words) for name, words in asked.items()})
     for name, result in results.items():
         yield Row("search in a million", name, **asdict(result), most_ms=100)
+
+
+def inbox(stack):
+    """What waits for one of 2,000 people among a million messages: fifty entries, and how many are unread."""
+    results = compare_each({"parley": store("inbox", planted(1_000_000))})
+    yield Row("an inbox in a million", "parley", **asdict(results["parley"]), most_ms=100)
 
 
 def opening(stack):
@@ -212,9 +218,12 @@ def opening(stack):
 
 
 def growth(stack):
-    """Posts and pages in conversations of a thousand to a million messages."""
+    """Posts, pages, searches and inboxes with a thousand to a million messages."""
     folders = {count: stack.enter_context(copied(count)) for count in (1_000, 10_000, 100_000, 1_000_000)}
-    for scenario, arguments in {"posts, 64 writers": ["post"], "a page": ["page", "--from", "middle"]}.items():
+    for scenario, arguments in {
+        "a search": ["search", "--query", "the"], "a hashtag": ["search", "--hashtag"], "an inbox": ["inbox"],
+        "a page": ["page", "--from", "middle"], "posts, 64 writers": ["post"],
+    }.items():
         action, *options = arguments
         results = compare_each(
             {f"{count:,} messages": store(action, folder, *options) for count, folder in folders.items()})
@@ -226,7 +235,7 @@ idle_bytes = {}
 SCENARIOS = {
     "json": small_json, "static": static_file, "pipelining": pipelining,
     "echo": echo, "broadcast": broadcast, "idle": idle, "tls": tls, "generator": generator,
-    "post": post, "page": page, "search": search, "open": opening, "growth": growth,
+    "post": post, "page": page, "search": search, "inbox": inbox, "open": opening, "growth": growth,
 }
 
 

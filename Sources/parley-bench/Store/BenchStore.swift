@@ -3,7 +3,8 @@ import Networking
 import SQLite
 import Storage
 
-/// A data folder for measuring: 64 people who write, one long conversation, eight busy ones and three small ones.
+/// A data folder for measuring: 64 people who write and 1,936 who read, one long conversation, eight busy ones and three
+/// small ones.
 struct BenchStore {
   let store: Store
 
@@ -11,7 +12,12 @@ struct BenchStore {
   static let long = ID<Conversation>(65)
   static let busy = (66...73).map { ID<Conversation>($0) }
   static let small = (74...76).map { ID<Conversation>($0) }
+  static let readers = (77...2_012).map { ID<Account>($0) }
   private static let messagesInSmall = 300
+  /// One message of so many waits for somebody, and one of so many has the hashtag.
+  private static let messagesToEntry = 10
+  private static let messagesToHashtag = 1_000
+  static let hashtag = "harvest"
   /// How many messages one closure of the planting posts, and how many closures wait at once.
   private static let atOnce = 100
   private static let planters = 16
@@ -48,7 +54,7 @@ struct BenchStore {
     defer { connection.close() }
     let now = Int(milliseconds())
     try connection.transaction {
-      for person in people {
+      for person in people + readers {
         try connection.execute(
           """
           insert into account (id, name, name_key, role, state, created_at)
@@ -62,7 +68,7 @@ struct BenchStore {
           values ($1, 'group', $2, $3)
           """, place.number, people[0].number, now)
       }
-      try connection.execute("update counter set value = $1 where name = 'id'", small[2].number)
+      try connection.execute("update counter set value = $1 where name = 'id'", readers[readers.count - 1].number)
     }
   }
 
@@ -76,7 +82,16 @@ struct BenchStore {
           while rest > 0 {
             let messages = (0..<min(rest, atOnce)).map { _ in message(in: place, &phrases) }
             rest -= messages.count
-            try await store.write { tx throws(Refusal) in for message in messages { _ = try tx.post(message) } }
+            let listener = phrases.number(below: people.count + readers.count)
+            try await store.write { tx throws(Refusal) in
+              for (number, message) in messages.enumerated() {
+                let posted = try tx.post(message)
+                guard number.isMultiple(of: messagesToEntry) else { continue }
+                let all = people + readers
+                try tx.addToInbox(
+                  .mention, of: all[(listener + number) % all.count], in: place, message: posted.id, by: message.author)
+              }
+            }
           }
         }
       }
@@ -85,9 +100,14 @@ struct BenchStore {
   }
 
   private static func message(in place: ID<Conversation>, _ phrases: inout Phrases) -> NewMessage {
-    NewMessage(
+    var message = NewMessage(
       conversation: place, author: people[phrases.number(below: people.count)], clientID: phrases.clientID(),
       text: phrases.text())
+    if phrases.number(below: messagesToHashtag) == 0 {
+      message.text.entities = #"{"mentions":[],"hashtags":[],"links":[]}"#
+      message.text.hashtags = [hashtag]
+    }
+    return message
   }
 
   // MARK: Posting

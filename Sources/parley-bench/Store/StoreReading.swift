@@ -30,17 +30,35 @@ extension BenchStore {
     }
   }
 
-  /// Fifty hits, newest first; every second time from somewhere on.
-  func search(_ text: String, in places: [ID<Conversation>], seconds: Double) throws -> Histogram {
+  /// Fifty hits, newest first; every second time from somewhere on. Without words, of the hashtag.
+  func search(_ text: String?, in places: [ID<Conversation>], seconds: Double) throws -> Histogram {
     let reader = store.reader()
     let latest = try reader.read { picture throws(Refusal) in try picture.messages(MessageQuery(Self.long)) }.newest
     var phrases = Phrases(seed: 1)
-    var search = MessageSearch(try SearchQuery(text), in: places.map { .conversation($0) })
+    let scopes = places.map { SearchScope.conversation($0) }
+    var search = MessageSearch(try text.map { try SearchQuery($0) }, in: scopes)
+    if text == nil { search.features = [.hashtag(Self.hashtag)] }
     search.limit = 50
     return try Self.repeated(seconds) {
       search.before = search.before == nil ? ID(phrases.number(below: latest)) : nil
       let query = search
       _ = try reader.read { picture throws(Refusal) in try picture.search(query) }
+    }
+  }
+
+  /// What waits for somebody: fifty entries with their messages, and how many are unread.
+  func inbox(seconds: Double) throws -> Histogram {
+    let reader = store.reader()
+    var phrases = Phrases(seed: 1)
+    let all = Self.people + Self.readers
+    return try Self.repeated(seconds) {
+      let person = all[phrases.number(below: all.count)]
+      let count = try reader.read { picture throws(Refusal) in
+        let page = try picture.inbox(of: person, limit: 50)
+        _ = try picture.messages(page.compactMap(\.message))
+        return try picture.inbox(of: person, isUnread: true, limit: InboxCounts.most).count
+      }
+      guard count > 0 else { throw LoadError(description: "Nothing waits for person \(person).") }
     }
   }
 

@@ -4,7 +4,7 @@ import Networking
 /// What the store does, without sockets, in a data folder that `plant` has made.
 struct StoreScene {
   private enum Name: String, CaseIterable {
-    case plant, post, page, search, open
+    case plant, post, page, search, inbox, open
   }
 
   private let name: Name
@@ -14,7 +14,7 @@ struct StoreScene {
 
   init(_ words: [String]) throws {
     arguments = try Arguments(
-      words, options: ["messages", "writers", "from", "query", "seconds"], flags: ["small", "json"])
+      words, options: ["messages", "writers", "from", "query", "seconds"], flags: ["small", "hashtag", "json"])
     guard arguments.values.count == 2, let name = Name(rawValue: arguments.values[0]) else {
       let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
       throw UsageError("store needs what to do, one of \(names), and a folder.")
@@ -31,7 +31,7 @@ struct StoreScene {
     case .open:
       let start = Clock.monotonic()
       report(try await BenchStore.open(folder, seconds: seconds), since: start)
-    case .post, .page, .search:
+    case .post, .page, .search, .inbox:
       let bench = try BenchStore(folder)
       let start = Clock.monotonic()
       report(try await measure(bench), since: start)
@@ -48,7 +48,10 @@ struct StoreScene {
       return try bench.page(place, seconds: seconds)
     case .search:
       let places = arguments.has("small") ? BenchStore.small : [BenchStore.long] + BenchStore.small
-      return try bench.search(arguments.text("query") ?? "the", in: places, seconds: seconds)
+      let query = arguments.has("hashtag") ? nil : arguments.text("query") ?? "the"
+      return try bench.search(query, in: places, seconds: seconds)
+    case .inbox:
+      return try bench.inbox(seconds: seconds)
     case .post, .plant, .open:
       let writers = try arguments.integer("writers", in: 1...4_096, or: 64)
       return try await bench.post(writers: writers, seconds: seconds)
