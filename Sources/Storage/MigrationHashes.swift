@@ -11,21 +11,21 @@ enum MigrationHashes {
       hash: "3759d9e172772912baef33c4dcddd0cf0646af5096a186c7a4229a501ea1b312"),
     Migration(
       number: 3, name: "places_to_talk",
-      hash: "4b945746ec57e7bbe37d6e12c858adb0d0bcd5acc594c53923115e006e737dbb"),
+      hash: "5b401965cf78dc6fa5266f0b4bf47c99985d1d893f43a8191276aa1f341e3faa"),
     Migration(
       number: 4, name: "messages",
-      hash: "dee7bee639347f79dddf39224d879d61d829b001b7a83b041e6461de166d3304"),
+      hash: "5683c3e33ad6239240ab28fd1fe4b60b110156bd5a1724bf2328a6add0cf4314"),
     Migration(
       number: 5, name: "files",
       hash: "22293d206017e14e3a13656b904987ec36021f7e572227403eaff6062c7e0614"),
     Migration(
       number: 6, name: "inbox",
-      hash: "f031d6804bb92f799cab0066cc40a2012f0cff31f48793c60064442cbecc6667"),
+      hash: "ce90886158c0aee7e0c710f2c1db44eb9b6bd4d31b228ba9463e375676ab91bb"),
     Migration(
       number: 7, name: "events",
       hash: "e1e40d44f9484363c6f48cf80faf33bded9542b6ce9ccd172f59859487ce0049"),
     Migration(
       number: 8, name: "search",
-      hash: "45ef8a39a64e5fbb649e03d15fb47e1a9f7269200301c62da45e36b5799a2ae8"),
+      hash: "72f58fa7e5c7425aae06e486a3dadf61987b2a1745961a1936263a60136296f5"),
   ]
 }

@@ -58,7 +58,8 @@ import Testing
           #expect(taken.status == 200 && taken.bool("request") == false)
         }
       }
-      #expect(events == ["relation.changed user:\(village.id("linus"))"])
+      let linus = village.id("linus")
+      #expect(events == ["relation.changed user:\(linus)", "inbox.read user:\(linus)"])
       try await village.expect(204, .post, path + "/typing", as: "linus")
       // What was taken is not refused any more, and nothing waits for who asked, or for anybody else.
       try await village.expect(409, .delete, path + "/request", as: "linus")
@@ -82,7 +83,7 @@ import Testing
       }
       #expect(
         refused == [
-          "relation.changed user:\(linus)", "conversation.removed conversation:\(id) #2",
+          "inbox.read user:\(linus)", "relation.changed user:\(linus)", "conversation.removed conversation:\(id) #2",
           "conversation.removed user:\(grace)", "conversation.removed user:\(linus)",
         ])
       for name in ["grace", "linus"] {
@@ -116,8 +117,11 @@ import Testing
       let events = try await village.events {
         try await village.expect(204, .delete, path + "/request", as: "linus")
       }
+      let linus = village.id("linus")
       #expect(
-        events == ["participant.left conversation:\(id)", "conversation.removed user:\(village.id("linus"))"])
+        events == [
+          "inbox.read user:\(linus)", "participant.left conversation:\(id)", "conversation.removed user:\(linus)",
+        ])
       try await village.expect(404, .delete, path + "/request", as: "linus")
     }
   }
