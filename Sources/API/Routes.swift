@@ -116,7 +116,7 @@ extension API {
     Endpoint(.get, "/users/{id}/feed", .anyone, showFeed),
     Endpoint(.get, "/timeline", .person(.read), showTimeline),
     // Files.
-    Endpoint(.post, "/files", .person(.write), bodyLimit: \Bounds.fileBody, uploadFile),
+    Endpoint(.post, "/files", .person(.write), bodyLimit: \Bounds.fileBody, takesQuery: true, uploadFile),
     Endpoint(.get, "/files", .anyone, listFiles),
     Endpoint(.get, "/files/{id}", .anyone, showFile),
     Endpoint(.delete, "/files/{id}", .person(.write), deleteFile),

@@ -34,12 +34,15 @@ public final class FileIntake {
     if first.count >= FileFormat.bytesToSniff { try await begin() }
   }
 
-  /// All has come: it is on the disk, and waits for a row that names it.
-  func finish() async throws(Refusal) -> TakenContent {
+  /// All has come: it is on the disk, and waits for a row that names it. What `check` refuses is not kept.
+  func finish(
+    _ check: (FileFormat, PixelSize?) throws(Refusal) -> Void = { _, _ in }
+  ) async throws(Refusal) -> TakenContent {
     if format == nil { try await begin() }
     var size = firstSize
     if let filter { size = try Self.checked { () throws(PictureFilter.Malformed) in try filter.finish() } }
     guard let format else { throw .unavailable }
+    try check(format, size)
     return TakenContent(content: try await writer.finish(), format: format, size: size)
   }
 

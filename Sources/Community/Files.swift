@@ -197,13 +197,14 @@ extension WriteTransaction {
 extension FileIntake {
   /// A picture that browsers show, within its bounds.
   func finishedPreview(_ bounds: Bounds) async throws(Refusal) -> NewPreview {
-    let taken = try await finish()
-    guard taken.format.isPicture, let size = taken.size else { throw .invalid("preview", .invalid) }
-    guard max(size.width, size.height) <= bounds.previewSide else {
-      throw .invalid("preview", .tooLong(limit: bounds.previewSide))
+    let taken = try await finish { format, size throws(Refusal) in
+      guard format.isPicture, let size else { throw .invalid("preview", .invalid) }
+      guard max(size.width, size.height) <= bounds.previewSide else {
+        throw .invalid("preview", .tooLong(limit: bounds.previewSide))
+      }
     }
-    return NewPreview(
-      taken.content, mimeType: taken.format.mimeType, width: size.width, height: size.height)
+    guard let size = taken.size else { throw .unavailable }
+    return NewPreview(taken.content, mimeType: taken.format.mimeType, width: size.width, height: size.height)
   }
 }
 

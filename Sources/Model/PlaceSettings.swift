@@ -74,7 +74,7 @@ extension PlaceSettings: JSONReadable {
     mayCreateForums = try object.word("may_create_forums")
     hasDiscovery = try object.bool("discovery")
     newcomers = try object.optional("newcomers") ?? newcomers
-    cutsMetadata = try object.bool("cut_metadata")
+    cutsMetadata = try object.optional("cut_metadata") ?? cutsMetadata
     icon = try object.optional("icon_file")
     revision = try object.int("revision", in: 1...Int.max)
   }

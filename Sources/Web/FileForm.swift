@@ -100,7 +100,7 @@ final class FileForm: Sendable {
     }
   }
 
-  private var whole: Response {
+  var whole: Response {
     let body: Response.Body =
       switch content {
       case .memory(let bytes): .bytes(bytes)

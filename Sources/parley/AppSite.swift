@@ -33,10 +33,12 @@ struct AppSite: Sendable {
   }
 
   private func file(_ path: String) -> Handler {
-    { [files] request, context throws(Problem) in
+    let files = files
+    @Sendable func answer(_ request: Request, _ context: Context) async throws(Problem) -> Response {
       var request = request
       request.head.target = Target(path: path)
       return try await files.answer(request, context)
     }
+    return answer
   }
 }
