@@ -191,6 +191,10 @@ import Testing
     ("update migration set hash = 'x' where number = 3", "another migration"),
     ("create trigger evil after update on setting begin delete from message; end", "triggers"),
     ("create view evil as select 1", "triggers or views"),
+    (
+      "drop trigger audit_is_not_changed; create trigger audit_is_not_changed after update on audit begin delete from message; end",
+      "triggers"
+    ),
     ("update message set previous_message = 1 where seq = 3", "and names 1"),
     ("update conversation set last_seq = 21", "ends with message"),
     ("update message set author_id = 99 where seq = 3", "account"),

@@ -92,11 +92,10 @@ struct Restoration {
     } catch {
       throw BackupDamage.badDatabase(error.description)
     }
-    // No schema of ours has any: they would act in our name.
-    let actors = try connection.first("select count(*) from sqlite_schema where type in ('trigger', 'view')") { row in
-      try row.int(0)
+    // They would act in our name.
+    guard try !AuditGuards.hasOthers(connection) else {
+      throw BackupDamage.badDatabase("it has triggers or views that are not ours")
     }
-    guard actors == 0 else { throw BackupDamage.badDatabase("it has triggers or views") }
     let faults = try Verification.faults(inCopy: connection) { check in try report(BackupProgress(checking: check)) }
     guard faults.isEmpty else { throw BackupDamage.badDatabase(faults.prefix(5).joined(separator: "; ")) }
     guard try connection.counts() == contents.manifest.counts else {

@@ -5,12 +5,8 @@ extension Check {
     "audit", "nobody can change what was written in the audit, and each entry says who did something that is known"
   ) { examination in
     examination.count(try examination.number("select count(*) from audit"), "entries")
-    for name in ["audit_is_not_changed", "audit_is_not_removed"] {
-      let isThere =
-        try examination.connection.first(
-          "select 1 from sqlite_schema where type = 'trigger' and tbl_name = 'audit' and name = $1", name
-        ) { _ in true } ?? false
-      if !isThere { examination.fault("the trigger \(name) is not there") }
+    for name in try AuditGuards.missing(in: examination.connection) {
+      examination.fault("the trigger \(name) is not there")
     }
     try examination.expectNone(
       """
