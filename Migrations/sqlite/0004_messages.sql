@@ -72,9 +72,9 @@ create table revision (
 create table sealed (
   message_id integer primary key references message (id),
   content text not null,
-  until integer not null,
   -- What took it away together with others, so that all of them can be put back.
-  removal_id integer references removal (id)
+  removal_id integer references removal (id),
+  until integer not null
 ) strict;
 
 create index sealed_until on sealed (until);

@@ -29,8 +29,8 @@ create table report (
   reason text not null,
   -- The message as it was and those around it, for those who judge; gone at `copy_until`. What was around it goes as soon
   -- as it was judged.
-  copy text,
   surroundings text,
+  copy text,
   copy_until integer,
   state text not null default 'open' check (state in ('open', 'dismissed', 'acted')),
   assignee_id integer,

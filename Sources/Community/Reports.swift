@@ -1,7 +1,6 @@
 // Saying that something is not in order, and judging it. Who judges sees the message as it was when it was reported, with
 // what stood around it: whoever reports shows it to them, also where they don't read themselves.
 
-import JSON
 public import Model
 import Storage
 
@@ -49,7 +48,7 @@ extension Community {
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       var after = before
       after.outcome = change.outcome.applied(to: before.outcome)
-      after.assignee = try tx.assignee(of: before, change.assignee, by: caller)
+      after.assignee = try tx.assignee(of: before, change, by: caller)
       if let state = change.state, state != before.state {
         after.state = state
         (after.handledBy, after.handledAt) = state == .open ? (nil, nil) : (actor, tx.now)
@@ -101,9 +100,9 @@ extension ReadTransaction {
   }
 
   fileprivate func assignee(
-    of report: Report, _ change: Change<AccountReference>, by caller: Caller
+    of report: Report, _ change: ReportChange, by caller: Caller
   ) throws(Refusal) -> ID<Account>? {
-    switch change {
+    switch change.assignee {
     case .unchanged: return report.assignee
     case .cleared: return nil
     case .set(let reference):
@@ -141,35 +140,19 @@ extension ReadTransaction {
     report.message = id
     report.conversation = found.message.conversation
     report.forum = try forum(of: found.message.conversation)
-    report.copy = found.message.jsonText
-    report.surroundings = try surroundings(of: found, for: caller, bounds)
+    report.show(
+      found.message, among: try surroundings(of: found, for: caller, bounds), mostBytes: bounds.reportSurroundingsBytes)
     return report
   }
 
   /// As much of what stands around it as the reporter reads, and as is needed to understand it.
   private func surroundings(
     of found: FoundMessage, for caller: Caller, _ bounds: Bounds
-  ) throws(Refusal) -> String {
+  ) throws(Refusal) -> [Message] {
     var query = MessageQuery(
       found.message.conversation, .around(found.message.id), order: .ascending, limit: bounds.reportSurroundings + 1)
     query.fromSeq = Permissions.fromSeq(of: caller.role, in: found.standing)
-    var left = bounds.reportSurroundingsBytes
-    var around: [Message] = []
-    for message in try messages(query).messages where message.id != found.message.id {
-      left -= message.jsonText.utf8.count
-      if left >= 0 { around.append(message) }
-    }
-    var json = JSONWriter()
-    json.value(around)
-    return String(decoding: json.bytes, as: UTF8.self)
-  }
-}
-
-extension JSONWritable {
-  fileprivate var jsonText: String {
-    var json = JSONWriter()
-    json.value(self)
-    return String(decoding: json.bytes, as: UTF8.self)
+    return try messages(query).messages
   }
 }
 

@@ -54,7 +54,8 @@ extension WriteTransaction {
     }
     for report in due.prefix(limit) {
       try run { connection in
-        try connection.execute("update report set copy = null, copy_until = null where id = $1", report)
+        try connection.execute(
+          "update report set copy = null, surroundings = null, copy_until = null where id = $1", report)
       }
     }
     if !due.isEmpty { try noteDestruction() }

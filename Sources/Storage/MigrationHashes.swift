@@ -14,13 +14,13 @@ enum MigrationHashes {
       hash: "5b401965cf78dc6fa5266f0b4bf47c99985d1d893f43a8191276aa1f341e3faa"),
     Migration(
       number: 4, name: "messages",
-      hash: "5683c3e33ad6239240ab28fd1fe4b60b110156bd5a1724bf2328a6add0cf4314"),
+      hash: "99f8c7e6a795b9abe8b29d858034c51f4ef6872b5e2180b57f86d2442cbda70b"),
     Migration(
       number: 5, name: "files",
       hash: "22293d206017e14e3a13656b904987ec36021f7e572227403eaff6062c7e0614"),
     Migration(
       number: 6, name: "inbox",
-      hash: "ce90886158c0aee7e0c710f2c1db44eb9b6bd4d31b228ba9463e375676ab91bb"),
+      hash: "06d81d8832c60dc31d1a884ad7f8c4595bb9350b613056179db2a4fae552851b"),
     Migration(
       number: 7, name: "events",
       hash: "e1e40d44f9484363c6f48cf80faf33bded9542b6ce9ccd172f59859487ce0049"),

@@ -58,11 +58,13 @@ extension ReadTransaction {
   /// How many links a message has, and how many people it calls.
   public func named(by message: ID<Message>) throws(Refusal) -> (links: Int, mentions: Int) {
     try run { connection in
-      try connection.first(
-        """
-        select (select count(*) from hyperlink where message_id = $1), (select count(*) from mention where message_id = $1)
-        """, message.number
-      ) { row in (links: try row.int(0), mentions: try row.int(1)) } ?? (0, 0)
+      let links = try connection.first("select count(*) from hyperlink where message_id = $1", message.number) { row in
+        try row.int(0)
+      }
+      let mentions = try connection.first("select count(*) from mention where message_id = $1", message.number) { row in
+        try row.int(0)
+      }
+      return (links: links ?? 0, mentions: mentions ?? 0)
     }
   }
 }

@@ -14,13 +14,25 @@ public struct NewReport: Sendable {
   public var conversation: ID<Conversation>?
   public var forum: ID<Forum>?
   /// JSON: the message, and an array of those around it.
-  public var copy: String?
-  public var surroundings: String?
+  private(set) var copy: String?
+  private(set) var surroundings: String?
 
   public init(by reporter: ID<Account>, of account: ID<Account>, reason: String) {
     self.reporter = reporter
     self.account = account
     self.reason = reason
+  }
+
+  /// The message as it is, and of those around it as many as come to so many bytes.
+  public mutating func show(_ message: Message, among others: [Message], mostBytes: Int) {
+    copy = message.jsonText
+    var around: [String] = []
+    var left = mostBytes
+    for text in others.filter({ $0.id != message.id }).map(\.jsonText) {
+      left -= text.utf8.count
+      if left >= 0 { around.append(text) }
+    }
+    surroundings = "[\(around.joined(separator: ","))]"
   }
 }
 

@@ -165,6 +165,7 @@ import Testing
     try await Village.open(.inMemory) { village in
       let room = try await village.garden().room
       let path = "/conversations/\(room)/messages"
+      try await village.decide(["newcomers": ["days": 0, "messages": 0]])
       let value = String(repeating: "v", count: 8_192 - #"[{"type":"a.b","value":{"k":""}}]"#.utf8.count)
       let rows: [(fits: [String: Any], over: [String: Any])] = [
         (["text": String(repeating: "🍕", count: 16_000)], ["text": String(repeating: "🍕", count: 16_001)]),

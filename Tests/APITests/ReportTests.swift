@@ -106,9 +106,15 @@ import Wire
       let judged = try await village.expect(200, .get, path, as: "mira")
       #expect(!judged.has("surroundings") && judged["message.text"] == "buy")
       #expect(try await village.rows("select value from setting where name = 'destroyed'") == ["1"])
+      let other = try await village.expect(201, .post, "/reports", as: "robo", ["message_id": said, "reason": "Spam."])
+      let left = "/reports/\(try #require(other["id"]))"
+      #expect(try await village.expect(200, .get, left, as: "mira").count("surroundings") == 1)
       clock.add(Int(WriteTransaction.reportCopyTime))
       await Housekeeping(village.community.store).tick()
-      #expect(try await village.expect(200, .get, path, as: "mira").isNull("message"))
+      for path in [path, left] {
+        let late = try await village.expect(200, .get, path, as: "mira")
+        #expect(late.isNull("message") && !late.has("surroundings") && late.isNull("handled_at") == (path == left))
+      }
     }
   }
 

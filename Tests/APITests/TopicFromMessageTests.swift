@@ -93,6 +93,7 @@ import Testing
 
   @Test func `a branch is as long as it may be, and no longer`() async throws {
     try await Village.open(.inMemory) { village in
+      try await village.decide(["newcomers": ["days": 0, "messages": 0]])
       let room = try await village.garden().room
       let fits = try await village.say("fits", in: room)
       for number in 1..<200 { try await village.say("\(number)", in: room, as: "grace", ["reply_to": fits]) }

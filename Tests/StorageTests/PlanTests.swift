@@ -21,6 +21,8 @@ import Testing
     "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
     // An index of the open jobs alone, in their order.
     "SCAN job USING INDEX job_open",
+    // The same of the backups, when the store is opened.
+    "SCAN backup USING INDEX backup_unfinished",
   ]
 
   /// Statements that may be slow, each with its reason.
