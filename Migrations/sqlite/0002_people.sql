@@ -25,6 +25,7 @@ create table account (
 ) strict;
 
 create index account_by_state on account (state, id);
+create index account_keeping_order on account (role) where role in ('owner', 'admin', 'moderator');
 create index account_of_avatar on account (avatar_file_id) where avatar_file_id is not null;
 
 -- Addresses to be found by, as HMAC under the site's key: the addresses themselves are nowhere.

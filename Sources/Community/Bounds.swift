@@ -61,6 +61,8 @@ public struct Bounds: Sendable {
   public var discovered = 10
   /// Of a group or a channel: each of them is told when it is deleted, in one transaction.
   public var participants = 2_000
+  /// Of those who keep order at the place, and in a forum, how many a report rings.
+  public var reportRings = 100
   /// Reports of one person that wait, how many messages around a reported one are kept with it, and how many bytes.
   public var openReports = 50
   public var reportSurroundings = 6

@@ -32,6 +32,10 @@ extension Community {
         throw .tooMany(limit: bounds.openReports)
       }
       let id = try tx.add(new)
+      for keeper in try tx.keepersOfOrder(in: new.forum, limit: bounds.reportRings)
+      where keeper != reporter && keeper != new.account {
+        try tx.addToInbox(.report, of: keeper, report: id, by: reporter)
+      }
       if let clientID = draft.clientID { try tx.remember(.report, by: reporter, clientID, subject: id.number) }
       guard let made = try tx.report(id) else { throw .unavailable }
       return (made, true)

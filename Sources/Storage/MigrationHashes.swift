@@ -8,7 +8,7 @@ enum MigrationHashes {
       hash: "28e3ef60de5a534eda182fceb5bd5002f9827606142949598ff50d130fd92989"),
     Migration(
       number: 2, name: "people",
-      hash: "3759d9e172772912baef33c4dcddd0cf0646af5096a186c7a4229a501ea1b312"),
+      hash: "4856e1e5a1378596a72c1e333cfbb1dee4482eec8a27e0ac1464de46e3852228"),
     Migration(
       number: 3, name: "places_to_talk",
       hash: "5b401965cf78dc6fa5266f0b4bf47c99985d1d893f43a8191276aa1f341e3faa"),

@@ -96,6 +96,31 @@ extension ReadTransaction {
     }
   }
 
+  /// Who keeps order, at the place and in a forum; at most so many at each.
+  public func keepersOfOrder(in forum: ID<Forum>?, limit: Int) throws(Refusal) -> [ID<Account>] {
+    try run { connection in
+      let everywhere = try connection.all(
+        """
+        select id
+        from account
+        where role in ('owner', 'admin', 'moderator') and state = 'active' and imported = 0
+        limit $1
+        """, limit
+      ) { row in ID<Account>(try row.int(0)) }
+      guard let forum else { return everywhere.sorted() }
+      let here = try connection.all(
+        """
+        select m.user_id
+        from forum_member m
+        join account a on a.id = m.user_id
+        where m.forum_id = $1 and m.role in ('moderator', 'admin') and a.state = 'active'
+        limit $2
+        """, forum.number, limit
+      ) { row in ID<Account>(try row.int(0)) }
+      return Set(everywhere + here).sorted()
+    }
+  }
+
   public func openReportCount(by reporter: ID<Account>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(

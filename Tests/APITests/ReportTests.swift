@@ -24,7 +24,7 @@ import Wire
           200, .post, "/reports", as: "linus", ["message_id": said, "reason": "Still there."])
         #expect(again["id"] == made?["id"])
       }
-      #expect(events == [])
+      #expect(events == ["ada", "mira"].map { "inbox.added user:\(village.id($0))" })
       let id = try #require(made?["id"])
       #expect(made?["user_id"] == village.id("grace") && made?.has("state") == false)
       try await village.expect(200, .delete, "/messages/\(said)", as: "grace")
@@ -35,6 +35,8 @@ import Wire
       #expect(report["message.text"] == "buy this" && report["message.id"] == said && report["state"] == "open")
       #expect(report.texts("surroundings", "text") == ["hello", "hi", "no"])
       #expect(report["surroundings.2.id"] == later)
+      let inbox = try await village.expect(200, .get, "/inbox?kind=report", as: "mira")
+      #expect(inbox.texts("data", "report_id") == [id] && inbox["data.0.actor_id"] == village.id("linus"))
       let list = try await village.expect(200, .get, "/reports", as: "mira")
       #expect(list.texts("data", "id") == [id] && list["data.0.message.text"] == "buy this")
       #expect(!list.has("data.0.surroundings"))
@@ -84,6 +86,8 @@ import Wire
     try await Village.open(.inMemory) { village in
       let made = try await village.expect(201, .post, "/reports", as: "grace", ["user": "@mira", "reason": "Unfair."])
       let id = try #require(made["id"])
+      #expect(try await village.expect(200, .get, "/inbox?kind=report", as: "mira").count("data") == 0)
+      #expect(try await village.expect(200, .get, "/inbox?kind=report", as: "ada").count("data") == 1)
       #expect(try await village.expect(200, .get, "/reports", as: "mira").count("data") == 0)
       try await village.expect(404, .get, "/reports/\(id)", as: "mira")
       try await village.expect(404, .patch, "/reports/\(id)", as: "mira", ["state": "dismissed"])

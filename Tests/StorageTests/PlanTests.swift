@@ -179,6 +179,7 @@ import Testing
     _ = try tx.report(ID(7))
     _ = try tx.openReport(by: Meadow.ada, of: Meadow.grace, ids[0])
     _ = try tx.openReportCount(by: Meadow.ada)
+    _ = try tx.keepersOfOrder(in: forum, limit: 3)
     _ = try tx.newcomers()
     _ = try tx.beginnings(of: Meadow.ada, countingTo: 3)
     _ = try tx.probation(of: Meadow.ada)
