@@ -16,6 +16,7 @@ extension API {
     Endpoint(.post, "/users/{id}/reset", .host, resetPassword),
     Endpoint(.post, "/users/{id}/tokens", .host, makeTokenForThem),
     Endpoint(.post, "/invites", .host, makeInviteLink),
+    Endpoint(.get, "/events", .host, followEvents),
   ]
 
   public func addForHost(to routes: inout Router.Builder) {

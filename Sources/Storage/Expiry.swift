@@ -62,6 +62,36 @@ extension WriteTransaction {
     return due.count > limit
   }
 
+  // MARK: The log
+
+  /// Forgets what was logged before a time, oldest first and without a hole, up to the first event that is younger. Where
+  /// the log begins then is kept, so that nobody is told less than everything.
+  ///
+  /// - Returns: whether more are left.
+  func removeEvents(before time: Int64, limit: Int) throws(Refusal) -> Bool {
+    let old = try run { connection in
+      try connection.all(
+        """
+        select id, at
+        from event
+        where id > $1
+        order by id
+        limit $2
+        """, 0, limit
+      ) { row in (id: try row.int(0), at: Int64(try row.int(1))) }
+    }.prefix { $0.at < time }
+    guard let last = old.last else { return false }
+    try run { connection in
+      try connection.execute(
+        """
+        delete from event
+        where id <= $1
+        """, last.id)
+      try connection.keepSetting("event_floor", String(last.id))
+    }
+    return old.count == limit
+  }
+
   // MARK: Ways in that lead nowhere any longer
 
   /// Whether more are left.

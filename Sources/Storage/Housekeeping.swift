@@ -35,6 +35,7 @@ public actor Housekeeping {
 
   private let store: Store
   private let largestRewritten: Int
+  private let eventAge: Int64?
   private var isTicking = false
   /// When the log was last emptied, and what the connection had changed until then.
   private var emptied: (at: Int64, changes: Int)?
@@ -48,6 +49,7 @@ public actor Housekeeping {
   /// How often the daemon should call `tick`.
   public static let interval: Duration = .seconds(10)
   private static let rowsAtOnce = 100
+  private static let eventsAtOnce = 1_000
   /// How often a chore is repeated in one tick.
   private static let mostRepeats = 100
   static let timeBetweenEmptyings: Int64 = 120_000
@@ -60,9 +62,11 @@ public actor Housekeeping {
 
   /// A database of more than `largestRewritten` bytes takes longer than four seconds to be written anew, during which
   /// nobody writes: that is left to `parley purge`.
-  public init(_ store: Store, largestRewritten: Int = 256_000_000) {
+  /// Events are kept for `eventAge` milliseconds; nil is for ever.
+  public init(_ store: Store, largestRewritten: Int = 256_000_000, eventAge: Int64? = nil) {
     self.store = store
     self.largestRewritten = largestRewritten
+    self.eventAge = eventAge
   }
 
   /// Does what is due. One that comes while the one before is still busy does nothing.
@@ -71,7 +75,11 @@ public actor Housekeeping {
     isTicking = true
     defer { isTicking = false }
     if !store.isReady { await tryDisk() }
-    for chore in Chore.allCases { await run(chore) }
+    for chore in Chore.allCases { await run { tx throws(Refusal) in try chore.work(tx, limit: Self.rowsAtOnce) } }
+    if let eventAge {
+      let end = store.clock() - eventAge
+      await run { tx throws(Refusal) in try tx.removeEvents(before: end, limit: Self.eventsAtOnce) }
+    }
     await removeFiles()
     await forget()
     await emptyLog()
@@ -79,12 +87,10 @@ public actor Housekeeping {
   }
 
   /// A chore that fails has been complained of by the writer, and comes again with the next tick.
-  private func run(_ chore: Chore) async {
+  private func run(_ work: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Bool) async {
     do throws(Refusal) {
       for _ in 0..<Self.mostRepeats {
-        guard try await store.write({ tx throws(Refusal) in try chore.work(tx, limit: Self.rowsAtOnce) }) else {
-          return
-        }
+        guard try await store.write(work) else { return }
       }
     } catch { return }
   }

@@ -14,6 +14,7 @@ enum Help {
       parley user           add people, list them, give roles, keep out, help with a lost password
       parley invite         print a link by which others may come in
       parley token NAME     print a token for a program that comes as NAME
+      parley tail TOPICS    follow along what happens on a running server
       parley version        print the version
 
     The exit status is 0 when all is well, 1 when something was found to be wrong, such as a file that is no backup, and 2
@@ -54,6 +55,15 @@ enum Help {
     Applies the migrations that the database lacks, as parley serve does when it starts. The server must not run. With
     --status it changes nothing and may run beside a server: it lists every migration and when it was applied; exit
     status 0 when all are, 1 when some are missing. Of the settings of parley serve it uses --data and --share.
+
+    """
+
+  static let tail = """
+    parley tail TOPICS [--json] [--after CURSOR] [--data FOLDER]
+
+    Shows what happens on the running server, as its owner would see it, until it is interrupted. TOPICS are joined by
+    commas: me (all that the owner takes part in), conversation:ID, forum:ID, app:NAME, presence. With --json each line is
+    the event as clients get it. With --after it begins with what has happened since then.
 
     """
 

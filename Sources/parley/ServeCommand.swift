@@ -31,6 +31,7 @@ enum ServeCommand {
     let data = settings.text(.data) ?? "./data"
     let (limits, rates) = (try settings.limits(), try settings.rates())
     let (addresses, others) = (try addresses(settings), try settings.origins(.corsOrigin))
+    let eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
     let (loops, polling, log) = (try loops(settings), try polling(settings), try accessLog(settings))
     let share = try Folder.share(settings.text(.share))
     let certificates = try Certificates(settings, data: data)
@@ -69,7 +70,7 @@ enum ServeCommand {
     let origin = HostOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let control = await controlServer(api, origin, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
-    let housekeeping = keepHouse(store)
+    let housekeeping = keepHouse(store, eventAge)
     let clock = keepTime(community.hub)
     try await announceSetUp(api.community, origin)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
@@ -106,8 +107,8 @@ enum ServeCommand {
     }
   }
 
-  private static func keepHouse(_ store: Store) -> Task<Void, Never> {
-    let housekeeping = Housekeeping(store)
+  private static func keepHouse(_ store: Store, _ eventAge: Int64?) -> Task<Void, Never> {
+    let housekeeping = Housekeeping(store, eventAge: eventAge)
     return Task {
       while !Task.isCancelled {
         await housekeeping.tick()

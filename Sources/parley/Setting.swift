@@ -60,11 +60,13 @@ extension Setting {
 
   static let development = Setting(
     name: "dev", value: nil, meaning: "for work on the web app: its files as they lie there, and /dev/parts")
+  static let keepEvents = Setting(
+    name: "keep-events", value: "DAYS",
+    meaning: "how long the log of what happened is kept; who was away longer fetches all anew", fallback: "for ever")
 
   static let usual: [Setting] = [
     listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
-    loops,
-    polling, log, development,
+    loops, polling, keepEvents, log, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

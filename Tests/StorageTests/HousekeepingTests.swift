@@ -37,6 +37,35 @@ import Testing
     #expect(try Self.logSize(garden) == 0)
   }
 
+  @Test func `the log forgets what is older than the host wants, from its beginning and no further`() async throws {
+    let garden = try await Garden()
+    for number in 0..<5 { _ = try await garden.post("seeds \(number)") }
+    garden.clock.pass(seconds: 3_600)
+    for number in 0..<3 { _ = try await garden.post("weeds \(number)") }
+    let last = try garden.store.reader().read { tx throws(Refusal) in try tx.lastEvent() }
+    // Kept for ever, unless somebody says otherwise.
+    await Housekeeping(garden.store).tick()
+    #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.firstEvent() } == 1)
+    let housekeeping = Housekeeping(garden.store, eventAge: 1_800_000)
+    await housekeeping.tick()
+    let first = try garden.store.reader().read { tx throws(Refusal) in try tx.firstEvent() }
+    #expect(first == last - 2)
+    #expect(try Verification(garden.folder).run().flatMap(\.faults) == [])
+    garden.clock.pass(seconds: 3_600)
+    await housekeeping.tick()
+    #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.firstEvent() } == nil)
+    #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.lastEvent() } == last)
+    #expect(try Verification(garden.folder).run().flatMap(\.faults) == [])
+    _ = try await garden.post("new")
+    #expect(try garden.store.reader().read { tx throws(Refusal) in try tx.firstEvent() } == last + 1)
+    #expect(try Verification(garden.folder).run().flatMap(\.faults) == [])
+    // A log that lacks more than it says is a fault.
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in try connection.execute("delete from setting where name = 'event_floor'") }
+    }
+    #expect(try !Verification(garden.folder).run().flatMap(\.faults).isEmpty)
+  }
+
   @Test func `deleted text is in no file ten minutes later`() async throws {
     let garden = try await Garden()
     let housekeeping = Housekeeping(garden.store)

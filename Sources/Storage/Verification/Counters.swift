@@ -50,7 +50,7 @@ extension Check {
   }
 
   private static func checkEvents(_ examination: Examination) throws {
-    let last = try examination.number("select coalesce(max(id), 0) from event")
+    let last = max(try examination.number("select coalesce(max(id), 0) from event"), try examination.eventFloor)
     let counter = try examination.number("select value from counter where name = 'event'")
     if counter != last {
       examination.fault("the counter of events stands at \(counter), and the last event is \(last)")

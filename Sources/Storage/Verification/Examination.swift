@@ -56,6 +56,11 @@ final class Examination {
   /// The one number that a statement asks for.
   func number(_ sql: SQL) throws -> Int { try connection.first(sql) { row in try row.int(0) } ?? 0 }
 
+  /// The last event that the log no longer holds; 0 where it holds all.
+  var eventFloor: Int {
+    get throws { try connection.setting("event_floor").flatMap { Int($0) } ?? 0 }
+  }
+
   /// Every row of a statement is a fault, and `sentence` names it.
   func expectNone(_ sql: SQL, _ sentence: (borrowing Row) throws -> String) throws {
     try connection.each(sql) { row in fault(try sentence(row)) }

@@ -22,13 +22,14 @@ extension Check {
       where kind between 1 and 4
       order by subject, id
       """)
+    let floor = try examination.eventFloor
     var messageCount = 0
     var eventCount = 0
     var hasEvent = try events.step()
     while try messages.step() {
       let id = try messages.row.int(0)
       hasEvent = try skipHomeless(events, to: id, hasEvent, examination)
-      var story = Story(id, in: try messages.row.int(1))
+      var story = Story(id, in: try messages.row.int(1), isCut: floor > 0)
       while hasEvent, try events.row.int(0) == id {
         try story.add(events.row)
         eventCount += 1
@@ -67,16 +68,22 @@ private struct Story {
   private var isTombstone = false
   /// The first thing that is wrong.
   private var fault: String?
+  /// The beginning may be in the part of the log that is no longer kept.
+  private let isCut: Bool
+  private var isKnown = false
 
-  init(_ message: Int, in conversation: Int) {
+  init(_ message: Int, in conversation: Int, isCut: Bool) {
     self.message = message
+    self.isCut = isCut
     stream = EventStream.conversation(ID(conversation)).number
   }
 
   mutating func add(_ event: borrowing Row) throws {
     let id = try event.int(1)
     let kind = Event.Kind(rawValue: try event.int(2))
+    if isCut, revision == 0 { revision = try event.int(4) - 1 }
     revision += 1
+    if revision == 1 || kind == .messageDeleted || kind == .messageRestored { isKnown = true }
     if (kind == .messageCreated) != (revision == 1) {
       note(revision == 1 ? "its first event \(id) does not create it" : "its event \(id) creates it again")
     }
@@ -92,9 +99,9 @@ private struct Story {
 
   func fault(revision told: Int, isTombstone isDeleted: Bool) -> String? {
     if let fault { return fault }
-    if revision == 0 { return "message \(message): no event created it" }
+    if revision == 0 { return isCut ? nil : "message \(message): no event created it" }
     if revision != told { return "message \(message): it is at revision \(told), and its events make \(revision)" }
-    if isTombstone != isDeleted {
+    if isKnown, isTombstone != isDeleted {
       return "message \(message): it \(isDeleted ? "is" : "is not") a tombstone, and its events say otherwise"
     }
     return nil

@@ -4,7 +4,8 @@ import SQLite
 extension Check {
   static let streams = Check(
     "streams",
-    "events are numbered from 1 without a hole, over the site and within each stream, and each stream knows its last"
+    "events are numbered from 1, or from where the log was cut, without a hole, over the site and within each stream, and "
+      + "each stream knows its last"
   ) { examination in
     examination.expect(2 * (try examination.number("select count(*) from event")))
     try walkEvents(examination)
@@ -12,7 +13,7 @@ extension Check {
   }
 
   private static func walkEvents(_ examination: Examination) throws {
-    var last = 0
+    var last = try examination.eventFloor
     var count = 0
     let events = try examination.connection.prepare(
       """
@@ -45,6 +46,7 @@ extension Check {
       from event
       order by stream, stream_offset
       """)
+    let floor = try examination.eventFloor
     var count = 0
     var hasEvent = try events.step()
     while try streams.step() {
@@ -52,7 +54,11 @@ extension Check {
       let name = EventStream(number: stream).map { "stream \($0)" } ?? "stream number \(stream), which is nobody's,"
       if EventStream(number: stream) == nil { examination.fault("there is \(name)") }
       hasEvent = try skipHeadless(events, to: stream, hasEvent, examination)
+      let told = (offset: try streams.row.int(1), id: try streams.row.int(2))
       var last = (offset: 0, id: 0)
+      // What was cut off is the beginning of each: all of it, or up to the first that is left.
+      if floor > 0, told.id <= floor { last = told }
+      if floor > 0, hasEvent, try events.row.int(0) == stream { last.offset = try events.row.int(1) - 1 }
       while hasEvent, try events.row.int(0) == stream {
         let next = (offset: try events.row.int(1), id: try events.row.int(2))
         if next.offset != last.offset + 1 {
@@ -63,7 +69,6 @@ extension Check {
         try examination.step()
         hasEvent = try events.step()
       }
-      let told = (offset: try streams.row.int(1), id: try streams.row.int(2))
       if told != last {
         examination.fault(
           "\(name) says that it ends with event \(told.id) at offset \(told.offset), and ends with \(last.id) at "

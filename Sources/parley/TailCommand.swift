@@ -1,0 +1,148 @@
+// `parley tail`: what happens, line by line, from the daemon that has the data folder. It reads server-sent events.
+
+import JSON
+import Model
+import Networking
+import Storage
+import Synchronization
+import Wire
+
+enum TailCommand {
+  private static let after = Setting(
+    name: "after", value: "CURSOR", meaning: "begins with what has happened since then", isFlagOnly: true)
+
+  static func run(_ arguments: [String]) async -> Int32 {
+    do {
+      let settings = try Settings(
+        arguments: arguments, environment: Terminal.environment, of: "tail", [.data, .json, after],
+        operands: ["list of TOPICS"])
+      return try await follow(settings).tell()
+    } catch let mistake as Settings.Mistake {
+      return Outcome(.impossible, mistake.sentence).tell()
+    } catch let refused as Refused {
+      return Outcome(.wrong, refused.sentence).tell()
+    } catch {
+      return Outcome(.impossible, "\(error)").tell()
+    }
+  }
+
+  private static func follow(_ settings: Settings) async throws -> Outcome {
+    let data = settings.text(.data) ?? "./data"
+    try requireServer(data)
+    var query = "topics=" + (try topics(settings.operands[0]))
+    if let cursor = settings.text(after) {
+      guard cursor.allSatisfy({ $0.isASCII && ($0 == "." || $0.isHexDigit) }) else {
+        throw Settings.Mistake(sentence: "\"\(cursor)\" is no cursor.")
+      }
+      query += "&after=" + cursor
+    }
+    let socket = try ControlSocket(in: data)
+    var call = Call(address: socket.address, host: "localhost", name: "the daemon", path: "/events?" + query)
+    call.patience = 60
+    call.isLong = true
+    let feed = TailFeed(isJSON: settings.isOn(.json))
+    defer { withExtendedLifetime(socket) {} }
+    let status = try await call.stream { status, piece in feed.take(status, piece) }
+    if status == .notFound { return Outcome(.wrong, "There is nothing of that name that the owner may follow.") }
+    guard status == .ok else { throw Refused(status, feed.refusal) }
+    return Outcome(.well, "The server has stopped.")
+  }
+
+  /// As they stand in an address: none of them has a character that would mean something there.
+  private static func topics(_ text: String) throws(Settings.Mistake) -> String {
+    var topics: [String] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let topic = LiveTopic(String(part)) else {
+        throw Settings.Mistake(
+          sentence: "\"\(part)\" is none of the topics me, conversation:ID, forum:ID, app:NAME and presence.")
+      }
+      topics.append(topic.description)
+    }
+    return topics.joined(separator: ",")
+  }
+
+  /// Nothing happens where no daemon runs.
+  private static func requireServer(_ data: String) throws(Settings.Mistake) {
+    guard Folder.exists(data) else { throw Settings.Mistake(sentence: "There is no folder \(data). --data names it.") }
+    do throws(DataFolder.Fault) {
+      _ = try DataFolder(data)
+    } catch {
+      guard case .inUse = error else { throw Settings.Mistake(sentence: error.description) }
+      return
+    }
+    throw Settings.Mistake(sentence: "No server runs on \(data), so nothing happens there. parley serve starts one.")
+  }
+}
+
+/// Server-sent events as they come, and what is shown of them.
+private final class TailFeed: Sendable {
+  private let isJSON: Bool
+  private let rest = Mutex<[UInt8]>([])
+  /// One event is shorter.
+  private static let longest = 1 << 20
+
+  init(isJSON: Bool) { self.isJSON = isJSON }
+
+  /// What was said instead of events.
+  var refusal: [UInt8] { rest.withLock { $0 } }
+
+  func take(_ status: Status, _ piece: [UInt8]) {
+    let lines = rest.withLock { rest in
+      rest += piece
+      guard status == .ok else { return [[UInt8]]() }
+      var lines: [[UInt8]] = []
+      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        lines.append(Array(rest[..<end]))
+        rest.removeFirst(end + 1)
+      }
+      if rest.count > Self.longest { rest = [] }
+      return lines
+    }
+    for line in lines where line.starts(with: Self.mark) { show(Array(line.dropFirst(Self.mark.count))) }
+  }
+
+  private static let mark = Array("data: ".utf8)
+
+  private func show(_ json: [UInt8]) {
+    if isJSON { return Terminal.print(String(decoding: json, as: UTF8.self) + "\n") }
+    do {
+      Terminal.print(try TailLine(json).text + "\n")
+    } catch {
+      Terminal.complain("An event that can't be read: \(error)")
+    }
+  }
+}
+
+/// An event for a person at a terminal.
+struct TailLine {
+  let text: String
+
+  init(_ json: [UInt8]) throws(JSONError) {
+    var event = try JSONValue(parsing: json).object()
+    let name = try event.string("event")
+    let at: String? = try event.optional("at")
+    let stream: String? = try event.optional("stream")
+    let actor: String? = try event.optional("actor_id")
+    var said: String?
+    if let data: JSONValue = try event.optional("data", { $0 }), data.kind == .object {
+      var members = try data.object()
+      if let value: JSONValue = try members.optional("text", { $0 }), value.kind == .string {
+        said = try value.string()
+      }
+    }
+    let parts = [at, stream, name, actor.map { "by \($0)" }, said.map { "\u{201c}\(Self.plain($0))\u{201d}" }]
+    text = parts.compactMap { $0 }.joined(separator: " ")
+  }
+
+  /// What somebody wrote must not speak to the terminal.
+  private static func plain(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: " "
+          default: scalar
+          }
+        }))
+  }
+}
