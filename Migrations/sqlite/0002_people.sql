@@ -18,6 +18,8 @@ create table account (
   reachable_by text not null default 'anyone' check (reachable_by in ('anyone', 'shared', 'nobody')),
   -- Whether others see how far this person has read.
   shows_receipts integer not null default 1 check (shows_receipts in (0, 1)),
+  -- Whether others see that this person is here.
+  shows_presence integer not null default 1 check (shows_presence in (0, 1)),
   preferences text not null default '{}',
   created_at integer not null,
   last_seen_at integer,

@@ -160,7 +160,8 @@ final class RealtimeSocket: WebSocketHandler, Follower {
 
   func ended() { close(.ended) }
 
-  func hubClosed() { socket.close(.goingAway, reason: "restarting") }
+  /// As the server says it: come back in a while, and not all at once.
+  func hubClosed() { close(.goingAway, "restarting; retry in \(Int.random(in: 500...10_000)) ms") }
 
   func tick(_ now: Int64) {
     live.note(now)
@@ -380,7 +381,11 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     case .typing(let conversation):
       attempt(slot) { try live.view.typing(in: conversation, by: caller, now: live.now) }
     case .presence(let state):
-      attempt(slot) { community.hub.note(ObjectIdentifier(self), of: try caller.person(), state, now: live.now) }
+      attempt(slot) {
+        let person = try caller.person()
+        guard try live.view.showsPresence(person) else { return }
+        community.hub.note(ObjectIdentifier(self), of: person, state, now: live.now)
+      }
     case .publish(let app, let data):
       attempt(slot) {
         guard data.bytes.count <= Bound.appBytes else {
@@ -493,7 +498,12 @@ final class RealtimeSocket: WebSocketHandler, Follower {
 
   private func identified() {
     guard let account = caller.account else { return }
-    community.hub.note(ObjectIdentifier(self), of: account, .online, now: live.now)
+    do throws(Refusal) {
+      guard try live.view.showsPresence(account) else { return }
+      community.hub.note(ObjectIdentifier(self), of: account, .online, now: live.now)
+    } catch {
+      // Where it can't be read what they want, nothing is told.
+    }
   }
 
   // MARK: Answers

@@ -137,7 +137,8 @@ extension ReadTransaction {
         } else {
           found.lost.append(topic)
         }
-      case .presence, .app: if caller.account == nil { found.lost.append(topic) }
+      // A guest knows those they were invited to, and not who else is here.
+      case .presence, .app: if caller.role == nil || caller.role == .guest { found.lost.append(topic) }
       }
     }
   }

@@ -117,8 +117,14 @@ extension CommunityView {
   /// Whoever may tell others something through a program.
   public func sender(by caller: Caller) throws(Refusal) -> ID<Account> {
     let person = try caller.person(for: .write)
-    guard caller.role != .guest else { throw .forbidden }
+    let circle = try read { tx throws(Refusal) in try tx.settings().mayPublish }
+    guard Permissions.isIn(circle, caller.role) else { throw .forbidden }
     return person
+  }
+
+  /// Whether others see that somebody is here.
+  public func showsPresence(_ account: ID<Account>) throws(Refusal) -> Bool {
+    try read { tx throws(Refusal) in try tx.person(account)?.own?.showsPresence ?? false }
   }
 }
 

@@ -92,6 +92,7 @@ extension Community {
     let change = try change.checked(bounds)
     let addresses = try change.addresses.map { texts throws(Refusal) in try ContactAddress.all(texts, bounds) }
     let spareKey = try Secret.make()
+    defer { if change.showsPresence == false { hub.hide(actor) } }
     return try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       let (before, rights) = try tx.person(reference, for: caller)
@@ -164,6 +165,7 @@ extension Person {
     if let isDiscoverable = change.isDiscoverable { own?.isDiscoverable = isDiscoverable }
     if let reach = change.reachableBy { own?.reachableBy = reach }
     if let showsReceipts = change.showsReceipts { own?.showsReceipts = showsReceipts }
+    if let showsPresence = change.showsPresence { own?.showsPresence = showsPresence }
     if let preferences = change.preferences { own?.preferences = preferences }
     guard let isDisabled = change.isDisabled, let state = standing?.state else { return }
     switch state {

@@ -71,13 +71,18 @@ public struct Person: Sendable, Hashable {
     public var reachableBy: Reach
     /// Whether others see how far they have read, and they how far others have.
     public var showsReceipts: Bool
+    /// Whether others see that they are here.
+    public var showsPresence: Bool
     /// What clients keep for the person: a JSON object.
     public var preferences: JSONRaw
 
-    public init(isDiscoverable: Bool, reachableBy: Reach, showsReceipts: Bool, preferences: JSONRaw) {
+    public init(
+      isDiscoverable: Bool, reachableBy: Reach, showsReceipts: Bool, showsPresence: Bool = true, preferences: JSONRaw
+    ) {
       self.isDiscoverable = isDiscoverable
       self.reachableBy = reachableBy
       self.showsReceipts = showsReceipts
+      self.showsPresence = showsPresence
       self.preferences = preferences
     }
   }

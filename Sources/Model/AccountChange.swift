@@ -9,6 +9,7 @@ public struct AccountChange: Sendable {
   public var isDiscoverable: Bool?
   public var reachableBy: Reach?
   public var showsReceipts: Bool?
+  public var showsPresence: Bool?
   public var preferences: JSONRaw?
   /// To be found by; these in the place of those before.
   public var addresses: [String]?
@@ -26,6 +27,7 @@ public struct AccountChange: Sendable {
     isDiscoverable = try object.optional("discoverable")
     reachableBy = try object.optionalWord("reachable_by")
     showsReceipts = try object.optional("show_receipts")
+    showsPresence = try object.optional("show_presence")
     preferences = try object.optional("preferences") { value throws(JSONError) in
       guard value.kind == .object else { throw value.error(.wrongType(expected: .object)) }
       return value.raw.compact
@@ -40,8 +42,8 @@ public struct AccountChange: Sendable {
 
   /// Whether it says something that only the person may say.
   public var isOwn: Bool {
-    isDiscoverable != nil || reachableBy != nil || showsReceipts != nil || preferences != nil
-      || addresses != nil
+    isDiscoverable != nil || reachableBy != nil || showsReceipts != nil || showsPresence != nil
+      || preferences != nil || addresses != nil
   }
 
   /// Whether it says something that only the staff may say.

@@ -50,6 +50,7 @@ extension Person: JSONWritable {
       json.field("discoverable", own.isDiscoverable)
       json.field("reachable_by", own.reachableBy.rawValue)
       json.field("show_receipts", own.showsReceipts)
+      json.field("show_presence", own.showsPresence)
       json.field("preferences", own.preferences)
     }
   }
@@ -76,6 +77,7 @@ extension Person.Own {
     guard let reach: Reach = try object.optionalWord("reachable_by") else { return nil }
     self.init(
       isDiscoverable: try object.bool("discoverable"), reachableBy: reach,
-      showsReceipts: try object.bool("show_receipts"), preferences: try object.raw("preferences"))
+      showsReceipts: try object.bool("show_receipts"), showsPresence: try object.bool("show_presence"),
+      preferences: try object.raw("preferences"))
   }
 }

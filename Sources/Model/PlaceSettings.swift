@@ -12,6 +12,8 @@ public struct PlaceSettings: Sendable, Hashable {
   public var registration = Registration.invite
   public var mayInvite = Circle.people
   public var mayCreateForums = Circle.people
+  /// Who may tell others something through a program.
+  public var mayPublish = Circle.people
   /// Whether people can be found by an address that they gave.
   public var hasDiscovery = false
   /// How much those may do who are new.
@@ -53,6 +55,7 @@ extension PlaceSettings: JSONWritable {
       json.field("registration", registration.rawValue)
       json.field("may_invite", mayInvite.rawValue)
       json.field("may_create_forums", mayCreateForums.rawValue)
+      json.field("may_publish", mayPublish.rawValue)
       json.field("discovery", hasDiscovery)
       json.field("newcomers", newcomers)
       json.field("cut_metadata", cutsMetadata)
@@ -72,6 +75,7 @@ extension PlaceSettings: JSONReadable {
     registration = try object.word("registration")
     mayInvite = try object.word("may_invite")
     mayCreateForums = try object.word("may_create_forums")
+    mayPublish = try object.word("may_publish")
     hasDiscovery = try object.bool("discovery")
     newcomers = try object.optional("newcomers") ?? newcomers
     cutsMetadata = try object.optional("cut_metadata") ?? cutsMetadata
@@ -89,6 +93,7 @@ public struct PlaceSettingsChange: Sendable {
   public var registration: PlaceSettings.Registration?
   public var mayInvite: PlaceSettings.Circle?
   public var mayCreateForums: PlaceSettings.Circle?
+  public var mayPublish: PlaceSettings.Circle?
   public var hasDiscovery: Bool?
   public var newcomers: NewcomersChange?
   public var cutsMetadata: Bool?
@@ -104,6 +109,7 @@ public struct PlaceSettingsChange: Sendable {
     registration = try object.optionalWord("registration")
     mayInvite = try object.optionalWord("may_invite")
     mayCreateForums = try object.optionalWord("may_create_forums")
+    mayPublish = try object.optionalWord("may_publish")
     hasDiscovery = try object.optional("discovery")
     newcomers = try object.optional("newcomers") { value throws(JSONError) in try NewcomersChange(json: value) }
     cutsMetadata = try object.optional("cut_metadata")
@@ -120,6 +126,7 @@ public struct PlaceSettingsChange: Sendable {
     settings.registration = registration ?? settings.registration
     settings.mayInvite = mayInvite ?? settings.mayInvite
     settings.mayCreateForums = mayCreateForums ?? settings.mayCreateForums
+    settings.mayPublish = mayPublish ?? settings.mayPublish
     settings.hasDiscovery = hasDiscovery ?? settings.hasDiscovery
     settings.newcomers = newcomers?.applied(to: settings.newcomers) ?? settings.newcomers
     settings.cutsMetadata = cutsMetadata ?? settings.cutsMetadata

@@ -101,6 +101,11 @@ public final class Hub: Sendable {
     }
   }
 
+  /// They no longer want to be seen.
+  public func hide(_ account: ID<Account>) {
+    if presence.withLock({ $0.hide(account) }) { publish(.presence(account, .offline, lastSeenAt: nil)) }
+  }
+
   /// Who is here now.
   public var present: [ID<Account>: Signal.Presence] { presence.withLock { $0.present } }
 

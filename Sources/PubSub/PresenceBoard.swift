@@ -41,6 +41,9 @@ public struct PresenceBoard {
     return isNews ? present : nil
   }
 
+  /// Whether others had seen them.
+  mutating func hide(_ account: ID<Account>) -> Bool { people.removeValue(forKey: account) != nil }
+
   /// Those who have been gone for a while.
   mutating func settle(now: Int64) -> [(ID<Account>, Signal.Presence)] {
     let gone = people.filter { $0.value.goesAt.map { $0 <= now } ?? false }.keys

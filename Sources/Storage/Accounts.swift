@@ -112,11 +112,13 @@ extension WriteTransaction {
         """
         update account
         set name = $1, name_key = $2, display_name = $3, bio = $4, role = $5, state = $6, imported = $7,
-          discoverable = $8, reachable_by = $9, shows_receipts = $10, preferences = $11, revision = $12
-        where id = $13
+          discoverable = $8, reachable_by = $9, shows_receipts = $10, shows_presence = $11, preferences = $12,
+          revision = $13
+        where id = $14
         """, account.name ?? "", key, account.displayName, account.bio, account.role.rawValue,
         standing.state.rawValue, standing.isImported, own.isDiscoverable, own.reachableBy.rawValue,
-        own.showsReceipts, String(decoding: own.preferences.bytes, as: UTF8.self), account.revision, account.id.number)
+        own.showsReceipts, own.showsPresence, String(decoding: own.preferences.bytes, as: UTF8.self), account.revision,
+        account.id.number)
     }
     if !before.isSeenAs(person) {
       try log(

@@ -36,7 +36,7 @@ extension WriteTransaction {
         update account
         set name = '', name_key = null, display_name = null, bio = '', role = 'member', state = $1, imported = 0,
           password = null, avatar_file_id = null, discoverable = 0, reachable_by = 'nobody', shows_receipts = 0,
-          preferences = '{}', last_seen_at = null, revision = $2
+          shows_presence = 0, preferences = '{}', last_seen_at = null, revision = $2
         where id = $3
         """, state.rawValue, revision, account.number)
       try connection.execute("delete from address where user_id = $1", account.number)

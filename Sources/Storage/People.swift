@@ -158,7 +158,7 @@ extension Person {
   /// What `init(_: Row)` reads, in its order, of `account a`.
   static let columns = """
     a.id, a.name, a.display_name, a.bio, a.role, a.created_at, a.revision, a.state, a.imported, a.last_seen_at,
-    a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key
+    a.discoverable, a.reachable_by, a.shows_receipts, a.preferences, a.name_key, a.shows_presence
     """
 
   init(_ row: borrowing Row) throws {
@@ -172,6 +172,6 @@ extension Person {
         state: try row.word(7), isImported: try row.bool(8), lastSeenAt: try row.optionalInt(9).map { Int64($0) }),
       own: Own(
         isDiscoverable: try row.bool(10), reachableBy: try row.word(11), showsReceipts: try row.bool(12),
-        preferences: JSONRaw(trusted: Array(try row.text(13).utf8))))
+        showsPresence: try row.bool(15), preferences: JSONRaw(trusted: Array(try row.text(13).utf8))))
   }
 }

@@ -8,6 +8,7 @@ private enum SettingName: String, CaseIterable {
   case mayCreateForums = "may_create_forums"
   case cutsMetadata = "cut_metadata"
   case icon = "icon_file"
+  case mayPublish = "may_publish"
   case revision
 }
 
@@ -64,6 +65,7 @@ extension PlaceSettings {
     case .icon: icon = ID(text)
     case .mayInvite: mayInvite = Circle(rawValue: text) ?? mayInvite
     case .mayCreateForums: mayCreateForums = Circle(rawValue: text) ?? mayCreateForums
+    case .mayPublish: mayPublish = Circle(rawValue: text) ?? mayPublish
     case .revision: revision = Int(text) ?? revision
     }
   }
@@ -81,6 +83,7 @@ extension PlaceSettings {
     case .icon: icon?.description ?? ""
     case .mayInvite: mayInvite.rawValue
     case .mayCreateForums: mayCreateForums.rawValue
+    case .mayPublish: mayPublish.rawValue
     case .revision: String(revision)
     }
   }

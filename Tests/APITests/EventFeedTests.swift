@@ -45,6 +45,28 @@ import Wire
     }
   }
 
+  @Test func `who may follow what`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (open, openRoom) = try await village.garden("open", "public")
+      let (ours, ourRoom) = try await village.garden("ours", "members")
+      let (mine, myRoom) = try await village.garden("mine", "private", members: ["gus"])
+      let talk = try await village.talk(.direct, ["ada", "linus"])
+      let callers = [nil, "gus", "robo", "linus", "mira", "ada"]
+      for (topic, follows) in [
+        ("me", "011111"), ("forum:\(open)", "111111"), ("conversation:\(openRoom)", "111111"),
+        ("forum:\(ours)", "001111"), ("conversation:\(ourRoom)", "001111"), ("forum:\(mine)", "010001"),
+        ("conversation:\(myRoom)", "010001"), ("conversation:\(talk)", "000101"), ("conversation:\(open)", "000000"),
+        ("forum:\(talk)", "000000"), ("presence", "001111"), ("app:chess", "001111"),
+      ] {
+        for (caller, digit) in zip(callers, follows) {
+          let page = try await village.ask(.get, "/sync?topics=\(topic)", as: caller)
+          let isFollowed = page.status == 200 && page.count("lost") == 0
+          #expect(isFollowed == (digit == "1"), "\(topic) \(caller ?? "nobody"): \(page.text)")
+        }
+      }
+    }
+  }
+
   @Test(arguments: Way.allCases)
   func `who waits is answered when something happens, or when the time is over`(way: Way) async throws {
     try await Village.open(way) { village in

@@ -24,7 +24,8 @@ import Testing
     try await Village.open(way) { village in
       let body: [String: Any] = [
         "name": " Garden Club ", "hue": 120, "welcome": "Come in.", "rules": "Be kind.\nAlways.",
-        "registration": "approval", "may_invite": "moderators", "may_create_forums": "staff", "discovery": true,
+        "registration": "approval", "may_invite": "moderators", "may_create_forums": "staff",
+        "may_publish": "staff", "discovery": true,
       ]
       var changed: Answer?
       let events = try await village.events {
@@ -34,6 +35,7 @@ import Testing
       let seen = try await village.ask(.get, "/settings")
       #expect(seen.body == changed?.body)
       #expect(seen["name"] == "Garden Club" && seen.int("hue") == 120 && seen["registration"] == "approval")
+      #expect(seen["may_publish"] == "staff")
       #expect(seen["may_invite"] == "moderators" && seen["may_create_forums"] == "staff")
       #expect(seen.bool("discovery") == true && seen["rules"] == "Be kind.\nAlways." && seen.int("revision") == 2)
       let late = try await village.ask(.patch, "/settings", as: "ada", ["hue": 1, "if_revision": 1])

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import Networking
 import Testing
 import Wire
 
@@ -353,6 +354,34 @@ import Wire
     }
   }
 
+  @Test func `who is here is seen, unless they do not want to be`() async throws {
+    try await Village.open(.socket) { village in
+      let linus = try village.follow("topics=presence", as: "linus")
+      _ = try await linus.event("complete")
+      func seen(_ name: String) -> (Answer) -> Bool {
+        let id = village.id(name)
+        return { $0["event"] == "presence" && $0["data.user_id"] == id }
+      }
+      #expect(try await linus.next(seen("linus"))["data.presence"] == "online")
+      let grace = try village.follow(as: "grace")
+      #expect(try await linus.next(seen("grace"))["data.presence"] == "online")
+      #expect(try await grace.ask(["do": "presence", "state": "away"]).bool("ok") == true)
+      #expect(try await linus.next(seen("grace"))["data.presence"] == "away")
+      #expect(try await village.ask(.patch, "/me", as: "grace", ["show_presence": false]).status == 200)
+      #expect(try await linus.next(seen("grace"))["data.presence"] == "offline")
+      #expect(try await grace.ask(["do": "presence", "state": "online"]).bool("ok") == true)
+      let mira = try village.follow("topics=presence", as: "mira")
+      #expect(try await linus.next(seen("mira"))["data.presence"] == "online")
+      _ = try await mira.event("complete")
+      mira.leave()
+      try await Task.sleep(for: .milliseconds(50))
+      village.pass(3_600)
+      let gone = try await linus.next(seen("mira"))
+      #expect(gone["data.presence"] == "offline" && gone["data.last_seen_at"] != nil)
+      #expect(linus.waitingCount == 0)
+    }
+  }
+
   @Test func `who follows a forum hears where somebody writes, and not what`() async throws {
     try await Village.open(.socket) { village in
       let (forum, _) = try await village.garden("garden", "public")
@@ -418,6 +447,37 @@ import Wire
       }
       slow.resume()
       #expect(try await slow.closed().code == 4000)
+    }
+  }
+
+  /// `PARLEY_STAMPEDE` sets how many.
+  @Test func `when all come back at once each is told everything`() async throws {
+    _ = DescriptorLimit.raise()
+    let count = ProcessInfo.processInfo.environment["PARLEY_STAMPEDE"].flatMap { Int($0) } ?? 1_000
+    try await Village.open(.socket) { village in
+      let room = try await village.garden("garden", "public").room
+      let cursor = try await village.cursor("conversation:\(room)", as: nil)
+      let before = try (0..<count).map { _ in
+        try village.follow("topics=conversation:\(room)&after=\(cursor)", as: "grace")
+      }
+      for client in before { _ = try await client.next(within: 120) { $0["event"] == "complete" } }
+      for client in before { client.leave() }
+      var ids: [String] = []
+      for number in 0..<20 { ids.append(try await village.say("\(number)", in: room)) }
+      let began = ContinuousClock.now
+      let clients = try (0..<count).map { _ in
+        try village.follow("topics=conversation:\(room)&after=\(cursor)", as: "grace")
+      }
+      for client in clients {
+        _ = try await client.next(within: 120) { $0["event"] == "complete" }
+        var got: [String?] = []
+        while client.waitingCount > 0 { got.append(try await client.next()["data.id"]) }
+        #expect(got == ids)
+      }
+      let time = ContinuousClock.now - began
+      let live = try await village.say("live", in: room)
+      for client in clients { #expect(try await client.event("message.created")["data.id"] == live) }
+      print("\(count) clients came back and had 20 events each after \(time)")
     }
   }
 }

@@ -85,7 +85,10 @@ final class Village: Sendable {
     community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
     let api = API(community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates)
     let router = Router { routes in api.add(to: &routes) }
-    let site = Site(router: router)
+    var limits = Limits()
+    // All come from one address.
+    limits.connectionsPerAddress = limits.connections
+    let site = Site(router: router, limits: limits)
     switch way {
     case .inMemory: self.way = .inMemory(Loop(site))
     case .socket:
