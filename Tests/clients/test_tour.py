@@ -6,7 +6,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from servers import PARLEY, TOP
+from servers import PARLEY, TOP, VENV_PYTHON
 from serving import ServingTest, parley
 
 TOUR = re.compile(r"^```sh tour\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -23,7 +23,7 @@ class Tour(ServingTest):
         with self.start(*parley(self.folder)) as server:
             done = subprocess.run(
                 ["bash", "-c", RULES + tour.replace("http://localhost:8080", server.url)],
-                env={**os.environ, "PATH": f"{PARLEY.parent}:{os.environ['PATH']}",
+                env={**os.environ, "PATH": f"{PARLEY.parent}:{VENV_PYTHON.parent}:{os.environ['PATH']}",
                      "PARLEY_DATA": str(Path(self.folder) / "data")},
                 capture_output=True, text=True, timeout=120)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -1,0 +1,171 @@
+"""Following along as Python's libraries, wsdump, Node's ws, curl and parley tail do it."""
+
+import json
+import os
+import subprocess
+import threading
+import unittest
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import websocket
+from servers import PARLEY, VENV_PYTHON
+from serving import ServingTest, parley
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+
+class FollowingTest(ServingTest):
+    """A place with ada, who owns it, and a public forum."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder)))
+        cls.data = Path(cls.folder) / "data"
+        link = subprocess.run([PARLEY, "setup", "--data", cls.data], capture_output=True, text=True, check=True).stdout
+        cls.token = cls.ask("POST", f"/links/{link.strip().split('/')[-1]}",
+                            {"name": "ada", "password": "wool and needles"}, token=None)["token"]
+        cls.forum = cls.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"})
+        cls.room = cls.forum["room_id"]
+
+    @classmethod
+    def ask(cls, method, path, body=None, token=True):
+        request = Request(f"{cls.server.url}/api/v1{path}", method=method,
+                          data=None if body is None else json.dumps(body).encode())
+        request.add_header("Content-Type", "application/json")
+        if token:
+            request.add_header("Authorization", f"Bearer {cls.token}")
+        with urlopen(request, timeout=20) as answer:
+            content = answer.read()
+        return json.loads(content) if content else None
+
+    def say(self, text):
+        return self.ask("POST", f"/conversations/{self.room}/messages", {"text": text})["id"]
+
+    @property
+    def cursor(self):
+        return self.ask("GET", f"/sync?topics=conversation:{self.room}")["cursor"]
+
+    def address(self, query=""):
+        return f"{self.server.websocket_url}/api/v1/realtime?topics=conversation:{self.room}{query}"
+
+
+class Sockets(FollowingTest):
+    def test_pythons_websockets(self):
+        cursor = self.cursor
+        away = [self.say(f"while away {number}") for number in range(3)]
+        with connect(self.address(f"&after={cursor}"), subprotocols=["parley.v1"],
+                     additional_headers={"Authorization": f"Bearer {self.token}"}) as socket:
+            self.assertEqual(socket.subprotocol, "parley.v1")
+            events = [json.loads(socket.recv(timeout=10)) for _ in range(4)]
+            self.assertEqual([event.get("data", {}).get("id") for event in events], [*away, None])
+            self.assertEqual(events[3]["event"], "complete")
+            socket.send(json.dumps({"id": "a", "do": "send", "conversation_id": self.room, "text": "hello"}))
+            told = [json.loads(socket.recv(timeout=10)) for _ in range(2)]
+            answer = next(one for one in told if one.get("re") == "a")
+            event = next(one for one in told if "event" in one)
+            self.assertEqual(answer["message"]["id"], event["data"]["id"])
+            socket.send("nonsense")
+            with self.assertRaises(ConnectionClosed) as closed:
+                socket.recv(timeout=10)
+            self.assertEqual(closed.exception.rcvd.code, 4502)
+
+    def test_pythons_websocket_client(self):
+        socket = websocket.create_connection(self.address(), header=[f"Authorization: Bearer {self.token}"], timeout=10)
+        self.addCleanup(socket.close)
+        self.assertEqual(json.loads(socket.recv())["event"], "complete")
+        message = self.say("hello")
+        self.assertEqual(json.loads(socket.recv())["data"]["id"], message)
+
+    def test_a_token_that_reads_among_the_subprotocols(self):
+        reader = self.ask("POST", "/me/tokens", {"name": "reader", "scope": "read"})["token"]
+        with connect(self.address(), subprotocols=["parley.v1", f"parley.token.{reader}"]) as socket:
+            self.assertEqual(socket.subprotocol, "parley.v1")
+            self.assertEqual(json.loads(socket.recv(timeout=10))["event"], "complete")
+            socket.send(json.dumps({"id": 1, "do": "send", "conversation_id": self.room, "text": "no"}))
+            self.assertEqual(json.loads(socket.recv(timeout=10))["problem"]["code"], "forbidden")
+
+    def test_wsdump(self):
+        message = threading.Timer(1, self.say, ["for wsdump"])
+        message.start()
+        done = subprocess.run(
+            [VENV_PYTHON.parent / "wsdump", "--raw", "--headers", f"Authorization: Bearer {self.token}",
+             "--eof-wait", "4", self.address()], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        message.join()
+        self.assertIn(b"for wsdump", done.stdout, done.stderr)
+
+    def test_nodes_ws(self):
+        script = """
+          const WebSocket = require('ws');
+          const [, url, token, room] = process.argv;
+          const socket = new WebSocket(url, ['parley.v1'], { headers: { Authorization: `Bearer ${token}` } });
+          socket.on('message', (data) => {
+            const told = JSON.parse(data);
+            if (told.event === 'complete') {
+              socket.send(JSON.stringify({ id: 1, do: 'send', conversation_id: room, text: 'from Node' }));
+            }
+            if (told.event === 'message.created' && told.data.text === 'from Node') {
+              console.log('ok');
+              process.exit(0);
+            }
+          });
+        """
+        done = subprocess.run(["node", "-e", script, self.address(), self.token, self.room],
+                              env={**os.environ, "NODE_PATH": "/usr/share/nodejs"}, capture_output=True, timeout=30)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, b"ok"), done.stderr.decode())
+
+
+class Lines(FollowingTest):
+    def lines(self, command, wanted):
+        """What a command prints until a line has `wanted`."""
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        watch = threading.Timer(20, process.kill)
+        watch.start()
+        lines = []
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+            if "complete" in line:
+                self.say("now")
+            if wanted in line:
+                break
+        watch.cancel()
+        process.kill()
+        process.stdout.close()
+        process.stderr.close()
+        return lines
+
+    def test_curl(self):
+        cursor = self.cursor
+        before = self.say("before")
+        lines = self.lines(["curl", "-sN", "-H", f"Last-Event-ID: {cursor}",
+                            f"{self.server.url}/api/v1/events?topics=conversation:{self.room}"], '"now"')
+        events = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+        self.assertEqual([event["event"] for event in events], ["message.created", "complete", "message.created"])
+        self.assertEqual(events[0]["data"]["id"], before)
+        self.assertEqual([line for line in lines if line.startswith("id: ")][0].split(".")[1], events[0]["id"])
+
+    def test_parley_tail(self):
+        command = [PARLEY, "tail", f"conversation:{self.room}", "--data", self.data]
+        lines = self.lines(command, "now")
+        self.assertIn("complete", lines[0])
+        self.assertRegex(lines[-1], rf"conversation:{self.room} message.created by \d+ “now”")
+        lines = self.lines([*command, "--json", "--after", self.cursor], '"now"')
+        self.assertEqual([json.loads(line)["event"] for line in lines], ["complete", "message.created"])
+
+    def test_parley_tail_says_what_is_wrong(self):
+        for arguments, status, sentence in [
+            (["conversation:999999", "--data", self.data], 1, "nothing of that name"),
+            (["everything", "--data", self.data], 2, "topics"),
+            (["--data", self.data], 2, "needs a list of TOPICS"),
+            (["me", "--data", Path(self.folder) / "nowhere"], 2, "no folder"),
+        ]:
+            done = subprocess.run([PARLEY, "tail", *arguments], capture_output=True, text=True, timeout=20)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            self.assertIn(sentence, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
