@@ -41,15 +41,25 @@ final class LiveLoop {
     isStarted = true
     Task {
       _ = isolation
-      for await _ in self.mailbox.bell where !self.passOn(isolation: isolation) { break }
+      for await _ in self.mailbox.bell {
+        await self.passOn(isolation: isolation)
+        if self.isClosed { break }
+      }
     }
   }
 
-  private func passOn(isolation: isolated (any Actor)?) -> Bool {
-    let isOpen = board.deliver()
-    if !isOpen { isClosed = true }
-    startReading(isolation: isolation)
-    return isOpen
+  private func passOn(isolation: isolated (any Actor)?) async {
+    while true {
+      let rest = board.deliver()
+      startReading(isolation: isolation)
+      switch rest {
+      case .more: await Task.yield()
+      case .nothing: return
+      case .closed:
+        isClosed = true
+        return
+      }
+    }
   }
 
   /// What all followers are told, too; before them.

@@ -23,6 +23,21 @@ public final class Switchboard {
   private let mailbox: Mailbox
   private var followers: [ObjectIdentifier: any Follower] = [:]
   private var audiences: [Signal.Audience: [any Follower]] = [:]
+  /// What was taken out of the mailbox, and how far it was passed on.
+  private var contents = Mailbox.Contents()
+  private var next = 0
+
+  /// What is left to do.
+  public enum Rest {
+    case nothing
+    /// Others have their turn first.
+    case more
+    /// Nothing will come any more.
+    case closed
+  }
+
+  /// So many things are passed on before others have their turn.
+  private static let atOnce = 64
 
   public init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
@@ -50,15 +65,26 @@ public final class Switchboard {
     }
   }
 
-  /// Passes on what is in the mailbox. False when nothing will come any more.
-  public func deliver() -> Bool {
-    let contents = mailbox.take()
-    for posting in contents.postings { deliver(posting) }
-    if contents.hasMissed { for follower in all { follower.missed() } }
-    if let now = contents.now { for follower in all { follower.tick(now) } }
-    guard contents.isClosed else { return true }
+  /// Passes on what is in the mailbox, a bounded part of it.
+  public func deliver() -> Rest {
+    if next == contents.postings.count {
+      contents = mailbox.take()
+      next = 0
+    }
+    let end = min(next + Self.atOnce, contents.postings.count)
+    while next < end {
+      deliver(contents.postings[next])
+      next += 1
+    }
+    guard next == contents.postings.count else { return .more }
+    let last = contents
+    contents = Mailbox.Contents()
+    next = 0
+    if last.hasMissed { for follower in all { follower.missed() } }
+    if let now = last.now { for follower in all { follower.tick(now) } }
+    guard last.isClosed else { return .nothing }
     for follower in all { follower.hubClosed() }
-    return false
+    return .closed
   }
 
   private var all: [any Follower] { Array(followers.values) }
