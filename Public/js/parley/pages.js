@@ -3,7 +3,7 @@
 
 import { newHistory, missing, stretchAt, stretchesOf, withStretch, withoutStretch } from './history.js';
 import { readCursor } from './ids.js';
-import { Rows, mergeMessage, position } from './reducer.js';
+import { Rows, mergeMessage, position, wantLater } from './reducer.js';
 
 /** @typedef {import('./history.js').History} History @typedef {import('./history.js').Stretch} Stretch */
 /**
@@ -12,6 +12,7 @@ import { Rows, mergeMessage, position } from './reducer.js';
  * @property {import('./store.js').Store} store
  * @property {() => { generation: number, cursor: number }} now
  * @property {(changes: import('./store.js').Change[]) => void} publish
+ * @property {(name: string) => void} want Has a thing asked for, or counted.
  */
 /**
  * @typedef {object} Page
@@ -25,11 +26,12 @@ const most = 200;
 
 export class Pages {
   /** @param {PagesOptions} options */
-  constructor({ client, store, now, publish }) {
+  constructor({ client, store, now, publish, want }) {
     this.client = client;
     this.store = store;
     this.now = now;
     this.publish = publish;
+    this.want = want;
   }
 
   /** @param {string} conversation @returns {Promise<History>} */
@@ -74,10 +76,12 @@ export class Pages {
     const places = [
       ['history', conversation],
       ['conversations', conversation],
+      ['place', 'wanted'],
       ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
     ];
     /** @type {any[]} */
     let kept = [];
+    let isAhead = false;
     const changes = await this.store.update(places, (found) => {
       const rows = new Rows(places, found);
       kept = page.data.map((/** @type {any} */ message) => {
@@ -91,10 +95,11 @@ export class Pages {
       for (const stretch of stretches) held = withStretch(held, ...stretch);
       for (const skip of page.skipped) if (skip.reason === 'before_joining') from = Math.max(from, skip.to_seq + 1);
       rows.put('history', { ...history, held, from });
-      keepLatest(rows, conversation, page, kept);
+      isAhead = keepLatest(rows, conversation, page, kept);
       return rows.changes;
     });
     this.publish(changes);
+    if (isAhead) this.want(`unread:${conversation}`);
     return kept.sort((a, b) => a.seq - b.seq);
   }
 
@@ -173,12 +178,16 @@ export class Pages {
 }
 
 /**
- * A page may end where the conversation does.
+ * A page may end where the conversation does. What it has skipped over is then counted anew.
  * @param {Rows} rows @param {string} id @param {any} page @param {any[]} kept
+ * @returns {boolean} Whether there is something to count.
  */
 function keepLatest(rows, id, page, kept) {
   const conversation = rows.get('conversations', id);
   const last = kept.find((message) => message.seq === page.latest_seq);
-  if (!conversation || !last || last.seq < (conversation.last_seq ?? 0)) return;
+  if (!conversation || !last || last.seq < (conversation.last_seq ?? 0)) return false;
   rows.put('conversations', { ...conversation, last_seq: last.seq, last_message_id: last.id, last_message: last });
+  if (last.seq === conversation.last_seq || conversation.unread_count === undefined) return false;
+  wantLater(rows, `unread:${id}`);
+  return true;
 }

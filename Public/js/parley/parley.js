@@ -68,11 +68,18 @@ export class Parley {
   }
 
   /**
-   * @param {Client} client @param {import('./store.js').Store} store @param {Mirror} mirror @param {string} name
+   * @param {Client} client @param {import('./store.js').Store} opened @param {Mirror} mirror @param {string} name
    * @param {ParleyOptions} options
    */
-  constructor(client, store, mirror, name, options) {
+  constructor(client, opened, mirror, name, options) {
     this.client = client;
+    // What is still under way when the place is closed writes nothing any longer: who opens it next would not hear of it.
+    /** @type {import('./store.js').Store} */
+    const store = {
+      ...opened,
+      update: (places, decide) =>
+        this.#isClosed ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(places, decide),
+    };
     this.store = store;
     this.mirror = mirror;
     this.options = options;
@@ -83,7 +90,7 @@ export class Parley {
       cursor: mirror.cursor === null ? 0 : readCursor(mirror.cursor).id,
       me: mirror.me?.id ?? null,
     });
-    this.pages = new Pages({ client, store, now, publish });
+    this.pages = new Pages({ client, store, now, publish, want: (name) => this.#want(name) });
     this.outbox = new Outbox({ client, store, now, operations: () => mirror.outbox, publish, emit });
     this.tabs = new Tabs({
       name,
@@ -533,7 +540,7 @@ export class Parley {
       if (this.mirror.cursor !== null && !(await this.#isSamePerson())) return;
       await this.sync.start();
     } catch (error) {
-      this.#emit('fault', error);
+      this.#tell('fault', error);
     }
   }
 

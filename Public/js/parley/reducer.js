@@ -384,6 +384,16 @@ function keepMine(incoming = {}, held = {}) {
 }
 
 /**
+ * What is to be asked for, kept until that is done.
+ * @param {Rows} rows @param {string[]} names
+ */
+export function wantLater(rows, ...names) {
+  const held = rows.get('place', 'wanted')?.value ?? [];
+  const all = new Set([...held, ...names]);
+  if (all.size > held.length) rows.put('place', { name: 'wanted', value: [...all] });
+}
+
+/**
  * Puts a message, and that it is held.
  * @param {Rows} rows @param {any} message
  */
@@ -416,11 +426,9 @@ function countMessage(rows, before, message, context, outcome) {
     const counts = isUnread(message, held, context);
     if (isNew) {
       unread = Math.min(1000, unread + Number(counts));
-    } else if (before && unread < 1000) {
-      // A count of 1000 may stand for more.
-      const did = isUnread(before, held, context);
-      unread = Math.max(0, unread + Number(counts) - Number(did));
-    } else if (message.seq > (held.read_up_to ?? 0)) {
+    } else if (message.seq > (held.read_up_to ?? 0) && !(before && counts === isUnread(before, held, context))) {
+      // The count may have been of after this already, and 1000 may stand for more.
+      if (before && unread < 1000) unread = Math.max(0, unread + (counts ? 1 : -1));
       outcome.recount.push(held.id);
     }
   }

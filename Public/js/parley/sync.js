@@ -8,7 +8,7 @@ import { Live } from './live.js';
 import { Problem } from './problem.js';
 import {
   Rows, dropConversation, isUnread, mergeConversation, mergeMessage, mergeThing, placesOf, position, putMe,
-  reduce,
+  reduce, wantLater,
 } from './reducer.js';
 import { put } from './store.js';
 import { wait } from './time.js';
@@ -85,6 +85,8 @@ export class Sync {
         await wait(error.retryAfter ?? this.live.options.pause(tries), signal);
       }
     }
+    for (const name of this.mirror.value('wanted') ?? []) this.#wanted.add(name);
+    if (this.mirror.value('inbox') === null) this.#wanted.add('inbox');
     if (!signal.aborted) this.live.start();
   }
 
@@ -213,7 +215,10 @@ export class Sync {
   async #keepEvents(events) {
     const context = this.mirror.context;
     /** @type {Map<string, Place>} */
-    const places = new Map([['cursor', /** @type {Place} */ (['place', 'cursor'])]]);
+    const places = new Map([
+      ['cursor', /** @type {Place} */ (['place', 'cursor'])],
+      ['wanted', /** @type {Place} */ (['place', 'wanted'])],
+    ]);
     for (const event of events) for (const place of placesOf(event)) places.set(JSON.stringify(place), place);
     /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
     const kept = { outcomes: [], gap: null };
@@ -234,6 +239,8 @@ export class Sync {
         // What is followed beside one's own comes out of its turn, and says nothing about the rest.
         if (this.mirror.isOwn(event.stream)) last = Math.max(last, Number(event.id));
       }
+      // What an event leaves to be asked for is not forgotten when the page closes.
+      wantLater(rows, ...kept.outcomes.flatMap(wantedBy));
       if (cursor && last > readCursor(cursor.value).id) {
         rows.put('place', { ...cursor, value: `${readCursor(cursor.value).epoch}.${last}` });
       }
@@ -246,8 +253,7 @@ export class Sync {
   #told(event, outcome) {
     if (outcome.result === 'known') return;
     this.emit('event', event);
-    for (const name of outcome.refetch) this.want(name);
-    for (const conversation of outcome.recount) this.want(`unread:${conversation}`);
+    for (const name of wantedBy(outcome)) this.want(name);
   }
 
   /**
@@ -313,12 +319,17 @@ export class Sync {
         if (this.#stop.signal.aborted) return;
         try {
           await this.#fetchOne(name);
+          await this.#settled(name);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
-          if (!error.isTemporary) continue;
+          if (!error.isTemporary) {
+            await this.#settled(name);
+            continue;
+          }
           // Without a network there is no use in the rest; it is asked for again when there is one.
           this.#wanted.add(name);
-          return;
+          await wait(error.retryAfter ?? this.live.options.pause(1), this.#stop.signal);
+          if (this.live.state !== 'live') return;
         }
       }
     } catch (error) {
@@ -326,6 +337,16 @@ export class Sync {
     } finally {
       this.#isFetching = false;
     }
+  }
+
+  /** @param {string} name */
+  async #settled(name) {
+    // Wanted again meanwhile: then it stays until that is done, too.
+    if (this.#wanted.has(name) || !this.mirror.value('wanted')?.includes(name)) return;
+    await this.#keep([['place', 'wanted']], (rows) => {
+      const left = rows.get('place', 'wanted').value.filter((/** @type {string} */ one) => one !== name);
+      rows.put('place', { name: 'wanted', value: left });
+    });
   }
 
   /** @param {string} name @returns {Promise<void>} */
@@ -336,9 +357,20 @@ export class Sync {
     switch (kind) {
       case 'conversation': {
         const found = await this.#orNull(this.client.calls.conversation({ id }));
-        return this.#keep([['conversations', id]], (rows) => {
-          if (found) rows.put('conversations', mergeConversation(rows.get('conversations', id), found, known));
-          else dropConversation(rows, id);
+        /** @type {Place[]} */
+        const places = [['conversations', id], ['streams', `conversation:${id}`], ['place', 'wanted']];
+        return this.#keep(places, (rows) => {
+          if (!found) return dropConversation(rows, id);
+          const held = rows.get('conversations', id);
+          const offset = rows.get('streams', `conversation:${id}`)?.offset ?? 0;
+          // Events were faster than the answer: its counts are of before them.
+          const isBehind = found.last_offset < offset || found.read_up_to < (held?.read_up_to ?? 0);
+          if (isBehind) {
+            wantLater(rows, name);
+            this.want(name);
+          }
+          const asOf = isBehind ? known : Math.max(known, held?.known ?? 0);
+          return rows.put('conversations', mergeConversation(held, found, asOf));
         });
       }
       case 'forum': {
@@ -431,6 +463,8 @@ export class Sync {
       const now = rows.get('conversations', id);
       if (now?.read_up_to === conversation.read_up_to && now.last_seq === conversation.last_seq) {
         rows.put('conversations', { ...now, unread_count: Math.min(1000, count) });
+      } else if (now) {
+        this.want(`unread:${id}`);
       }
     });
   }
@@ -576,6 +610,9 @@ export class Sync {
     if (state === 'live' && this.#wanted.size > 0) this.#fetchWanted();
   }
 }
+
+/** @param {import('./reducer.js').Outcome} outcome */
+const wantedBy = ({ refetch, recount }) => [...refetch, ...recount.map((id) => `unread:${id}`)];
 
 /**
  * A snapshot lists people by what was said of them.
