@@ -88,6 +88,9 @@ export class Pages {
         const before = rows.get('messages', [conversation, message.seq]);
         const merged = mergeMessage(before, message, known, { isForced });
         rows.put('messages', merged);
+        // The event of it finds nothing changed any longer, so what it does to the count is seen to here.
+        const isOther = before ? before.deleted !== merged.deleted : merged.deleted;
+        if (isOther && merged.seq > (rows.get('conversations', conversation)?.read_up_to ?? Infinity)) isAhead = true;
         return merged;
       });
       const history = rows.get('history', conversation) ?? newHistory(conversation);
@@ -95,7 +98,8 @@ export class Pages {
       for (const stretch of stretches) held = withStretch(held, ...stretch);
       for (const skip of page.skipped) if (skip.reason === 'before_joining') from = Math.max(from, skip.to_seq + 1);
       rows.put('history', { ...history, held, from });
-      isAhead = keepLatest(rows, conversation, page, kept);
+      if (keepLatest(rows, conversation, page, kept)) isAhead = true;
+      if (isAhead) wantLater(rows, `unread:${conversation}`);
       return rows.changes;
     });
     this.publish(changes);
@@ -187,7 +191,5 @@ function keepLatest(rows, id, page, kept) {
   const last = kept.find((message) => message.seq === page.latest_seq);
   if (!conversation || !last || last.seq < (conversation.last_seq ?? 0)) return false;
   rows.put('conversations', { ...conversation, last_seq: last.seq, last_message_id: last.id, last_message: last });
-  if (last.seq === conversation.last_seq || conversation.unread_count === undefined) return false;
-  wantLater(rows, `unread:${id}`);
-  return true;
+  return last.seq > (conversation.last_seq ?? 0) && conversation.unread_count !== undefined;
 }

@@ -218,7 +218,9 @@ const kinds = {
     if (data.kind === undefined) {
       outcome.refetch.push(`conversation:${data.id}`);
     } else {
-      rows.put('conversations', mergeConversation(held, data, known));
+      // Where it ends now is told by the messages, each in its turn: only so are they counted.
+      const { last_seq: last, last_message_id: id } = held ?? data;
+      rows.put('conversations', mergeConversation(held, { ...data, last_seq: last, last_message_id: id }, known));
     }
     return undefined;
   },

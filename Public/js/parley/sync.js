@@ -395,6 +395,7 @@ export class Sync {
         return this.#keep([place], (rows) => {
           const held = rows.get(...place);
           if (held) rows.put('messages', mergeMessage(held, found, known));
+          if (held && held.deleted !== found.deleted) this.want(`unread:${found.conversation_id}`);
         });
       }
       case 'inbox': {
