@@ -1,0 +1,219 @@
+// Following along the daemon: over cuts, restarts and restores of the network, with others who write at the same time.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { after, afterEach, before } from 'node:test';
+
+import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
+import { digestOf } from '../../../Public/js/parley/verify.js';
+import { Daemon, WebSocket } from './daemon.mjs';
+import { until } from './until.mjs';
+
+const described = JSON.parse(readFileSync(new URL('../../../Public/openapi.json', import.meta.url), 'utf8')).paths;
+// A daemon that has no snapshot to begin with can't be followed yet.
+const scene = '/snapshot' in described ? test : test.skip;
+
+let daemon;
+let ada;
+let grace;
+
+before(async () => {
+  daemon = await new Daemon().start();
+  ada = await daemon.setUp();
+  grace = await daemon.person(ada, 'grace');
+});
+after(() => daemon.remove());
+
+// A test that fails leaves nothing open, or Node would wait for it.
+const all = [];
+afterEach(() => all.splice(0).forEach((parley) => parley.close()));
+
+/** Sockets that a test can cut. */
+class Line extends WebSocket {
+  static open = new Set();
+
+  constructor(...options) {
+    super(...options);
+    Line.open.add(this);
+    this.on('close', () => Line.open.delete(this));
+    this.on('error', () => {});
+  }
+
+  static cut() {
+    for (const socket of Line.open) socket.terminate();
+  }
+}
+
+const open = async (person, store = memoryStore()) => {
+  const parley = await Parley.open({
+    url: daemon.url, token: person.token, store, live: { WebSocket: Line, pause: () => 5 }, BroadcastChannel: null,
+  });
+  parley.outbox.pause = () => 5;
+  all.push(parley);
+  await until(() => parley.state.connection === 'live', `${person.user.name} to be connected`);
+  return parley;
+};
+
+/** A group of the two, which grace has taken. */
+async function group(title) {
+  const { id } = await ada.client.calls.makeConversation({ body: { kind: 'group', title, participants: ['@grace'] } });
+  await grace.client.calls.acceptRequest({ id });
+  return id;
+}
+
+/** That a copy holds what the server holds, to the byte. */
+async function assertEqual(parley, id) {
+  const { digest, parts } = await parley.client.calls.digest({ id, query: { parts: 1 } });
+  const messages = await parley.store.list('messages', { from: [id, 0], to: [id, Infinity] });
+  assert.equal(digestOf(messages), digest, `${messages.length} of ${parts[0]?.to_seq ?? 0} are held`);
+}
+
+scene('what one says the other sees, edits and deletions included', async () => {
+  const id = await group('garden');
+  const [from, to] = [await open(ada), await open(grace)];
+  await until(() => to.conversation(id), 'the conversation');
+  const window = to.window(id, () => {});
+  await window.latest();
+  await from.send(id, { text: 'seeds' });
+  await from.send(id, { text: 'weeds' });
+  await until(() => window.items.length === 2, 'both');
+  const own = from.window(id, () => {});
+  await own.latest();
+  await until(() => own.items.every(({ state }) => state === 'sent'), 'both to be sent');
+  await from.edit(own.items[0].message, { text: 'better seeds' });
+  await from.delete(own.items[1].message);
+  await from.act(own.items[0].message, 'like');
+  await until(() => window.items[0].message.text === 'better seeds' && window.items[1].message.deleted, 'the changes');
+  await until(() => window.items[0].message.actions.like?.count === 1, 'the mark');
+  assert.equal(to.conversation(id).unread_count, 1);
+  await to.markRead(window.items[1].message);
+  await until(() => to.state.waiting === 0 && to.conversation(id).unread_count === 0, 'the mark to move');
+  await assertEqual(to, id);
+});
+
+scene('what is said shows at once, and keeps its key and its place when it is sent', async () => {
+  const id = await group('echo');
+  const parley = await open(ada);
+  const deltas = [];
+  const window = parley.window(id, (_, steps) => deltas.push(...steps));
+  await window.latest();
+  await parley.send(id, { text: 'hello' });
+  assert.deepEqual(window.items.map(({ state, message }) => [state, message.text]), [['pending', 'hello']]);
+  await until(() => window.items[0]?.state === 'sent', 'the message to be sent');
+  assert.equal(window.items.length, 1);
+  assert.equal(window.items[0].message.seq, 1);
+  assert.deepEqual([...new Set(deltas.map(({ kind }) => kind))], ['insert', 'replace']);
+});
+
+scene('a client that is cut off again and again holds what the server holds', async () => {
+  const id = await group('cuts');
+  const to = await open(grace);
+  let written = 0;
+  const write = async () => {
+    for (; written < 200; written++) {
+      const { id: message } = await ada.client.calls.post({ id, body: { text: `seed ${written}` } });
+      if (written % 7 === 0) await ada.client.calls.edit({ id: message, body: { text: `edited ${written}` } });
+      if (written % 11 === 0) await ada.client.calls.delete({ id: message });
+    }
+  };
+  const writing = write();
+  while (written < 200) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    Line.cut();
+  }
+  await writing;
+  await until(() => to.conversation(id)?.last_seq === 200, 'the last message');
+  await until(() => to.state.connection === 'live', 'the connection');
+  await assertEqual(to, id);
+  const { unread_count: unread } = await grace.client.calls.conversation({ id });
+  assert.equal(to.conversation(id).unread_count, unread);
+});
+
+scene('two who write offline at once are in one order, the same for both', async () => {
+  const id = await group('order');
+  const [one, other] = [await open(ada), await open(grace)];
+  for (const parley of [one, other]) parley.outbox.stop();
+  for (let number = 0; number < 50; number++) {
+    await one.send(id, { text: `ada ${number}` });
+    await other.send(id, { text: `grace ${number}` });
+  }
+  for (const parley of [one, other]) parley.outbox.start();
+  for (const parley of [one, other]) {
+    await until(() => parley.state.waiting === 0 && parley.conversation(id).last_seq === 100, 'all of them');
+    await until(async () => (await parley.store.list('messages', { from: [id, 0], to: [id, Infinity] })).length === 100, 'all');
+    await assertEqual(parley, id);
+    const messages = await parley.store.list('messages', { from: [id, 0], to: [id, Infinity] });
+    for (const name of ['ada', 'grace']) {
+      const own = messages.map(({ text }) => text).filter((text) => text.startsWith(name));
+      assert.deepEqual(own, Array.from({ length: 50 }, (_, number) => `${name} ${number}`));
+    }
+  }
+});
+
+scene('a restart of the server loses nothing, whoever was writing', async () => {
+  const id = await group('restart');
+  const to = await open(grace);
+  const from = await open(ada);
+  for (let number = 0; number < 40; number++) await from.send(id, { text: `seed ${number}` });
+  await daemon.stop('SIGKILL');
+  for (let number = 40; number < 60; number++) await from.send(id, { text: `seed ${number}` });
+  await daemon.start();
+  await until(() => from.state.waiting === 0, 'the outbox to be empty', 30_000);
+  await until(() => to.conversation(id)?.last_seq === 60, 'the last message', 30_000);
+  const messages = await to.store.list('messages', { from: [id, 0], to: [id, Infinity] });
+  assert.deepEqual(messages.map(({ text }) => text), Array.from({ length: 60 }, (_, number) => `seed ${number}`));
+  await assertEqual(to, id);
+});
+
+scene('after a restore the copy is the server\'s again, and what is lost there can be said again', async () => {
+  const id = await group('restore');
+  const from = await open(ada);
+  const to = await open(grace);
+  const say = async (text) => {
+    await from.send(id, { text });
+    await until(() => from.state.waiting === 0, `${text} to be sent`);
+  };
+  await say('before');
+  await until(() => to.conversation(id)?.last_seq === 1, 'the first');
+  const backup = join(daemon.folder, 'backup.tar');
+  daemon.command('backup', backup);
+  await say('after');
+  await until(() => to.conversation(id)?.last_seq === 2, 'the second');
+  const resets = new Promise((resolve) => to.on('reset', resolve));
+  await daemon.stop();
+  daemon.command('restore', backup, '--replace');
+  await daemon.start();
+  assert.equal((await resets).reason, 'epoch');
+  await until(() => from.lost.length === 1, 'what is lost');
+  for (const parley of [from, to]) {
+    await until(() => parley.state.connection === 'live', 'the connection');
+    await assertEqual(parley, id);
+  }
+  await from.sendLost();
+  await until(() => to.conversation(id).last_seq === 2, 'it again');
+  assert.equal((await to.store.get('messages', [id, 2])).text, 'after');
+  await assertEqual(to, id);
+});
+
+scene('one who joins sees the conversation, and who leaves has nothing of it left', async () => {
+  const { id } = await ada.client.calls.makeConversation({ body: { kind: 'group', title: 'doors', participants: [] } });
+  const to = await open(grace);
+  await ada.client.calls.setParticipant({ id, user: '@grace', body: {} });
+  await until(() => to.conversation(id)?.role === 'member', 'the conversation');
+  await ada.client.calls.post({ id, body: { text: 'welcome' } });
+  await until(() => to.conversation(id).last_seq > 0, 'the message');
+  await ada.client.calls.removeParticipant({ id, user: '@grace' });
+  await until(() => !to.conversation(id), 'it to be gone');
+  assert.deepEqual(await to.store.list('messages', { from: [id, 0], to: [id, Infinity] }), []);
+});
+
+scene('a session that is ended elsewhere is over here', async () => {
+  const password = 'wool and needles';
+  const { token } = await ada.client.calls.signIn({ body: { username: 'grace', password } });
+  const parley = await open({ ...grace, token });
+  const out = new Promise((resolve) => parley.on('signedOut', resolve));
+  await parley.client.calls.endSession({ id: 'current' });
+  assert.equal((await out).code, 'session_ended');
+  assert.equal(parley.state.connection, 'stopped');
+});
