@@ -46,6 +46,7 @@ export function details(shell, conversation, forum) {
     conversation.kind === 'group' && groupActions(shell, conversation),
     forum && topicActions(shell, conversation, forum),
     el('div.panel-block', null, level),
+    jumpBlock(shell, conversation),
     checkBlock(place, conversation),
     el('h3.section-title', null, say('talk.peopleTitle')),
     people,
@@ -140,6 +141,26 @@ function topicActions(shell, conversation, forum) {
         on: () => change(shell, conversation, { locked: !conversation.locked }),
       }),
   );
+}
+
+/** To the first message of a day. */
+function jumpBlock(shell, conversation) {
+  const { place } = shell;
+  const input = field(say('talk.jump'), { type: 'date' });
+  input.input.max = new Date().toISOString().slice(0, 10);
+  input.input.addEventListener('change', async () => {
+    const day = new Date(`${input.input.value}T00:00:00`);
+    if (Number.isNaN(day.getTime())) return;
+    try {
+      const query = { after_time: day.toISOString(), order: 'asc', limit: 1 };
+      const page = await place.call('GET', `/conversations/${conversation.id}/messages`, { query });
+      if (page.data[0]) shell.go(`/m/${page.data[0].id}`);
+      else input.complain(say('talk.jumpNothing'));
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  });
+  return el('div.panel-block', null, input);
 }
 
 /** "Complete and checked up to message 1 042": by digest, when the library can. */

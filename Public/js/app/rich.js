@@ -31,6 +31,8 @@ function make(node, children) {
       return el('a.hashtag', { href: `/search?q=${encodeURIComponent(node.text)}` }, node.text);
     case 'codeBlock':
       return codeBlock(node.text.replace(/\n$/, ''), node.language);
+    case 'item':
+      return node.task === null ? null : task(node, children);
     case 'spoiler':
       return spoiler(children);
     case 'link':
@@ -51,6 +53,13 @@ function link(node, children) {
     },
     children,
   );
+}
+
+/** Done or not is said, not only drawn. */
+function task(node, children) {
+  const isDone = node.task === 'done';
+  const mark = el('span.task', { role: 'img', aria: { label: say(isDone ? 'task.done' : 'task.open') } }, isDone ? '☑' : '☐');
+  return el('li.task-item', null, mark, ' ', children);
 }
 
 function spoiler(children) {

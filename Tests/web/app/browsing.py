@@ -122,7 +122,7 @@ class BrowsingTest(ServingTest):
     def assert_accessible(self, page, name):
         found = Axe().run(page, options=AXE).response["violations"]
         told = [f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}" for it in found for node in it["nodes"][:3]]
-        self.assertEqual(told, [], name)
+        self.assertEqual("\n".join(told), "", name)
 
     def assert_fits(self, page, name):
         self.assertFalse(page.evaluate("document.documentElement.scrollWidth > innerWidth"), f"{name} is wider than its window")

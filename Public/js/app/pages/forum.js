@@ -68,7 +68,7 @@ export function mayStart(place, forum) {
 }
 
 /** The rows of a forum's topics; also beside an open topic on a wide screen. */
-export function topicRows(place, list) {
+export function topicRows(place, list, here = null) {
   const pinnedFirst = [...list].sort((a, b) => Number(b.pinned) - Number(a.pinned));
   return pinnedFirst.map((it) => {
     const own = place.conversations.get(it.id);
@@ -82,6 +82,7 @@ export function topicRows(place, list) {
       at: last?.created_at ?? it.created_at,
       unread: own?.level === 'nothing' ? 0 : (own?.unread_count ?? 0),
       replies: Math.max(0, it.last_seq - 1),
+      isHere: it.id === here,
     });
   });
 }

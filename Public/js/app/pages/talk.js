@@ -1,7 +1,7 @@
 // A conversation: a room, a topic, a direct or a group one.
 
 import { Acts } from '../acts.js';
-import { el, isTyping } from '../dom.js';
+import { el, isTyping, refill } from '../dom.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
 import { banner } from '../parts/banner.js';
@@ -15,6 +15,7 @@ import { talkTitle } from '../shell.js';
 import { say, sayProblem } from '../text.js';
 import { brief } from '../times.js';
 import { MessageView } from '../view.js';
+import { topicRows } from './forum.js';
 
 /** As many unread ones stand on the newest page in any case. */
 const SHORT = 40;
@@ -122,7 +123,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     isTalk: true,
     keepsFocus: true,
     here: forum ? forumAddress(forum) : talkAddress(conversation),
-    node: tabs ? [tabs, node] : [bar(shell, conversation, forum, title), node],
+    node: [tabs ?? bar(shell, conversation, forum, title), isTopic ? beside(shell, forum, conversation, node) : node],
     isWriting: () => field?.isWriting,
     shown(left) {
       view.begin({ message, anchor: left?.anchor });
@@ -137,6 +138,17 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     },
     pressed: (event) => keys(event, { view, acts, field, node }),
   };
+}
+
+/** On a wide screen a topic stands beside the list of all. */
+function beside(shell, forum, conversation, node) {
+  if (!forum || !matchMedia('(min-width: 1440px)').matches) return node;
+  const list = el('nav.split-list', { aria: { label: forum.title } });
+  shell.place.call('GET', `/forums/${forum.id}/conversations`, { tries: 1 }).then(
+    (page) => refill(list, topicRows(shell.place, page.data, conversation.id)),
+    () => {},
+  );
+  return el('div.split.has-list', null, list, node);
 }
 
 /** Older pages until the first unread is among them; a few, then the newest has to do. */
