@@ -58,7 +58,11 @@ function link(node, children) {
 /** Done or not is said, not only drawn. */
 function task(node, children) {
   const isDone = node.task === 'done';
-  const mark = el('span.task', { role: 'img', aria: { label: say(isDone ? 'task.done' : 'task.open') } }, isDone ? '☑' : '☐');
+  const mark = el(
+    'span.task',
+    { role: 'img', aria: { label: say(isDone ? 'task.done' : 'task.open') } },
+    isDone ? '☑' : '☐',
+  );
   return el('li.task-item', null, mark, ' ', children);
 }
 

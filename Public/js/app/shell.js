@@ -96,7 +96,10 @@ export class Shell {
     page.shown?.(restore);
     const scroller = this.main.querySelector('.page-body');
     if (scroller && restore?.scroll) scroller.scrollTop = restore.scroll;
-    if (!page.keepsFocus && !isTyping(document.activeElement)) this.main.focus({ preventScroll: true });
+    // The first page leaves the focus where the browser begins, so that the first stop is the way past the places.
+    if (this.hasShown && !page.keepsFocus && !isTyping(document.activeElement))
+      this.main.focus({ preventScroll: true });
+    this.hasShown = true;
     document.body.dataset.ready = address;
     return undefined;
   }

@@ -220,7 +220,7 @@ class Talking(Village):
         self.say("Beer traps", "lin", reply_to=said["id"])
         page = self.signed_in("grace")
         self.room(page)
-        message = page.locator(".message").filter(has_text="Slugs are back").last
+        message = page.locator(".message").filter(has_text="Slugs are back").first
         message.hover()
         message.get_by_role("button", name="More").click()
         page.get_by_role("menuitem", name="Make this a topic").click()

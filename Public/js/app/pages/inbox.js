@@ -7,7 +7,6 @@ import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { avatar } from '../parts/avatar.js';
 import { topicRow } from '../parts/topicrow.js';
-import { markAllRead } from '../commands.js';
 import { plain } from '../rich.js';
 import { forumAddress, talkAddress } from '../router.js';
 import { forumIcon } from '../shell.js';
@@ -40,7 +39,7 @@ export async function open(shell) {
             { href: '/search', aria: { label: say('place.search') }, title: say('place.search') },
             icon('search'),
           ),
-          button(say('inbox.readAll'), { kind: 'quiet', on: () => markAllRead(shell) }),
+          button(say('inbox.readAll'), { kind: 'quiet', on: () => shell.markAllRead() }),
         ],
       }),
       el('div.page-body', null, column),

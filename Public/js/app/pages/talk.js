@@ -1,6 +1,5 @@
 // A conversation: a room, a topic, a direct or a group one.
 
-import { Acts } from '../acts.js';
 import { el, isTyping, refill } from '../dom.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
@@ -9,7 +8,6 @@ import { composer } from '../parts/composer.js';
 import { typingLine } from '../parts/lines.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
-import { viewer } from '../parts/viewer.js';
 import { forumAddress, talkAddress } from '../router.js';
 import { talkTitle } from '../shell.js';
 import { say, sayProblem } from '../text.js';
@@ -65,9 +63,8 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
       : null;
   const canModerate =
     place.isModerator || ['moderator', 'admin'].includes(forum?.role) || conversation.role === 'admin';
-  acts = place.me
-    ? new Acts({ shell, place, stream, conversation, composer: field, canModerate: !!forum && canModerate })
-    : null;
+  const about = { shell, place, stream, conversation, composer: field, canModerate: !!forum && canModerate };
+  acts = place.me ? whenAsked(about) : null;
 
   const view = new MessageView({
     stream,
@@ -253,11 +250,12 @@ function dropFiles(node, field) {
   });
 }
 
-function openViewer(event, node) {
+async function openViewer(event, node) {
   const link = event.target.closest?.('a.picture');
   if (!link) return;
   event.preventDefault();
   const all = [...node.querySelectorAll('a.picture')];
+  const { viewer } = await import('../parts/viewer.js');
   viewer(
     all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })),
     all.indexOf(link),
@@ -304,10 +302,23 @@ function swipe(node, on) {
   );
 }
 
+/** What can be done with messages, fetched once the page stands. */
+function whenAsked(about) {
+  const load = () => import('../acts.js').then(({ Acts }) => (load.acts ??= new Acts(about)));
+  (window.requestIdleCallback ?? ((work) => setTimeout(work, 500)))(() => load().catch(() => {}));
+  return {
+    run: async (message, verb, detail) => (await load()).run(message, verb, detail),
+    async press(message, verb) {
+      const acts = await load();
+      if (verb === 'pick' || acts.items(message).some((it) => it?.act === verb)) await acts.run(message, verb);
+    },
+  };
+}
+
 function keys(event, { view, acts, field }) {
   const isIn = isTyping(event.target);
   if (event.key === 'Escape' && !event.shiftKey) {
-    if (isIn) event.target.blur();
+    if (isIn) view.node.focus({ preventScroll: true });
     view.newest();
     return true;
   }
@@ -324,7 +335,6 @@ function keys(event, { view, acts, field }) {
   }
   const verb = { r: 'reply', e: 'edit', '+': 'pick', s: 'star', t: 'toTopic', l: 'link' }[event.key];
   if (!verb || !message || !acts) return false;
-  if (!acts.items(message).some((it) => it?.act === verb) && verb !== 'pick') return false;
-  acts.run(message, verb);
+  acts.press(message, verb);
   return true;
 }

@@ -145,7 +145,7 @@ export function composer(options) {
     if (event.isComposing) return;
     if (completing && completionKey(event)) return;
     const isCommand = event.ctrlKey || event.metaKey;
-    if (event.key === 'Enter' && (isCommand || (enterSends && !event.shiftKey && !isTouch()))) {
+    if (event.key === 'Enter' && (isCommand || (enterSends && !event.shiftKey))) {
       event.preventDefault();
       submit();
     } else if (event.key === 'ArrowUp' && !input.value && !event.shiftKey && !event.altKey) {
