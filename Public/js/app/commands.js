@@ -114,7 +114,7 @@ export function showKeys() {
 export async function markAllRead(shell) {
   const { place } = shell;
   const unread = [...place.conversations.values()].filter((it) => it.unread_count > 0 && it.last_message_id);
-  if (!unread.length && !place.inbox) return;
+  if (!unread.length && !place.called) return;
   const before = unread.map((it) => [it, it.unread_count]);
   for (const it of unread) it.unread_count = 0;
   place.say('conversations');

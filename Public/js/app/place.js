@@ -36,7 +36,8 @@ export class Place extends EventTarget {
     this.streams = new Map();
     this.writing = new Map();
     this.said = new Set();
-    this.inbox = null;
+    /** How often somebody called, beside what was said to me alone. */
+    this.called = 0;
   }
 
   get isHost() {
@@ -156,8 +157,7 @@ export class Place extends EventTarget {
       const { name, hue, registration } = parley.settings;
       Object.assign(this.server, { name, hue, policy: registration });
     }
-    const counts = parley.mirror.value('inbox');
-    this.inbox = counts?.unread?.all ?? counts?.unread_count ?? null;
+    this.called = calledBy(parley.mirror.value('inbox')?.unread);
   }
 
   /** Many changes, one word: pages draw once for all of them. */
@@ -406,9 +406,10 @@ export class Place extends EventTarget {
   async loadInbox() {
     try {
       const page = await this.call('GET', '/inbox', { query: { unread: true, limit: 50 }, tries: 1 });
-      this.inbox = page.unread?.all ?? page.data.length;
+      this.called = calledBy(page.unread);
       this.inboxNewest = page.data[0]?.id ?? null;
-      return page.data;
+      // A message to me alone is in its conversation already, which is listed with all that is new in it.
+      return page.data.filter(({ kind }) => kind !== 'direct' && kind !== 'request');
     } catch (error) {
       if (error.isTemporary || [404, 405].includes(error.status)) return [];
       throw error;
@@ -450,6 +451,11 @@ export class Place extends EventTarget {
     [this.forums, this.conversations, this.people] = [new Map(), new Map(), new Map()];
     if (this.me) this.#out();
   }
+}
+
+/** Mentions, replies, calls of a room and reports. @param {Record<string, number>} [counts] */
+function calledBy(counts) {
+  return counts ? (counts.mention ?? 0) + (counts.reply ?? 0) + (counts.room ?? 0) + (counts.report ?? 0) : 0;
 }
 
 /** Ids: by length, then as text. */

@@ -170,8 +170,8 @@ export class Shell {
   view() {
     const { place } = this;
     const talks = place.talks();
-    const messages = talks.reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : it.unread_count), 0);
-    const unread = place.inbox ?? messages;
+    const messages = talks.reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
+    const unread = place.called + messages;
     return {
       community: { name: place.server.name },
       me: place.me,

@@ -165,6 +165,7 @@ export class MessageView {
   keep(kept, id, key, make) {
     const known = this.drawn.get(id);
     const entry = known?.key === key ? known : { key, node: make() };
+    if (id === this.marked) entry.node.classList.add('is-shown');
     if (known && entry !== known && known.node.contains(document.activeElement)) entry.wantsFocus = true;
     kept.set(id, entry);
     return entry.node;
@@ -301,9 +302,13 @@ export class MessageView {
     if (!node) return;
     this.isStuck = false;
     node.scrollIntoView({ block: 'center' });
+    this.marked = id;
     node.classList.add('is-shown');
     node.focus({ preventScroll: true });
-    setTimeout(() => node.classList.remove('is-shown'), 2_000);
+    setTimeout(() => {
+      this.marked = null;
+      this.drawn.get(id)?.node.classList.remove('is-shown');
+    }, 2_000);
     this.scrolled();
   }
 

@@ -59,8 +59,7 @@ export async function open(shell) {
 function content(shell, items) {
   const { place } = shell;
   const isUnread = (it) => it.unread_count > 0 && it.level !== 'nothing';
-  const called = new Set(items.map((it) => it.conversation_id));
-  const talks = place.talks().filter((it) => isUnread(it) && !called.has(it.id));
+  const talks = place.talks().filter(isUnread);
   const inForums = [...place.conversations.values()].filter((it) => it.forum_id && isUnread(it));
   const forums = [...place.forums.values()]
     .map((forum) => ({
