@@ -25,8 +25,12 @@ export class MessageView {
     this.newFrom = options.readUpTo ?? null;
     this.unseen = 0;
     this.isStuck = true;
-    this.inner = el('div.stream-inner', { role: 'feed', aria: { label: say('talk.messages'), busy: 'false' } });
-    this.node = el('div.stream', { tabindex: '-1' }, this.inner);
+    this.inner = el('div.feed', { role: 'feed', aria: { label: say('talk.messages'), busy: 'false' } });
+    // What is no message stands around the feed, not in it.
+    this.above = el('div');
+    this.below = el('div.stream-below');
+    this.whole = el('div.stream-inner', null, this.above, this.inner, this.below);
+    this.node = el('div.stream', { tabindex: '-1' }, this.whole);
     this.pillPlace = el('div.stream-pill');
     this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.onChange = () => this.draw();
@@ -35,7 +39,7 @@ export class MessageView {
       if (this.isStuck) this.toEnd();
     });
     this.resizing.observe(this.node);
-    this.resizing.observe(this.inner);
+    this.resizing.observe(this.whole);
     this.onVisible = () => {
       if (!document.hidden) this.seen();
     };
@@ -103,9 +107,8 @@ export class MessageView {
     const kept = new Map();
     let day = null;
     let hasNew = this.newFrom === null;
-    if (this.head && !this.stream.hasOlder) nodes.push(this.head);
-    if (this.stream.hasOlder)
-      nodes.push((this.more ??= el('p.stream-more', { aria: { live: 'off' } }, say('list.older'))));
+    const above = this.stream.hasOlder ? (this.more ??= el('p.stream-more', null, say('list.older'))) : this.head;
+    if (this.above.firstChild !== (above ?? null)) refill(this.above, above);
     shown.forEach((message, index) => {
       const previous = shown[index - 1];
       const next = shown[index + 1];
@@ -157,8 +160,10 @@ export class MessageView {
     });
     this.drawn = kept;
     this.last = shown.at(-1) ?? null;
-    if (!shown.length && this.stream.isLoaded && !this.stream.hasOlder)
-      nodes.push((this.nothing ??= empty(this.emptyWords ?? say('talk.empty'), { picture: 'messages' })));
+    const isEmpty = !shown.length && this.stream.isLoaded && !this.stream.hasOlder;
+    if (isEmpty && !this.below.firstChild)
+      this.below.append(empty(this.emptyWords ?? say('talk.empty'), { picture: 'messages' }));
+    else if (!isEmpty) refill(this.below);
     return nodes;
   }
 

@@ -62,8 +62,8 @@ class BrowsingTest(ServingTest):
         return page
 
     def heard(self, message):
-        """A refused request is an answer; what a policy forbids or a script throws is a fault."""
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        """A refused request or connection is an answer; what a policy forbids or a script throws is a fault."""
+        if message.type == "error" and not re.search("Failed to load resource|WebSocket connection to", message.text):
             self.faults.append(message.text)
 
     def open(self, page, path="/"):

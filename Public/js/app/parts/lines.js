@@ -7,13 +7,14 @@ import { day, full } from '../times.js';
 export function dayLine(date) {
   return el(
     'div.day-line',
-    { role: 'separator' },
-    el('time', { datetime: date.toISOString(), title: full(date) }, day(date)),
+    null,
+    // Without a role of its own: in a feed stand articles and plain words.
+    el('span', { title: full(date) }, day(date)),
   );
 }
 
 export function newLine() {
-  return el('div.new-line', { role: 'separator' }, el('span', null, say('list.newLine')));
+  return el('div.new-line', null, el('span', null, say('list.newLine')));
 }
 
 /** Who is writing: nothing, one name, two, or several. */

@@ -230,8 +230,8 @@ function fault(message, act) {
 
 function systemLine(message) {
   return el(
-    'p.system-line',
-    { data: { id: message.id, seq: message.seq } },
+    'article.system-line',
+    { tabindex: '0', aria: { label: say('system.label') }, data: { id: message.id, seq: message.seq } },
     rich(message.text ?? '', message.entities),
     message.topic && el('a', { href: `/t/${message.topic}` }, say('system.toTopic')),
   );
