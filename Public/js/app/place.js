@@ -10,6 +10,8 @@ import { VisitorStream } from './visitorstream.js';
 const AGAIN = 4_000;
 const TYPING_LASTS = 6_000;
 const ACCOUNT = 'account';
+/** What a server's `min_client` is compared with. */
+const VERSION = '0.1.0';
 const CHANGED_BY = {
   forums: 'forums',
   conversations: 'conversations',
@@ -46,6 +48,11 @@ export class Place extends EventTarget {
 
   get isModerator() {
     return this.isHost || this.me?.role === 'moderator';
+  }
+
+  /** Whether the server no longer understands what this app would write. */
+  get isTooOld() {
+    return compareVersions(VERSION, this.server?.min_client ?? '0') < 0;
   }
 
   call(method, path, options) {
@@ -456,6 +463,16 @@ export class Place extends EventTarget {
 /** Mentions, replies, calls of a room and reports. @param {Record<string, number>} [counts] */
 function calledBy(counts) {
   return counts ? (counts.mention ?? 0) + (counts.reply ?? 0) + (counts.room ?? 0) + (counts.report ?? 0) : 0;
+}
+
+/** Number by number: 0.10 is newer than 0.9. */
+export function compareVersions(a, b) {
+  const [one, other] = [a, b].map((it) => it.split('.').map(Number));
+  for (let at = 0; at < Math.max(one.length, other.length); at++) {
+    const difference = (one[at] || 0) - (other[at] || 0);
+    if (difference) return difference;
+  }
+  return 0;
 }
 
 /** Ids: by length, then as text. */

@@ -198,6 +198,7 @@ function topicHead(conversation, forum) {
 
 function cannotWrite(place, conversation, forum) {
   if (!place.me) return null;
+  if (place.isTooOld) return say('version.tooOld');
   if (conversation.locked || forum?.locked) {
     if (!place.isModerator && !['moderator', 'admin'].includes(forum?.role)) return say('talk.locked');
   }
