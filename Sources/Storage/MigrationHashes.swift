@@ -8,7 +8,7 @@ enum MigrationHashes {
       hash: "28e3ef60de5a534eda182fceb5bd5002f9827606142949598ff50d130fd92989"),
     Migration(
       number: 2, name: "people",
-      hash: "4856e1e5a1378596a72c1e333cfbb1dee4482eec8a27e0ac1464de46e3852228"),
+      hash: "86283bed1aceda2493c335c9f808a4095e138fcd1a5eee86858c45822106de36"),
     Migration(
       number: 3, name: "places_to_talk",
       hash: "5b401965cf78dc6fa5266f0b4bf47c99985d1d893f43a8191276aa1f341e3faa"),
