@@ -46,7 +46,7 @@ extension API {
     // Keeping order.
     Endpoint(.post, "/users/{id}/warn", .person(.write), warn),
     Endpoint(.put, "/users/{id}/silence", .person(.write), silence),
-    Endpoint(.delete, "/users/{id}/silence", .person(.write), liftSilence),
+    Endpoint(.delete, "/users/{id}/silence", .person(.write), takesQuery: true, liftSilence),
     Endpoint(.put, "/users/{id}/ban", .person(.admin), ban),
     Endpoint(.delete, "/users/{id}/ban", .person(.admin), liftBan),
     Endpoint(.get, "/users/{id}/sanctions", .person(.read), listSanctions),
