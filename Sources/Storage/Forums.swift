@@ -60,12 +60,12 @@ extension WriteTransaction {
         set title = $1, title_key = $2, description = $3, icon_url = $4, visibility = $5, write = $6, start_topics = $7,
           ring = $8, section = $9, position = $10, slow_seconds = $11, locked = $12, solvable = $13,
           shows_revisions = $14, call_url = $15, archived_at = case when $16 then coalesce(archived_at, $17) end,
-          revision = $18, icon_file_id = $20
-        where id = $19
+          revision = $18, icon_file_id = $19
+        where id = $20
         """, forum.title, Forum.key(forum.title), forum.about, forum.iconURL, forum.visibility.rawValue,
         forum.write.rawValue, forum.startTopics.rawValue, forum.ring.rawValue, forum.section, forum.position,
         forum.slowSeconds, forum.isLocked, forum.isSolvable, forum.showsRevisions, forum.callURL, forum.isArchived,
-        Int(now), forum.revision, forum.id.number, forum.icon?.number)
+        Int(now), forum.revision, forum.icon?.number, forum.id.number)
     }
     if forum.icon != before.icon {
       if let icon = forum.icon { try take(icon) }
