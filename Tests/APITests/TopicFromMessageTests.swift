@@ -31,9 +31,12 @@ import Testing
         events == [
           "conversation.created forum:\(forum) #1", "conversation.created conversation:\(topic) #1",
           "conversation.created user:\(village.id("grace"))",
-          "message.created conversation:\(topic) #1", "message.deleted conversation:\(room) #2",
-          "message.created conversation:\(topic) #1", "message.deleted conversation:\(room) #2",
-          "message.created conversation:\(topic) #1", "message.deleted conversation:\(room) #2",
+          "message.created conversation:\(topic) #1", "inbox.read user:\(village.id("mira"))",
+          "message.deleted conversation:\(room) #2",
+          "message.created conversation:\(topic) #1", "inbox.read user:\(village.id("grace"))",
+          "message.deleted conversation:\(room) #2",
+          "message.created conversation:\(topic) #1", "inbox.read user:\(linus)",
+          "message.deleted conversation:\(room) #2",
           "participant.joined conversation:\(topic)", "conversation.created user:\(linus)",
           "message.created conversation:\(room) #1",
         ])

@@ -66,6 +66,7 @@ import Testing
           insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at)
           values ($1, 1, x'00', 1, 'a', 'file', 'text/plain', 0)
           """, file)
+        try connection.execute("insert into file_use (owner_id, bytes) values (0, 1), (1, 1)")
       }
       var message = NewMessage(conversation: forum.room, author: Garden.ada, text: "apples")
       message.attachments = [ID(file)]

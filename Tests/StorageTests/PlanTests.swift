@@ -15,8 +15,8 @@ import Testing
     "SCAN said",
     // The kinds of marks on one message, at most fifty.
     "SCAN public",
-    // The rows that were bound.
-    "SCAN 2 CONSTANT ROWS",
+    // The rows that were bound, also as a list in JSON.
+    "SCAN 2 CONSTANT ROWS", "SCAN json_each VIRTUAL TABLE INDEX 1:",
     // Words of the index, which finds its rows itself, and places that were bound.
     "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
     // An index of the open jobs alone, in their order.

@@ -227,7 +227,10 @@ private final class QuietGarden {
       "references", "the mark like of account 2 has another time than message 7"
     ),
     ("update attachment set file_id = 50", "attachments", "message 7 has file 50, which is not there"),
-    ("update file set owner_id = 2", "attachments", "message 7 has file 102 of account 2"),
+    (
+      "update file set owner_id = 2; update file_use set owner_id = 2 where owner_id = 1", "attachments",
+      "message 7 has file 102 of account 2"
+    ),
     ("update forum set icon_file_id = 50", "attachments", "forum 100 shows file 50"),
     (
       "insert into setting (name, value) values ('icon_file', '50')", "attachments",
@@ -264,7 +267,10 @@ private final class QuietGarden {
       "sanctions", "sanction 98 is for forum 99"
     ),
     ("update file set preview_digest = x'ab'", "files", "files/ab//ab, which file 102 names, is not there"),
-    ("update file set size = 6", "files", "has 5 bytes, and a row says another number"),
+    (
+      "update file set size = 6; update file_use set bytes = 6", "files",
+      "has 5 bytes, and a row says another number"
+    ),
   ])
   func `what was changed behind its back is found by the one check that proves it`(
     script: String, check: String, sentence: String
@@ -351,7 +357,7 @@ private final class QuietGarden {
 
   @Test func `previews are files too`() async throws {
     let garden = try await QuietGarden()
-    try garden.change("update file set preview_digest = digest, preview_size = 5")
+    try garden.change("update file set preview_digest = digest, preview_size = 5; update file_use set bytes = 10")
     #expect(try garden.faults() == [:])
     try garden.change("update file set preview_size = 6")
     #expect(try garden.faults()["files"]?.count == 1)
