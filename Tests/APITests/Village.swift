@@ -88,6 +88,8 @@ final class Village: Sendable {
     var limits = Limits()
     // All come from one address.
     limits.connectionsPerAddress = limits.connections
+    // Others have the machine too, and a peer that takes nothing is to be judged by the village’s clock.
+    limits.byteTime = 600
     let site = Site(router: router, limits: limits)
     switch way {
     case .inMemory: self.way = .inMemory(Loop(site))

@@ -105,7 +105,7 @@ private final class QuietGarden {
     (
       """
       update message set author_id = 99 where id = 7; delete from idempotency; update message set client_id = null;
-      delete from attachment; insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1');
+      delete from attachment; insert into search (search, rowid, words, scope) values ('delete', 7, 'thorns', 'c3 a1 xfile');
       insert into search (rowid, words, scope) values (7, 'thorns', 'c3 a99')
       """,
       "foreign keys", "message with id 7 names account 99"

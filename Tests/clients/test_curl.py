@@ -25,28 +25,28 @@ class Daemon(ServingTest):
         self.assertIn(f"content-length: {len(body)}\r\n", head.lower())
 
     def test_an_unchanged_file_is_not_sent_again(self):
-        _, headers = self.curl_headers(f"{self.server.url}/")
+        _, headers = self.curl_headers(f"{self.server.url}/icon.svg")
         for question in (f"If-None-Match: {headers['etag']}", f"If-Modified-Since: {headers['last-modified']}"):
             with self.subTest(question):
-                status, again = self.curl_headers("--header", question, f"{self.server.url}/")
+                status, again = self.curl_headers("--header", question, f"{self.server.url}/icon.svg")
                 self.assertEqual(status, 304)
                 self.assertEqual(again.get("content-length", "0"), "0")
 
     def test_curl_keeps_an_etag_between_runs(self):
         etag = os.path.join(self.folder, "etag")
         keep = ("--etag-save", etag, "--etag-compare", etag)
-        self.assertNotEqual(self.curl(*keep, f"{self.server.url}/"), b"")
-        self.assertEqual(self.curl(*keep, f"{self.server.url}/"), b"")
+        self.assertNotEqual(self.curl(*keep, f"{self.server.url}/icon.svg"), b"")
+        self.assertEqual(self.curl(*keep, f"{self.server.url}/icon.svg"), b"")
 
     def test_a_range_is_that_part_of_the_file(self):
-        whole = self.curl(f"{self.server.url}/")
-        self.assertEqual(self.curl("--range", "3-11", f"{self.server.url}/"), whole[3:12])
-        self.assertEqual(self.curl("--range", "-5", f"{self.server.url}/"), whole[-5:])
-        status, headers = self.curl_headers("--range", "3-11", f"{self.server.url}/")
+        whole = self.curl(f"{self.server.url}/icon.svg")
+        self.assertEqual(self.curl("--range", "3-11", f"{self.server.url}/icon.svg"), whole[3:12])
+        self.assertEqual(self.curl("--range", "-5", f"{self.server.url}/icon.svg"), whole[-5:])
+        status, headers = self.curl_headers("--range", "3-11", f"{self.server.url}/icon.svg")
         self.assertEqual((status, headers["content-range"]), (206, f"bytes 3-11/{len(whole)}"))
 
     def test_a_range_beyond_the_end_is_refused(self):
-        status, headers = self.curl_headers("--range", "99999999-", f"{self.server.url}/")
+        status, headers = self.curl_headers("--range", "99999999-", f"{self.server.url}/icon.svg")
         self.assertEqual(status, 416)
         self.assertTrue(headers["content-range"].startswith("bytes */"))
 
