@@ -131,6 +131,9 @@ public final class Connection {
   /// The texts of the statements that are kept prepared.
   public var keptStatements: [String] { statements.texts }
 
+  /// How many steps SQLite's machine has taken for them so far: what a query costs, the same on every run.
+  public var keptStatementSteps: Int { statements.steps }
+
   func turnForeignKeysOn() { _ = control("pragma foreign_keys = on") }
 
   func leaveTransaction() { database?.shouldBeInTransaction = false }

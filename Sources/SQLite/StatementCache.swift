@@ -24,6 +24,8 @@ struct StatementCache {
 
   var texts: [String] { statements.values.map(\.sql).sorted() }
 
+  var steps: Int { statements.values.reduce(0) { $0 + $1.steps } }
+
   /// A statement that nobody uses: lent from here, or made. One that is in use, by a reader further up the stack, gets a
   /// twin, which is dropped after use.
   mutating func borrow(

@@ -29,10 +29,15 @@ extension ReadTransaction {
         join participant p on p.conversation_id = c.id
         join account a on a.id = p.user_id
         left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
-        where c.id = $1 and c.kind in ('direct', 'group')
+        where c.id = $1 and c.kind in ('direct', 'group') and not exists (
+          select 1
+          from participant
+          where conversation_id = $1
+          order by user_id
+          limit 1 offset $2
+        )
         order by p.user_id
-        limit $2
-        """, conversation.number, most + 1
+        """, conversation.number, most
       ) { row in
         let shows = try row.bool(4)
         return ReadingParticipant(
@@ -40,6 +45,6 @@ extension ReadTransaction {
           deliveredSeq: shows ? try row.int(3) : 0, showsReceipts: shows)
       }
     }
-    return (1...most).contains(found.count) ? found : nil
+    return found.isEmpty ? nil : found
   }
 }

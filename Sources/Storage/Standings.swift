@@ -18,12 +18,18 @@ extension ReadTransaction {
             where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
             and (s.forum_id is null or s.forum_id = c.forum_id) and (s.until is null or s.until > $2)
           ),
-          c.kind = 'direct' and exists (
+          -- `and` would look at everyone who takes part, also in a group of a thousand.
+          case when c.kind = 'direct' then exists (
             select 1
             from participant o
-            join relation r on (r.user_id = o.user_id and r.other_id = $1) or (r.user_id = $1 and r.other_id = o.user_id)
-            where o.conversation_id = c.id and o.user_id <> $1 and r.kind = 'block'
-          ),
+            join relation r on r.user_id = o.user_id and r.kind = 'block' and r.other_id = $1
+            where o.conversation_id = c.id and o.user_id <> $1
+          ) or exists (
+            select 1
+            from participant o
+            join relation r on r.user_id = $1 and r.kind = 'block' and r.other_id = o.user_id
+            where o.conversation_id = c.id and o.user_id <> $1
+          ) else 0 end,
           c.last_seq, c.last_message_id, f.people_from_id, f.anyone_from_id, m.from_id
         from conversation c
         left join participant p on p.conversation_id = c.id and p.user_id = $1

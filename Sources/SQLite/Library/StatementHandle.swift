@@ -40,6 +40,9 @@ internal import CSQLite
     }
   }
 
+  /// How many steps of SQLite's machine it took so far.
+  var steps: Int { unsafe Int(sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_VM_STEP, 0)) }
+
   func misuse(_ message: String) -> SQLiteError { SQLiteError(code: .misuse, message: message, sql: sql) }
 
   // MARK: Binding
