@@ -51,6 +51,13 @@ let package = Package(
     .target(
       name: "Serving", dependencies: ["Networking", "Wire", "Web", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),
+    .target(name: "Calling", dependencies: ["Networking", "Wire"], exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "ParleyKit", dependencies: ["SQLite", "Model", "Markup", "Crypto", "JSON"], exclude: ["README.md"],
+      swiftSettings: strict),
+    .target(
+      name: "ParleyTransport", dependencies: ["ParleyKit", "Calling", "Networking", "Wire"], exclude: ["README.md"],
+      swiftSettings: strict),
 
     .executableTarget(
       name: "parley",
@@ -104,6 +111,14 @@ let package = Package(
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests
     ),
+    .testTarget(name: "CallingTests", dependencies: ["Calling", "Networking", "Wire"], swiftSettings: tests),
+    .testTarget(
+      name: "ParleyKitTests",
+      dependencies: [
+        "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto",
+        "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom",
+      ],
+      swiftSettings: tests),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),
     .testTarget(name: "CommandTests", dependencies: ["parley", "Storage", "JSON"], swiftSettings: tests),
     .testTarget(name: "ArchitectureTests", dependencies: ["Crypto"], swiftSettings: tests),
