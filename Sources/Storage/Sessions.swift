@@ -42,16 +42,10 @@ extension ReadTransaction {
         join account a on a.id = s.user_id
         where s.digest = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
         """, digest, Int(now)
-      ) { row in
-        KnownSession(
-          id: ID(try row.int(0)), account: ID(try row.int(1)), role: try row.word(2), scope: try row.word(3),
-          lastUsedAt: try row.optionalInt(4).map { Int64($0) })
-      }
+      ) { row in try KnownSession(row) }
     }
   }
-}
 
-extension ReadTransaction {
   /// The same by its id, for who has shown the secret before.
   public func openSession(_ id: ID<Session>) throws(Refusal) -> KnownSession? {
     try run { connection in
@@ -62,11 +56,7 @@ extension ReadTransaction {
         join account a on a.id = s.user_id
         where s.id = $1 and a.state = 'active' and (s.expires_at is null or s.expires_at > $2)
         """, id.number, Int(now)
-      ) { row in
-        KnownSession(
-          id: ID(try row.int(0)), account: ID(try row.int(1)), role: try row.word(2), scope: try row.word(3),
-          lastUsedAt: try row.optionalInt(4).map { Int64($0) })
-      }
+      ) { row in try KnownSession(row) }
     }
   }
 
@@ -213,5 +203,13 @@ extension WriteTransaction {
     let ended = try run(end)
     endedSessions += ended
     return ended.count
+  }
+}
+
+extension KnownSession {
+  fileprivate init(_ row: borrowing Row) throws {
+    self.init(
+      id: ID(try row.int(0)), account: ID(try row.int(1)), role: try row.word(2), scope: try row.word(3),
+      lastUsedAt: try row.optionalInt(4).map { Int64($0) })
   }
 }

@@ -101,7 +101,7 @@ private final class Kept {
 
 /// Waits until something is true that nobody announces.
 func eventually(_ condition: () -> Bool) async -> Bool {
-  let deadline = Clock.monotonic() + 20_000_000_000
+  let deadline = Clock.monotonic() + 100_000_000_000
   while Clock.monotonic() < deadline {
     if condition() { return true }
     try? await Task.sleep(for: .milliseconds(1))

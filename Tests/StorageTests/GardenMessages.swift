@@ -47,15 +47,7 @@ extension Garden {
           insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at, unused_since)
           values ($1, 1, $2, 1, 'rose.png', 'image', 'image/png', 1, 1)
           """, id, [UInt8](repeating: 1, count: 32))
-        try connection.execute(
-          """
-          insert into file_use (owner_id, bytes)
-          select 0, sum(size) from file
-          union all
-          select owner_id, sum(size) from file where true group by owner_id
-          on conflict (owner_id) do update
-          set bytes = excluded.bytes
-          """)
+        try connection.countFileUse()
       }
       return ID(id)
     }

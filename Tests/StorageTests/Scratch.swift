@@ -70,15 +70,7 @@ extension Garden {
           insert into file (id, owner_id, digest, size, name, kind, mime_type, created_at)
           values ($1, 1, $2, $3, 'rose.txt', 'file', 'text/plain', 1)
           """, id, file.digest, file.size)
-        try connection.execute(
-          """
-          insert into file_use (owner_id, bytes)
-          select 0, sum(size) from file
-          union all
-          select owner_id, sum(size) from file where true group by owner_id
-          on conflict (owner_id) do update
-          set bytes = excluded.bytes
-          """)
+        try connection.countFileUse()
       }
     }
     return file
@@ -142,5 +134,20 @@ extension TarHeader {
     let sum = String(repeating: "0", count: 6 - digits.count) + digits
     block.replaceSubrange(148..<156, with: Array(sum.utf8) + [0, 32])
     return block
+  }
+}
+
+extension Connection {
+  /// What the rows of files use, for files that a test has put there by hand.
+  func countFileUse() throws(SQLiteError) {
+    try execute(
+      """
+      insert into file_use (owner_id, bytes)
+      select 0, sum(size) from file
+      union all
+      select owner_id, sum(size) from file where true group by owner_id
+      on conflict (owner_id) do update
+      set bytes = excluded.bytes
+      """)
   }
 }

@@ -112,7 +112,8 @@ extension Store {
 }
 
 extension Connection {
-  fileprivate func isNamed(_ digest: [UInt8]) throws(SQLiteError) -> Bool {
+  /// Whether a row names the bytes, as its own or as its preview.
+  func isNamed(_ digest: [UInt8]) throws(SQLiteError) -> Bool {
     try first(
       """
       select 1

@@ -55,7 +55,7 @@ extension Check {
   private static func look(at file: NamedFile, _ examination: Examination) throws -> Int {
     let path = "\(examination.folder)/\(file.path)"
     var contents = try FileContents(of: path) { count in try examination.step(by: count) }
-    if case .missing = contents, try isStillNamed(file, examination) {
+    if case .missing = contents, try examination.connection.isNamed(file.digest) {
       // Collected a moment ago, or made anew: only what is missing while it is named is a fault.
       contents = try FileContents(of: path) { count in try examination.step(by: count) }
       if case .missing = contents { examination.fault("\(file) is not there") }
@@ -72,20 +72,6 @@ extension Check {
       return size
     }
     return 0
-  }
-
-  private static func isStillNamed(_ file: NamedFile, _ examination: Examination) throws -> Bool {
-    try examination.connection.first(
-      """
-      select 1
-      from file
-      where digest = $1
-      union all
-      select 1
-      from file
-      where preview_digest = $2
-      """, file.digest, file.digest
-    ) { row in try row.int(0) } != nil
   }
 }
 
