@@ -2,102 +2,8 @@
 // it, and takes its place when the person asks for it. What the API answers is none of this worker's business, but for
 // the pictures of people and forums.
 
-const FILES = [
-  '/',
-  '/icon.svg',
-  '/icon-full.svg',
-  '/app.webmanifest',
-  '/js/app/acts.js',
-  '/js/app/commands.js',
-  '/js/app/details.js',
-  '/js/app/dom.js',
-  '/js/app/hue.js',
-  '/js/app/icons.js',
-  '/js/app/look.js',
-  '/js/app/main.js',
-  '/js/app/pages/admin.js',
-  '/js/app/pages/door.js',
-  '/js/app/pages/forum.js',
-  '/js/app/pages/forumabout.js',
-  '/js/app/pages/forums.js',
-  '/js/app/pages/gone.js',
-  '/js/app/pages/inbox.js',
-  '/js/app/pages/message.js',
-  '/js/app/pages/messages.js',
-  '/js/app/pages/newforum.js',
-  '/js/app/pages/person.js',
-  '/js/app/pages/search.js',
-  '/js/app/pages/talk.js',
-  '/js/app/pages/you.js',
-  '/js/app/parts/attachment.js',
-  '/js/app/parts/avatar.js',
-  '/js/app/parts/badge.js',
-  '/js/app/parts/banner.js',
-  '/js/app/parts/button.js',
-  '/js/app/parts/code.js',
-  '/js/app/parts/commands.js',
-  '/js/app/parts/completion.js',
-  '/js/app/parts/composer.js',
-  '/js/app/parts/dialog.js',
-  '/js/app/parts/emoji.js',
-  '/js/app/parts/empty.js',
-  '/js/app/parts/field.js',
-  '/js/app/parts/lines.js',
-  '/js/app/parts/menu.js',
-  '/js/app/parts/message.js',
-  '/js/app/parts/person.js',
-  '/js/app/parts/preview.js',
-  '/js/app/parts/reaction.js',
-  '/js/app/parts/report.js',
-  '/js/app/parts/sheet.js',
-  '/js/app/parts/sidebar.js',
-  '/js/app/parts/sign.js',
-  '/js/app/parts/switch.js',
-  '/js/app/parts/tabs.js',
-  '/js/app/parts/tile.js',
-  '/js/app/parts/toast.js',
-  '/js/app/parts/tombstone.js',
-  '/js/app/parts/topicrow.js',
-  '/js/app/parts/viewer.js',
-  '/js/app/place.js',
-  '/js/app/qr.js',
-  '/js/app/rich.js',
-  '/js/app/router.js',
-  '/js/app/shell.js',
-  '/js/app/stream.js',
-  '/js/app/text.js',
-  '/js/app/times.js',
-  '/js/app/view.js',
-  '/js/app/visitorstream.js',
-  '/js/app/worker.js',
-  '/js/parley/client.js',
-  '/js/parley/endpoints.js',
-  '/js/parley/history.js',
-  '/js/parley/ids.js',
-  '/js/parley/live.js',
-  '/js/parley/markup.js',
-  '/js/parley/markup/blocks.js',
-  '/js/parley/markup/delimiters.js',
-  '/js/parley/markup/inlines.js',
-  '/js/parley/markup/links.js',
-  '/js/parley/markup/scalars.js',
-  '/js/parley/mirror.js',
-  '/js/parley/outbox.js',
-  '/js/parley/pages.js',
-  '/js/parley/parley.js',
-  '/js/parley/problem.js',
-  '/js/parley/reducer.js',
-  '/js/parley/search.js',
-  '/js/parley/sha256.js',
-  '/js/parley/store.js',
-  '/js/parley/sync.js',
-  '/js/parley/tabs.js',
-  '/js/parley/time.js',
-  '/js/parley/upload.js',
-  '/js/parley/verify.js',
-  '/js/parley/window.js',
-  '/lang/en.json',
-];
+/** Beside what the page itself names. */
+const FILES = ['/', '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/lang/en.json'];
 const PICTURE = /^\/api\/v1\/(users|forums)\/[^/]+\/(avatar|icon)$/;
 const MOST_PICTURES = 400;
 
@@ -178,20 +84,15 @@ async function fill() {
   try {
     const page = await fetch('/', { cache: 'no-cache' });
     if (!page.ok) throw new Error('no page');
-    const styles = [...(await page.clone().text()).matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(
-      (it) => it[1],
-    );
+    const named = (await page.clone().text()).matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g);
     await cache.put('/', page);
-    const wanted = [...FILES.slice(1), ...styles];
-    for (let at = 0; at < wanted.length; at += 6) {
-      await Promise.all(
-        wanted.slice(at, at + 6).map(async (path) => {
-          const answer = await fetch(path, { cache: 'no-cache' });
-          if (!answer.ok) throw new Error(`no ${path}`);
-          await cache.put(path, answer);
-        }),
-      );
-    }
+    await Promise.all(
+      [...FILES.slice(1), ...[...named].map((it) => it[1])].map(async (path) => {
+        const answer = await fetch(path, { cache: 'no-cache' });
+        if (!answer.ok) throw new Error(`no ${path}`);
+        await cache.put(path, answer);
+      }),
+    );
     return name;
   } catch (error) {
     await caches.delete(name);

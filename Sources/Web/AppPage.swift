@@ -1,20 +1,21 @@
 // The web app's page, as it is sent at each of the app's addresses.
 //
-// The page names its style sheets one by one, so that they can be written and read one by one. They are sent as one
-// file, joined when the server starts, whose name changes with its content: a browser asks for it once and keeps it.
+// The page names its style sheets one by one and the module that the app begins with, so that all of them can be written
+// and read one by one. They are sent as two files, joined when the server starts.
 
 import Wire
 
 public struct AppPage: Sendable {
-  /// Where the joined styles are.
-  public let stylesPath: String
+  /// The styles, and the script, if the page has one.
+  public let files: [JoinedFile]
   private let page: FileForm
-  private let styles: FileForm
 
   /// A page larger than this is none of ours.
   public static let largestPage = 64 << 10
   /// What the styles may take together.
   public static let largestStyles = 512 << 10
+  /// What one module may take.
+  public static let largestModule = 256 << 10
 
   /// Nil when the folder has no page, or names a sheet that is not there.
   public init?(_ path: String) throws(Problem) {
@@ -22,51 +23,66 @@ public struct AppPage: Sendable {
     guard let html = try Self.text(folder, "/index.html", most: Self.largestPage) else { return nil }
     var lines: [Substring] = []
     var joined = ""
-    var place: Int?
+    var stylesLine: Int?
+    var script: (line: Int, root: String)?
     for line in html.split(separator: "\n", omittingEmptySubsequences: false) {
-      guard let sheet = Self.sheet(in: line) else {
-        lines.append(line)
+      if let sheet = Self.address(in: line, after: Self.sheet) {
+        if stylesLine == nil { stylesLine = lines.count }
+        guard let text = try Self.text(folder, sheet, most: Self.largestStyles - joined.utf8.count) else { return nil }
+        joined += text
         continue
       }
-      if place == nil { place = lines.count }
-      guard let text = try Self.text(folder, sheet, most: Self.largestStyles - joined.utf8.count) else { return nil }
-      joined += text
+      if let root = Self.address(in: line, after: Self.script) { script = (lines.count, root) }
+      lines.append(line)
     }
-    let bytes = Array(joined.utf8)
-    stylesPath = "/css/app.\(Self.name(of: bytes)).css"
-    if let place { lines.insert("  <link rel=\"stylesheet\" href=\"\(stylesPath)\">", at: place) }
-    guard let pageName = FileName("/index.html"), let stylesName = FileName(stylesPath) else { return nil }
-    page = FileForm.Maker(pageName, modified: 0)(.memory(Array(lines.joined(separator: "\n").utf8)))
-    styles = FileForm.Maker(stylesName, modified: 0)(.memory(bytes))
+    var files: [JoinedFile] = []
+    if let script {
+      guard let file = JoinedFile("/js/app", "js", try Self.join(folder, script.root)) else { return nil }
+      lines[script.line] = "  \(Self.script)\(file.path)\"></script>"
+      files.append(file)
+    }
+    if let stylesLine {
+      guard let file = JoinedFile("/css/app", "css", joined) else { return nil }
+      lines.insert("  \(Self.sheet)\(file.path)\">", at: stylesLine)
+      files.append(file)
+    }
+    guard let name = FileName("/index.html") else { return nil }
+    page = FileForm.Maker(name, modified: 0)(.memory(Array(lines.joined(separator: "\n").utf8)))
+    self.files = files
   }
 
-  /// The page; and where the browser may run what, as `StaticFiles` says it of every page.
+  /// The page; and where the browser may run what, as `StaticFiles` says it of every page. Left to the site to compress and
+  /// to compare with what the browser has.
   @Sendable
   public func answer(_ request: Request, _ context: Context) async throws(Problem) -> Response {
-    Self.answer(page)
-  }
-
-  @Sendable
-  public func answerStyles(_ request: Request, _ context: Context) async throws(Problem) -> Response {
-    Self.answer(styles)
-  }
-
-  /// Left to the site to compress and to compare with what the browser has.
-  private static func answer(_ form: FileForm) -> Response {
-    var response = form.whole
+    var response = page.whole
     response.isNegotiated = false
-    // They were joined now, whatever the files' own times.
     response.fields.remove("last-modified")
     response.fields.remove("accept-ranges")
     return response
   }
 
+  private static let sheet = "<link rel=\"stylesheet\" href=\""
+  private static let script = "<script type=\"module\" src=\""
+
   /// `/css/base.css` of `<link rel="stylesheet" href="/css/base.css">`.
-  private static func sheet(in line: Substring) -> String? {
-    let begin = "<link rel=\"stylesheet\" href=\""
+  private static func address(in line: Substring, after begin: String) -> String? {
     let line = line.drop { $0 == " " }
     guard line.hasPrefix(begin) else { return nil }
     return String(line.dropFirst(begin.count).prefix { $0 != "\"" })
+  }
+
+  private static func join(_ folder: Folder, _ root: String) throws(Problem) -> String {
+    do throws(JoinedScript.Fault) {
+      return try JoinedScript(root: root) { path throws(JoinedScript.Fault) in
+        let text: String?
+        do throws(Problem) { text = try Self.text(folder, path, most: largestModule) } catch { throw .missing(path) }
+        guard let text else { throw .missing(path) }
+        return text
+      }.text
+    } catch {
+      throw .broken(error)
+    }
   }
 
   private static func text(_ folder: Folder, _ path: String, most: Int) throws(Problem) -> String? {
@@ -74,12 +90,5 @@ public struct AppPage: Sendable {
       let bytes = file.read(0..<file.size)
     else { return nil }
     return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// Letters and figures both, so that `FileName.isHashed` takes it for what it is.
-  private static func name(of bytes: [UInt8]) -> String {
-    let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    let digits = String(hash, radix: 16)
-    return "a0" + String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -4,7 +4,7 @@ import Wire
 /// Where the web app is: one page at each of its addresses, which finds out itself what to show there.
 struct AppSite: Sendable {
   private let files: StaticFiles
-  /// Nil while it is worked on: then the page and its styles are sent as they lie there.
+  /// Nil while it is worked on: then the page, its styles and its modules are sent as they lie there.
   private let page: AppPage?
 
   private static let addresses = [
@@ -24,7 +24,7 @@ struct AppSite: Sendable {
   func add(to routes: inout Router.Builder) {
     for address in Self.addresses { routes.on(.get, address, page?.answer ?? file("/")) }
     if let page {
-      routes.on(.get, page.stylesPath, page.answerStyles)
+      for joined in page.files { routes.on(.get, joined.path, joined.answer) }
       // What is for those who work on it is nobody else's business.
       routes.on(.get, "/dev/{rest...}") { _, _ throws(Problem) in throw .notFound }
     } else {

@@ -20,7 +20,7 @@ import Wire
       Site(
         router: Router { routes in
           routes.on(.get, "/t/{topic}", page.answer)
-          routes.on(.get, page.stylesPath, page.answerStyles)
+          for file in page.files { routes.on(.get, file.path, file.answer) }
         }))
   }
 
@@ -40,7 +40,7 @@ import Wire
     #expect(page["cache-control"] == "no-cache")
     let links = page.text.split(separator: "\n").filter { $0.contains("stylesheet") }
     #expect(links.count == 1)
-    let path = try #require(try AppPage(folder.path)).stylesPath
+    let path = try #require(try AppPage(folder.path)?.files.first).path
     #expect(links.first?.contains("href=\"\(path)\"") == true)
     let styles = await client.get(path)
     #expect(styles.text == "a { }\nb { }\n")
@@ -58,9 +58,9 @@ import Wire
 
   @Test func `another content has another name`() throws {
     write()
-    let before = try #require(try AppPage(folder.path)).stylesPath
+    let before = try #require(try AppPage(folder.path)?.files.first).path
     folder.write("css/b.css", "b { color: red }\n")
-    #expect(try #require(try AppPage(folder.path)).stylesPath != before)
+    #expect(try #require(try AppPage(folder.path)?.files.first).path != before)
   }
 
   @Test func `a browser that has the page is told so`() async throws {
@@ -68,6 +68,32 @@ import Wire
     let client = try client()
     let tag = try #require(await client.get("/t/1")["etag"])
     #expect(await client.get("/t/1", ["If-None-Match": tag]).status == 304)
+  }
+
+  @Test func `the page names one script, and that is all modules`() async throws {
+    folder.makeFolder("js")
+    folder.write("js/main.js", "import { a } from './a.js';\na();\n")
+    folder.write("js/a.js", "export function a() {}\n")
+    write("<script type=\"module\" src=\"/js/main.js\"></script>\n" + AppPageTests.html)
+    let client = try client()
+    let files = try #require(try AppPage(folder.path)).files
+    let page = await client.get("/t/1").text
+    for file in files { #expect(page.contains("\"\(file.path)\"")) }
+    #expect(files.count == 2)
+    #expect(!page.contains("/js/main.js"))
+    let script = await client.get(files[0].path)
+    #expect(script["content-type"] == "text/javascript; charset=utf-8")
+    #expect(script["cache-control"] == "public, max-age=31536000, immutable")
+    #expect(script.text.contains("function a() {}"))
+    let packed = await client.get(files[0].path, ["Accept-Encoding": "gzip"])
+    #expect(packed["content-encoding"] == "gzip")
+    #expect(packed["etag"] != script["etag"])
+  }
+
+  @Test func `a module that is not there is a fault that names it`() throws {
+    write("<script type=\"module\" src=\"/js/main.js\"></script>")
+    let fault = try #require(throws: Problem.self) { try AppPage(folder.path) }
+    #expect(fault.cause?.contains("/js/main.js") == true)
   }
 
   @Test(arguments: ["/css/none.css", "/../secret.css", "css/a.css"])

@@ -13,6 +13,22 @@ import { say, sayProblem } from './text.js';
 import { clock } from './times.js';
 
 const WAIT = 300;
+/** Named one by one, so that the server knows what belongs to the app. */
+const pages = {
+  admin: () => import('./pages/admin.js'),
+  door: () => import('./pages/door.js'),
+  forum: () => import('./pages/forum.js'),
+  forums: () => import('./pages/forums.js'),
+  gone: () => import('./pages/gone.js'),
+  inbox: () => import('./pages/inbox.js'),
+  message: () => import('./pages/message.js'),
+  messages: () => import('./pages/messages.js'),
+  newforum: () => import('./pages/newforum.js'),
+  person: () => import('./pages/person.js'),
+  search: () => import('./pages/search.js'),
+  talk: () => import('./pages/talk.js'),
+  you: () => import('./pages/you.js'),
+};
 
 export class Shell {
   constructor(place) {
@@ -76,7 +92,7 @@ export class Shell {
     let page;
     try {
       if (this.place.fault) throw this.place.fault;
-      const module = await import(`./pages/${found.module}.js`);
+      const module = await pages[found.module]();
       page = await module[found.name](this, found.params, restore);
     } catch (error) {
       page = this.faultPage(error);

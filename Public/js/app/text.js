@@ -3,7 +3,9 @@
 
 let messages = {};
 let plurals = new Intl.PluralRules('en');
-export let language = 'en';
+let chosen = 'en';
+
+export const language = () => chosen;
 
 export async function loadText(wanted = document.documentElement.lang || 'en') {
   const response = await fetch(`/lang/${wanted === 'en-XA' ? 'en' : wanted}.json`);
@@ -12,8 +14,8 @@ export async function loadText(wanted = document.documentElement.lang || 'en') {
 
 export function useText(table, wanted = 'en') {
   messages = wanted === 'en-XA' ? pseudo(table) : table;
-  language = wanted === 'en-XA' ? 'en' : wanted;
-  plurals = new Intl.PluralRules(language);
+  chosen = wanted === 'en-XA' ? 'en' : wanted;
+  plurals = new Intl.PluralRules(chosen);
 }
 
 export function say(key, params) {

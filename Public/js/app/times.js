@@ -23,7 +23,7 @@ function format(name, date) {
     weekday: { weekday: 'long', day: 'numeric', month: 'long' },
     full: { dateStyle: 'full', timeStyle: 'short', hourCycle: 'h23' },
   }[name];
-  const region = language === 'en' ? 'en-GB' : language;
+  const region = language() === 'en' ? 'en-GB' : language();
   const key = `${region} ${name}`;
   if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(region, options));
   return formats.get(key).format(date);

@@ -66,7 +66,7 @@ export class Daemon {
   /** A new person, who may come in because the place is open. */
   async person(owner, name) {
     const { revision } = await owner.client.calls.settings();
-    await owner.client.calls.changeSettings({ body: { registration: 'open', if_revision: revision } });
+    await owner.client.calls.changeSettings({ body: { registration: 'open', newcomers: { days: 0, messages: 0 }, if_revision: revision } });
     const { token, user } = await new Client({ url: this.url }).calls.register({ body: { name, password } });
     return { token, user, client: new Client({ url: this.url, token }) };
   }

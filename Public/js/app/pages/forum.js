@@ -6,11 +6,11 @@ import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
-import { topicRow } from '../parts/topicrow.js';
 import { composer } from '../parts/composer.js';
 import { forumAddress, topicAddress } from '../router.js';
 import { forumIcon } from '../shell.js';
 import { say, sayProblem } from '../text.js';
+import { topicRows } from '../topics.js';
 import { talkPage } from './talk.js';
 
 export async function open(shell, { id, tab }, restore) {
@@ -65,26 +65,6 @@ export function mayStart(place, forum) {
   if (forum.start_topics === 'readers') return true;
   if (place.isModerator || ['moderator', 'admin'].includes(forum.role)) return true;
   return forum.start_topics === 'members' && !!forum.role;
-}
-
-/** The rows of a forum's topics; also beside an open topic on a wide screen. */
-export function topicRows(place, list, here = null) {
-  const pinnedFirst = [...list].sort((a, b) => Number(b.pinned) - Number(a.pinned));
-  return pinnedFirst.map((it) => {
-    const own = place.conversations.get(it.id);
-    const author = place.person(it.created_by);
-    const last = own?.last_message;
-    const lastAuthor = last && place.person(last.author_id);
-    return topicRow(it, {
-      href: topicAddress(it),
-      author: author.display_name || author.name,
-      last: lastAuthor && (lastAuthor.display_name || lastAuthor.name),
-      at: last?.created_at ?? it.created_at,
-      unread: own?.level === 'nothing' ? 0 : (own?.unread_count ?? 0),
-      replies: Math.max(0, it.last_seq - 1),
-      isHere: it.id === here,
-    });
-  });
 }
 
 async function topics(shell, forum) {

@@ -12,8 +12,8 @@ import { forumAddress, talkAddress } from '../router.js';
 import { talkTitle } from '../shell.js';
 import { say, sayProblem } from '../text.js';
 import { brief } from '../times.js';
+import { topicRows } from '../topics.js';
 import { MessageView } from '../view.js';
-import { topicRows } from './forum.js';
 
 /** As many unread ones stand on the newest page in any case. */
 const SHORT = 40;

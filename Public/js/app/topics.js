@@ -1,0 +1,22 @@
+import { topicRow } from './parts/topicrow.js';
+import { topicAddress } from './router.js';
+
+/** The rows of a forum's topics; also beside an open topic on a wide screen. */
+export function topicRows(place, list, here = null) {
+  const pinnedFirst = [...list].sort((a, b) => Number(b.pinned) - Number(a.pinned));
+  return pinnedFirst.map((it) => {
+    const own = place.conversations.get(it.id);
+    const author = place.person(it.created_by);
+    const last = own?.last_message;
+    const lastAuthor = last && place.person(last.author_id);
+    return topicRow(it, {
+      href: topicAddress(it),
+      author: author.display_name || author.name,
+      last: lastAuthor && (lastAuthor.display_name || lastAuthor.name),
+      at: last?.created_at ?? it.created_at,
+      unread: own?.level === 'nothing' ? 0 : (own?.unread_count ?? 0),
+      replies: Math.max(0, it.last_seq - 1),
+      isHere: it.id === here,
+    });
+  });
+}

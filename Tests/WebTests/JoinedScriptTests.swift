@@ -1,0 +1,112 @@
+import Testing
+
+@testable import Web
+
+@Suite struct JoinedScriptTests {
+  private func joined(_ modules: [String: String]) throws -> String {
+    try JoinedScript(root: "/app/main.js") { path throws(JoinedScript.Fault) in
+      guard let text = modules[path] else { throw .missing(path) }
+      return text
+    }.text
+  }
+
+  /// The part of a module, without what stands around it.
+  private func part(_ text: String) throws -> String {
+    try ScriptModule("/app/main.js", text).part.replacing("{\n", with: "", maxReplacements: 1)
+      .replacing("$modules[\"/app/main.js\"] = {  };\n}\n", with: "")
+  }
+
+  @Test func `what is needed stands before who needs it, and each once`() throws {
+    let text = try joined([
+      "/app/main.js": "import { a } from './a.js';\nimport { b } from '../kit/b.js';\na(b);\n",
+      "/app/a.js": "import { b } from '../kit/b.js';\nexport const a = () => b;\n",
+      "/kit/b.js": "export const b = 1;\n",
+    ])
+    #expect(
+      text == """
+        const $modules = {};
+        const $load = async (path) => $modules[path];
+        {
+        const b = 1;
+        $modules["/kit/b.js"] = { b };
+        }
+        {
+        const { b } = $modules["/kit/b.js"];
+        const a = () => b;
+        $modules["/app/a.js"] = { a };
+        }
+        {
+        const { a } = $modules["/app/a.js"];
+        const { b } = $modules["/kit/b.js"];
+        a(b);
+        $modules["/app/main.js"] = {  };
+        }
+
+        """)
+  }
+
+  @Test func `what is loaded later is there, and may need who loads it`() throws {
+    let text = try joined([
+      "/app/main.js": "import { place } from './place.js';\nplace();\n",
+      "/app/place.js": "export const place = () => import('./pages/a.js').then(({ a }) => a);\n",
+      "/app/pages/a.js": "import { place } from '../place.js';\nexport class a {}\n",
+    ])
+    #expect(text.contains("const place = () => $load('/app/pages/a.js').then(({ a }) => a);"))
+    let places = text.split(separator: "\n").enumerated().filter { $1.hasPrefix("$modules[") }.map(\.offset)
+    #expect(places.count == 3)
+    #expect(text.contains("class a {}"))
+    #expect(text.hasSuffix("$modules[\"/app/main.js\"] = {  };\n}\n"))
+  }
+
+  @Test(arguments: [
+    ("// a\nb();\n", "b();\n"),
+    ("b(); // a\n", "b(); // a\n"),
+    ("/** a */\nb();\n", "b();\n"),
+    ("/**\n * a\n */\nb();\n", "b();\n"),
+    ("b(\n  /** @type {C} */ (c),\n);\n", "b(\n (c),\n);\n"),
+    ("  const a = '/*';\n", "const a = '/*';\n"),
+    ("const a = 1;\n\n\nconst b = 2;\n", "const a = 1;\nconst b = 2;\n"),
+    ("import { a as b } from './c.js';\n", "const { a: b } = $modules[\"/app/c.js\"];\n"),
+    ("import {\n  a,\n  b,\n} from './c.js';\n", "const { a, b } = $modules[\"/app/c.js\"];\n"),
+    ("const a = [import('./b.js'), import('./c.js')];\n", "const a = [$load('/app/b.js'), $load('/app/c.js')];\n"),
+  ])
+  func `comments and indentation stay behind, and what is taken is named`(text: String, wanted: String) throws {
+    #expect(try part(text) == wanted)
+  }
+
+  @Test(arguments: [
+    ("export function a() {}", "a"), ("export async function a() {}", "a"), ("export class A {}", "A"),
+    ("export const a_1 = 1;", "a_1"), ("const a = 1;\nexport { a };", "a"),
+    ("const a = 1;\nexport { a as b };", "b: a"),
+    ("export { a, b as c } from './d.js';", "a: $modules[\"/app/d.js\"].a, c: $modules[\"/app/d.js\"].b"),
+  ])
+  func `what is given is named`(text: String, wanted: String) throws {
+    #expect(try ScriptModule("/app/main.js", text).part.contains("$modules[\"/app/main.js\"] = { \(wanted) };"))
+  }
+
+  @Test(arguments: [
+    "import a from './a.js';", "import * as a from './a.js';", "import './a.js';", "import { a } from 'a';", "import {",
+    "export default 1;", "export let a = 1;", "export const { a } = b;", "export * from './a.js';", "a(import('b'));",
+  ])
+  func `another form is refused, and named`(_ line: String) throws {
+    let fault = try #require(throws: JoinedScript.Fault.self) { try ScriptModule("/app/main.js", line) }
+    #expect(fault.description.hasPrefix("/app/main.js: "))
+  }
+
+  @Test func `modules that need one another are refused`() throws {
+    let fault = try #require(throws: JoinedScript.Fault.self) {
+      try joined([
+        "/app/main.js": "import { a } from './a.js';", "/app/a.js": "import { b } from './b.js';",
+        "/app/b.js": "import { a } from './a.js';",
+      ])
+    }
+    #expect(fault.description.contains("needs itself"))
+  }
+
+  @Test func `a module that is not there is named`() throws {
+    let fault = try #require(throws: JoinedScript.Fault.self) {
+      try joined(["/app/main.js": "import { a } from './none.js';"])
+    }
+    #expect(fault.description.contains("/app/none.js"))
+  }
+}
