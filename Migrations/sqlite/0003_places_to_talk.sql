@@ -123,6 +123,7 @@ create table participant (
 ) strict, without rowid;
 
 create index conversations_of_user on participant (user_id, conversation_id);
+create index requests_to_user on participant (user_id, conversation_id) where request = 1;
 
 -- How far a person's devices have come, by `seq`; never backwards.
 create table mark (

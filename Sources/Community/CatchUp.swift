@@ -90,16 +90,15 @@ extension ReadTransaction {
     return .page(page)
   }
 
-  /// With what they are about, in the order in which they are.
+  /// With what they are about, in the order in which they are, as the one who follows may see them.
   private func contents(
     _ events: [Event], _ streams: [EventStream: FollowedStream]
   ) throws(Refusal) -> [DeliveredEvent] {
-    var found: [DeliveredEvent] = []
-    found.reserveCapacity(events.count)
-    let byStream = Dictionary(grouping: events) { $0.stream }
-    for (stream, group) in byStream { found += try delivered(group, fromSeq: streams[stream]?.fromSeq ?? 1) }
-    if byStream.count > 1 { found.sort { $0.event.id < $1.event.id } }
-    return found
+    try delivered(events).map { event in
+      // Whatever is not followed would be nobody's to see.
+      guard let followed = streams[event.event.stream] else { return DeliveredEvent(event.event, .hidden) }
+      return event.seen(by: followed.reader)
+    }
   }
 
   // MARK: Which streams there are
@@ -116,7 +115,7 @@ extension ReadTransaction {
     if let account = caller.account {
       let isAsked = topics.contains(.me)
       for stream in [EventStream.user(account), .site] {
-        found.streams[stream] = FollowedStream(.own, isOfMe: isAsked, isQuiet: !isAsked)
+        found.streams[stream] = FollowedStream(StreamReader(caller.role), .own, isOfMe: isAsked, isQuiet: !isAsked)
       }
     }
     for topic in Set(topics).sorted(by: { $0.description < $1.description }) {
@@ -133,7 +132,7 @@ extension ReadTransaction {
         if let standing = try standing(of: caller.account, in: id),
           Permissions.rights(of: caller.role, in: standing).contains(.read)
         {
-          found.streams[.forum(id)] = FollowedStream(.forum(id))
+          found.streams[.forum(id)] = FollowedStream(StreamReader(caller.role), .forum(id))
         } else {
           found.lost.append(topic)
         }
@@ -148,12 +147,14 @@ extension ReadTransaction {
       let stream = EventStream.conversation(conversation.id)
       if conversation.fromOffset > 1 { found.fromOffsets[stream] = conversation.fromOffset }
       guard let forum = conversation.forum else {
-        found.streams[stream] = FollowedStream(fromSeq: conversation.fromSeq, .own, isOfMe: true)
+        let reader = StreamReader(caller.role, fromSeq: conversation.fromSeq)
+        found.streams[stream] = FollowedStream(reader, .own, isOfMe: true)
         continue
       }
       guard Permissions.rights(of: caller.role, in: forum.standing).contains(.read) else { continue }
       let fromSeq = forum.hasStart ? try fromSeq(in: stream, for: caller) : 1
-      found.streams[stream] = FollowedStream(fromSeq: fromSeq, .forum(forum.id), isOfMe: true)
+      found.streams[stream] = FollowedStream(
+        StreamReader(caller.role, fromSeq: fromSeq), .forum(forum.id), isOfMe: true)
     }
   }
 
@@ -167,7 +168,8 @@ extension ReadTransaction {
     else { return false }
     var ground = standing.participant == nil && !standing.isOwner ? FollowedStream.Ground.open : .own
     if standing.forum != nil, let forum = try forum(ofConversation: id) { ground = .forum(forum) }
-    found.streams[stream] = FollowedStream(fromSeq: Permissions.fromSeq(of: caller.role, in: standing), ground)
+    let fromSeq = Permissions.fromSeq(of: caller.role, in: standing)
+    found.streams[stream] = FollowedStream(StreamReader(caller.role, fromSeq: fromSeq), ground)
     if let account = caller.account, standing.participant != nil {
       found.fromOffsets[stream] = try fromOffset(of: account, in: id)
     }

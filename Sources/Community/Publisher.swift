@@ -138,27 +138,13 @@ private actor Desk {
   }
 
   private func publications(of events: [Event]) throws(Refusal) -> [Int: Publication] {
-    let (contents, seqs) = try reader.read { tx throws(Refusal) in
-      var contents: [DeliveredEvent] = []
-      var seqs: [Int: Int] = [:]
-      for (_, group) in Dictionary(grouping: events, by: { $0.stream }) {
-        contents += try tx.delivered(group, fromSeq: 1)
-      }
-      for event in events where event.isOfMessage {
-        guard case .conversation = event.stream, seqs[event.subject] == nil else { continue }
-        seqs[event.subject] = try tx.place(of: ID<Message>(event.subject))?.seq
-      }
-      return (contents, seqs)
-    }
+    let contents = try reader.read { tx throws(Refusal) in try tx.delivered(events) }
     var published: [Int: Publication] = [:]
     for content in contents {
-      let event = content.event
-      let seq = seqs[event.subject] ?? 0
-      let isPlaced = seq > 0 && event.isOfMessage
-      published[event.id] = Publication(
-        event, hub.makeFrame(content.jsonBytes),
-        hidden: isPlaced ? hub.makeFrame(DeliveredEvent(event, .hidden).jsonBytes) : nil,
-        seq: isPlaced ? seq : 0)
+      let isForAll = content.isOpen(to: .least)
+      published[content.event.id] = Publication(
+        content, hub.makeFrame(content.jsonBytes),
+        reduced: isForAll ? nil : hub.makeFrame(content.reduced.jsonBytes))
     }
     return published
   }

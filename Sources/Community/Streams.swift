@@ -19,12 +19,12 @@ extension Community {
     in stream: EventStream, after offset: Int, limit: Int, for caller: Caller
   ) async throws(Refusal) -> StreamPage {
     let (page, last) = try await store.readInBackground { tx throws(Refusal) in
-      let fromSeq = try tx.fromSeq(in: stream, for: caller)
+      let reader = StreamReader(caller.role, fromSeq: try tx.fromSeq(in: stream, for: caller))
       let head = try tx.heads(of: [stream], movedSince: 0).first?.offset ?? 0
       guard offset <= head else { throw .invalid("after_offset", .outOfRange(0...head)) }
       let found = try tx.events(in: stream, after: offset, limit: limit + 1)
       guard offset == head || found.first?.offset == offset + 1 else { throw .gone }
-      let events = try tx.delivered(Array(found.prefix(limit)), fromSeq: fromSeq)
+      let events = try tx.delivered(Array(found.prefix(limit))).map { $0.seen(by: reader) }
       return ((events: events, hasMore: found.count > limit, head: head), try tx.lastEvent())
     }
     return StreamPage(
@@ -44,40 +44,5 @@ extension ReadTransaction {
       return Permissions.fromSeq(of: caller.role, in: standing)
     }
     return 1
-  }
-
-  /// With what they are about as it is now.
-  func delivered(_ events: [Event], fromSeq: Int) throws(Refusal) -> [DeliveredEvent] {
-    let ids = Set(events.filter(\.isOfMessage).map { ID<Message>($0.subject) }).sorted()
-    let messages = Dictionary(try self.messages(ids).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
-    var stars: Set<ID<Message>> = []
-    if case .user(let account) = events.first?.stream {
-      for (id, types) in try actions(of: account, on: ids) where types.contains("star") { stars.insert(id) }
-    }
-    let waiting = events.filter { $0.kind == .inboxAdded }.map { ID<InboxEntry>($0.subject) }
-    let entries = Dictionary(try inbox(waiting).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
-    return events.map { event in
-      if event.kind == .inboxAdded { return DeliveredEvent(event, .inbox(entries[ID(event.subject)])) }
-      guard event.isOfMessage else { return DeliveredEvent(event, .thing) }
-      let id = ID<Message>(event.subject)
-      // A star is a mark of one's own, also on what one can no longer read.
-      if case .user = event.stream { return DeliveredEvent(event, .star(id, isSet: stars.contains(id))) }
-      guard let message = messages[id], message.seq >= fromSeq else { return DeliveredEvent(event, .hidden) }
-      let isMark = event.kind == .actionAdded || event.kind == .actionRemoved
-      return DeliveredEvent(event, isMark ? .marks(id, message.content?.actions ?? []) : .message(message))
-    }
-  }
-}
-
-extension Event {
-  /// Whether it is about a message, or about the marks on one.
-  var isOfMessage: Bool {
-    switch kind {
-    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved: true
-    case .receiptUpdated, .conversationCreated, .conversationUpdated, .conversationRemoved, .participantJoined,
-      .participantLeft, .participantChanged, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated, .inboxAdded,
-      .inboxRead, .markMoved, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
-      false
-    }
   }
 }

@@ -81,11 +81,7 @@ extension OwnConversation: JSONWritable {
       json.field("delivered_up_to", deliveredSeq)
       json.field("last_offset", lastOffset)
       json.field("level", level.rawValue)
-      guard let participation else { return }
-      json.field("role", participation.role.rawValue)
-      json.field("from_seq", participation.fromSeq)
-      json.field("from_offset", participation.fromOffset)
-      json.field("request", participation.isRequest)
+      participation?.writeMembers(to: &json)
     }
   }
 }
@@ -103,10 +99,37 @@ extension OwnConversation: JSONReadable {
 }
 
 extension OwnConversation.Participation {
+  fileprivate func writeMembers(to json: inout JSONWriter) {
+    json.field("role", role.rawValue)
+    json.field("from_seq", fromSeq)
+    json.field("from_offset", fromOffset)
+    json.field("joined_seq", joinedSeq)
+    json.field("request", isRequest)
+  }
+
   fileprivate init?(_ object: inout JSONObject) throws(JSONError) {
     guard let role: ParticipantRole = try object.optionalWord("role") else { return nil }
     self.init(
       role: role, fromSeq: try object.int("from_seq", in: 1...Int.max),
-      fromOffset: try object.int("from_offset", in: 1...Int.max), isRequest: try object.bool("request"))
+      fromOffset: try object.int("from_offset", in: 1...Int.max),
+      joinedSeq: try object.int("joined_seq", in: 0...Int.max), isRequest: try object.bool("request"))
+  }
+}
+
+extension GainedConversation: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      conversation.writeMembers(to: &json)
+      if let participation { return participation.writeMembers(to: &json) }
+      json.field("from_seq", 1)
+      json.field("from_offset", 1)
+    }
+  }
+}
+
+extension GainedConversation: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(try Conversation(&object), try OwnConversation.Participation(&object))
   }
 }

@@ -1,101 +1,95 @@
-public import JSON
-
 /// An event as it reaches those who follow its stream: what happened, and what it is about as it is now. The same for
-/// everyone who sees it.
-public struct DeliveredEvent: Sendable {
+/// everyone to whom it is open; the few others get it `reduced`.
+public struct DeliveredEvent: Sendable, Hashable {
   public var event: Event
   public var content: Content
+  /// Where the message stands in its conversation that this is about.
+  public var seq: Int?
 
-  public init(_ event: Event, _ content: Content) {
+  public init(_ event: Event, _ content: Content, seq: Int? = nil) {
     self.event = event
     self.content = content
+    self.seq = seq
   }
 
-  public enum Content: Sendable {
+  public enum Content: Sendable, Hashable {
     case message(Message)
     /// The public marks on a message.
     case marks(ID<Message>, [Message.ActionCount])
     /// One's own stars, in one's own stream.
     case star(ID<Message>, isSet: Bool)
-    /// What waits for the person; nil where it has gone.
-    case inbox(InboxEntry?)
-    /// Something else, to be asked for by its id.
-    case thing
-    /// About a message from before the viewer's history: only its place is told, so that offsets stay whole.
+    /// How far somebody has come in a conversation of a few, as the others may know it.
+    case receipt(ID<Conversation>, ID<Account>, Mark)
+    /// How far one has come oneself.
+    case mark(ID<Conversation>, Mark)
+    case conversation(Conversation)
+    /// A conversation that one takes part in from now on, in one's own stream.
+    case gained(GainedConversation)
+    /// The role is nil for who takes part no longer.
+    case participant(ID<Conversation>, ID<Account>, ParticipantRole?)
+    /// The same of a forum.
+    case member(ID<Forum>, ID<Account>, ForumRole?)
+    case forum(Forum)
+    /// As everyone sees them, or oneself in one's own stream.
+    case person(Person)
+    case settings(PlaceSettings)
+    case level(LevelPlace, SetLevel)
+    case relations(PersonalRelations)
+    /// What waits for the person.
+    case inbox(InboxEntry)
+    /// What is not there any more, or must be asked for by whoever may see it: its id.
+    case thing(Int)
+    /// Only its place is told, so that offsets stay whole.
     case hidden
   }
 }
 
-extension DeliveredEvent: JSONWritable {
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.field("event", isHidden ? "hidden" : event.kind.name)
-      json.field("id", String(event.id))
-      json.field("stream", event.stream.description)
-      json.field("offset", event.offset)
-      if isHidden { return }
-      json.field("at", Timestamp(event.at))
-      json.field("actor_id", event.actor == 0 ? nil : ID<Account>(event.actor))
-      writeContent(to: &json)
-    }
+// MARK: Who gets all of it
+
+/// Somebody who follows a stream.
+public struct StreamReader: Sendable, Hashable {
+  /// Nil for nobody.
+  public var role: Role?
+  /// Where their history begins, in a conversation.
+  public var fromSeq: Int
+
+  public init(_ role: Role?, fromSeq: Int = 1) {
+    self.role = role
+    self.fromSeq = fromSeq
   }
 
-  private var isHidden: Bool {
-    switch content {
-    case .hidden: true
-    case .message, .marks, .star, .inbox, .thing: false
-    }
-  }
-
-  private func writeContent(to json: inout JSONWriter) {
-    switch content {
-    case .hidden: break
-    case .message(let message): json.field("data", message)
-    case .marks(let message, let actions):
-      json.object("data") { json in
-        json.field("message_id", message)
-        json.object("actions") { json in
-          for action in actions { json.object(action.type) { json in json.field("count", action.count) } }
-        }
-      }
-    case .star(let message, let isSet):
-      json.object("data") { json in
-        json.field("message_id", message)
-        json.object("actions") { json in
-          if isSet { json.object("star") { json in json.field("count", 1) } }
-        }
-      }
-    case .inbox(let entry?): json.field("data", entry)
-    case .inbox(nil): json.object("data") { json in json.field("id", String(event.subject)) }
-    case .thing:
-      json.object("data") { json in
-        json.field("id", String(event.subject))
-        if event.revision > 0 { json.field("revision", event.revision) }
-      }
-    }
-  }
+  /// To whom only that is open which is open to everyone.
+  public static let least = StreamReader(nil, fromSeq: .max)
 }
 
-extension EventStream: LosslessStringConvertible {
-  /// `site`, `user:7`, `forum:3` or `conversation:9`.
-  public init?(_ text: String) {
-    if text == "site" {
-      self = .site
-      return
-    }
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2 else { return nil }
-    switch parts[0] {
-    case "user":
-      guard let id = ID<Account>(parts[1]) else { return nil }
-      self = .user(id)
-    case "forum":
-      guard let id = ID<Forum>(parts[1]) else { return nil }
-      self = .forum(id)
-    case "conversation":
-      guard let id = ID<Conversation>(parts[1]) else { return nil }
-      self = .conversation(id)
-    default: return nil
+extension DeliveredEvent {
+  /// Whether a reader of the stream gets it as it is. Nobody sees what was said before their history; visitors, who takes
+  /// part in a conversation; guests, the people and forums of the place, which they ask for one by one.
+  public func isOpen(to reader: StreamReader) -> Bool {
+    switch content {
+    case .message, .marks: (seq ?? .max) >= reader.fromSeq
+    case .participant: reader.role != nil
+    case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfThePlace
+    case .person: event.stream != .site || reader.isOfThePlace
+    case .star, .receipt, .mark, .conversation, .gained, .member, .settings, .level, .relations, .inbox, .thing,
+      .hidden:
+      true
     }
   }
+
+  /// What those get to whom it is not open.
+  public var reduced: DeliveredEvent {
+    switch content {
+    case .forum, .person: DeliveredEvent(event, .thing(event.subject))
+    case .message, .marks, .star, .receipt, .mark, .conversation, .gained, .participant, .member, .settings, .level,
+      .relations, .inbox, .thing, .hidden:
+      DeliveredEvent(event, .hidden)
+    }
+  }
+
+  public func seen(by reader: StreamReader) -> DeliveredEvent { isOpen(to: reader) ? self : reduced }
+}
+
+extension StreamReader {
+  fileprivate var isOfThePlace: Bool { role != nil && role != .guest }
 }

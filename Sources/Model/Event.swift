@@ -126,3 +126,27 @@ extension EventStream: CustomStringConvertible {
     }
   }
 }
+
+extension EventStream: LosslessStringConvertible {
+  /// `site`, `user:7`, `forum:3` or `conversation:9`.
+  public init?(_ text: String) {
+    if text == "site" {
+      self = .site
+      return
+    }
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2 else { return nil }
+    switch parts[0] {
+    case "user":
+      guard let id = ID<Account>(parts[1]) else { return nil }
+      self = .user(id)
+    case "forum":
+      guard let id = ID<Forum>(parts[1]) else { return nil }
+      self = .forum(id)
+    case "conversation":
+      guard let id = ID<Conversation>(parts[1]) else { return nil }
+      self = .conversation(id)
+    default: return nil
+    }
+  }
+}

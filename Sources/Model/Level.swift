@@ -39,3 +39,16 @@ extension SetLevel: JSONWritable {
     }
   }
 }
+
+extension SetLevel: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(try object.word("level"), isOwn: try object.bool("set"))
+  }
+}
+
+/// Of what somebody says what they want to hear.
+public enum LevelPlace: Sendable, Hashable {
+  case forum(ID<Forum>)
+  case conversation(ID<Conversation>)
+}

@@ -127,7 +127,7 @@ extension Message.Edit {
 }
 
 extension Message.ActionCount {
-  fileprivate static func all(_ object: consuming JSONObject) throws(JSONError) -> [Self] {
+  static func all(_ object: consuming JSONObject) throws(JSONError) -> [Self] {
     var actions: [Self] = []
     for (type, value) in object.members() {
       var action = try value.object()

@@ -19,13 +19,16 @@ public struct OwnConversation: Sendable, Hashable {
     /// Where this person's history begins.
     public var fromSeq: Int
     public var fromOffset: Int
+    /// What was the last when this person came in: up to there nothing waits to be read.
+    public var joinedSeq: Int
     /// A stranger's, that was not taken yet.
     public var isRequest: Bool
 
-    public init(role: ParticipantRole, fromSeq: Int, fromOffset: Int, isRequest: Bool) {
+    public init(role: ParticipantRole, fromSeq: Int, fromOffset: Int, joinedSeq: Int, isRequest: Bool) {
       self.role = role
       self.fromSeq = fromSeq
       self.fromOffset = fromOffset
+      self.joinedSeq = joinedSeq
       self.isRequest = isRequest
     }
   }

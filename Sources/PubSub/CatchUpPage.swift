@@ -41,8 +41,8 @@ public struct CatchUpPage: Sendable {
 
 /// How somebody follows a stream.
 public struct FollowedStream: Sendable, Hashable {
-  /// Messages before this one are hidden.
-  public var fromSeq: Int
+  /// Who they are there: what is not open to them reaches them reduced.
+  public var reader: StreamReader
   public var ground: Ground
   /// Whether it belongs to the topic `me`.
   public var isOfMe: Bool
@@ -58,8 +58,8 @@ public struct FollowedStream: Sendable, Hashable {
     case forum(ID<Forum>)
   }
 
-  public init(fromSeq: Int = 1, _ ground: Ground, isOfMe: Bool = false, isQuiet: Bool = false) {
-    self.fromSeq = fromSeq
+  public init(_ reader: StreamReader, _ ground: Ground, isOfMe: Bool = false, isQuiet: Bool = false) {
+    self.reader = reader
     self.ground = ground
     self.isOfMe = isOfMe
     self.isQuiet = isQuiet

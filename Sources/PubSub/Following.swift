@@ -260,7 +260,7 @@ public struct Following: Sendable {
     guard event.id > position, event.id > followed.through else { return nil }
     position = event.id
     guard !followed.stream.isQuiet, !followed.isLagging else { return nil }
-    return publication.seq > 0 && publication.seq < followed.stream.fromSeq ? publication.hidden : publication.frame
+    return publication.frame(for: followed.stream.reader)
   }
 
   /// Whether a signal is for this client.

@@ -106,7 +106,7 @@ extension Posting {
 
   fileprivate var size: Int {
     switch self {
-    case .event(let publication): publication.frame.size + (publication.hidden?.size ?? 0)
+    case .event(let publication): publication.frame.size + (publication.reduced?.size ?? 0)
     case .signal(_, let frame): frame.size
     case .access, .ended: 0
     }

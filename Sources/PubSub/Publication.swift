@@ -2,19 +2,21 @@ public import Model
 
 /// An event on its way to those who follow its stream.
 public struct Publication: Sendable {
-  public let event: Event
+  public let delivered: DeliveredEvent
   public let frame: Frame
-  /// For those whose history begins after the message that it is about.
-  public let hidden: Frame?
-  /// The place of that message; 0 where it is about none.
-  public let seq: Int
+  /// For those to whom it is not open; nil where it is open to everyone who follows.
+  public let reduced: Frame?
 
-  public init(_ event: Event, _ frame: Frame, hidden: Frame? = nil, seq: Int = 0) {
-    self.event = event
+  public init(_ delivered: DeliveredEvent, _ frame: Frame, reduced: Frame? = nil) {
+    self.delivered = delivered
     self.frame = frame
-    self.hidden = hidden
-    self.seq = seq
+    self.reduced = reduced
   }
+
+  public var event: Event { delivered.event }
+
+  /// What somebody who follows the stream gets of it.
+  public func frame(for reader: StreamReader) -> Frame? { delivered.isOpen(to: reader) ? frame : reduced }
 }
 
 /// What a shard is handed, in the order in which it is to be seen.

@@ -38,7 +38,7 @@ public struct NewParticipant: Sendable, Hashable {
 
 extension ReadTransaction {
   /// What `Conversation.init(_: Row)` reads, in its order.
-  private static let columns = """
+  static let conversationColumns = """
     c.id, c.kind, c.forum_id, c.owner_id, c.title, c.type, c.annotations, c.readers, c.writers, c.readers_immutable,
     c.writers_immutable, c.history_visible, c.slow_seconds, c.locked, c.pinned, c.solved_by, c.distinct_key is not null,
     c.last_seq, c.last_message_id, c.created_by, c.created_at, c.revision
@@ -50,7 +50,7 @@ extension ReadTransaction {
       try connection.first(
         SQL(
           """
-          select \(Self.columns)
+          select \(Self.conversationColumns)
           from conversation c
           where c.id = $1 and c.state = 'open'
           """), id.number, read: Conversation.init)
@@ -99,7 +99,7 @@ extension ReadTransaction {
       try connection.first(
         SQL(
           """
-          select \(Self.columns), p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0),
+          select \(Self.conversationColumns), p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0),
             coalesce(k.read_seq, 0), coalesce(k.delivered_seq, 0), coalesce(s.head, 0),
             coalesce(l.level, case when c.kind = 'room' then f.level end)
           from conversation c
@@ -312,7 +312,7 @@ extension WriteTransaction {
 // MARK: Rows
 
 extension Conversation {
-  fileprivate init(_ row: borrowing Row) throws {
+  init(_ row: borrowing Row) throws {
     let last = try row.int(18)
     self.init(
       id: ID(try row.int(0)), kind: try row.word(1), forum: try row.optionalInt(2).map { ID($0) },
@@ -336,6 +336,7 @@ extension OwnConversation {
       participation: row.isNull(22)
         ? nil
         : Participation(
-          role: try row.word(22), fromSeq: try row.int(23), fromOffset: try row.int(24), isRequest: try row.bool(25)))
+          role: try row.word(22), fromSeq: try row.int(23), fromOffset: try row.int(24), joinedSeq: try row.int(26),
+          isRequest: try row.bool(25)))
   }
 }

@@ -129,16 +129,22 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
+  /// What `Forum.init(_: Row)` reads, in its order.
+  static let forumColumns = """
+    id, title, description, icon_url, visibility, write, start_topics, ring, section, position, slow_seconds, locked,
+    archived_at, solvable, shows_revisions, call_url, room_id, created_by, created_at, last_message_id, revision,
+    icon_file_id
+    """
+
   public func forum(_ id: ID<Forum>) throws(Refusal) -> Forum? {
     try run { connection in
       try connection.first(
-        """
-        select id, title, description, icon_url, visibility, write, start_topics, ring, section, position, slow_seconds,
-          locked, archived_at, solvable, shows_revisions, call_url, room_id, created_by, created_at, last_message_id,
-          revision, icon_file_id
-        from forum
-        where id = $1 and deleted_at is null
-        """, id.number, read: Forum.init)
+        SQL(
+          """
+          select \(Self.forumColumns)
+          from forum
+          where id = $1 and deleted_at is null
+          """), id.number, read: Forum.init)
     }
   }
 
@@ -245,7 +251,7 @@ extension ReadTransaction {
 }
 
 extension Forum {
-  fileprivate init(_ row: borrowing Row) throws {
+  init(_ row: borrowing Row) throws {
     let last = try row.int(19)
     self.init(
       id: ID(try row.int(0)), title: try row.text(1), about: try row.text(2), iconURL: try row.optionalText(3),

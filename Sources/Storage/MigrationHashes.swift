@@ -11,7 +11,7 @@ enum MigrationHashes {
       hash: "86283bed1aceda2493c335c9f808a4095e138fcd1a5eee86858c45822106de36"),
     Migration(
       number: 3, name: "places_to_talk",
-      hash: "5b401965cf78dc6fa5266f0b4bf47c99985d1d893f43a8191276aa1f341e3faa"),
+      hash: "968e2d154ee0ead9ead6889c8539bac960edb219838598d108bf6417e8e65f40"),
     Migration(
       number: 4, name: "messages",
       hash: "99f8c7e6a795b9abe8b29d858034c51f4ef6872b5e2180b57f86d2442cbda70b"),

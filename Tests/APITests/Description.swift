@@ -137,11 +137,26 @@ struct Description: Sendable {
         }
       case ("maxItems", .number(let most)):
         if case .array(let items) = value { try expect(items.count <= Int(most), keyword) }
+      case ("oneOf", .array(let choices)): try check(value, try choice(of: value, among: choices, schema), at: place)
+      case ("discriminator", .object): break
       case ("anyOf", .array(let choices)):
         try expect(choices.contains { (try? check(value, $0, at: place)) != nil }, "anyOf")
       default: throw Fault(description: "its keyword \(keyword) is not understood")
       }
     }
+  }
+}
+
+extension Description {
+  /// Which of several schemas a value is to be held to: its discriminator says so.
+  private func choice(of value: Tree, among choices: [Tree], _ schema: Tree) throws -> Tree {
+    let discriminator = schema["discriminator"] ?? .null
+    guard case .string(let property)? = discriminator["propertyName"], case .string(let word)? = value[property],
+      let reference = discriminator["mapping"]?[word]
+    else { throw Fault(description: "no discriminator chooses for \(value)") }
+    let chosen = Tree.object(["$ref": reference])
+    guard choices.contains(chosen) else { throw Fault(description: "\(reference) is none of oneOf") }
+    return chosen
   }
 }
 

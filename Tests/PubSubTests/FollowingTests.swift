@@ -255,7 +255,8 @@ private final class World {
   func publish(_ id: Int) {
     let event = events[id - 1]
     guard followed.contains(event.stream) else { return }
-    take(Publication(event, frame("\(id)"), hidden: frame("-\(id)"), seq: seqs[id] ?? 0))
+    let delivered = DeliveredEvent(event, .marks(ID(event.subject), []), seq: seqs[id].flatMap { $0 > 0 ? $0 : nil })
+    take(Publication(delivered, frame("\(id)"), reduced: frame("-\(id)")))
   }
 
   private func take(_ publication: Publication) {
@@ -297,7 +298,7 @@ private final class World {
     page.hasMore = found.count > items.count
     if page.hasMore, let last = items.last { page.through = last.id }
     page.items = items.map { .init(event: $0.id, stream: $0.stream, offset: $0.offset, text: Array("\($0.id)".utf8)) }
-    for stream in streams { page.streams[stream] = FollowedStream(fromSeq: fromSeq, .own) }
+    for stream in streams { page.streams[stream] = FollowedStream(StreamReader(.member, fromSeq: fromSeq), .own) }
     page.lost = topics.filter { unreadable.contains($0) }
     begun = .page(page)
   }

@@ -16,7 +16,8 @@ import Testing
     // The kinds of marks on one message, at most fifty.
     "SCAN public",
     // The rows that were bound, also as a list in JSON.
-    "SCAN 2 CONSTANT ROWS", "SCAN json_each VIRTUAL TABLE INDEX 1:",
+    "SCAN 2 CONSTANT ROWS", "SCAN CONSTANT ROW", "SCAN 50 CONSTANT ROWS", "SCAN 200 CONSTANT ROWS", "SCAN w",
+    "SCAN json_each VIRTUAL TABLE INDEX 1:",
     // Words of the index, which finds its rows itself, and places that were bound.
     "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
     // An index of the open jobs alone, in their order.
@@ -129,6 +130,7 @@ import Testing
     _ = try tx.fromOffset(of: Meadow.ada, in: Meadow.room)
     _ = try tx.forum(ofConversation: Meadow.room)
     for count in [1, 50, 200] { _ = try tx.heads(of: (1...count).map { .user(ID($0)) }, movedSince: 0) }
+    for count in [1, 50, 200] { try Self.askAboutEvents(count, tx) }
     _ = try tx.digest(of: Meadow.room)
     _ = try tx.searchEntry(of: ids[0])
     for anchor in [nil, ids[0]] {
@@ -210,6 +212,21 @@ import Testing
     #expect(reader.keptStatements.count > 25)
     let faults = try Self.faults(of: reader.keptStatements, reader)
     #expect(faults == [], "\(faults)")
+  }
+
+  private static func askAboutEvents(_ count: Int, _ tx: ReadTransaction) throws {
+    let numbers = 1...count
+    _ = try tx.conversations(numbers.map { ID($0) })
+    _ = try tx.forums(numbers.map { ID($0) })
+    _ = try tx.people(numbers.map { ID($0) })
+    _ = try tx.roles(of: numbers.map { Concern<Conversation>(Meadow.ada, ID($0)) })
+    _ = try tx.roles(of: numbers.map { Concern<Forum>(Meadow.ada, ID($0)) })
+    _ = try tx.gains(numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.marks(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.receipts(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.stars(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.levels(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.relations(of: numbers.map { Concern(ID($0), Meadow.ada) })
   }
 
   @Test func `every query of a write finds its rows by an index`() async throws {

@@ -1,0 +1,132 @@
+import JSON
+import Model
+import Testing
+
+private func raw(_ text: String) -> JSONRaw { JSONRaw(trusted: Array(text.utf8)) }
+
+private func received(_ text: String) throws -> ReceivedEvent {
+  try ReceivedEvent(json: JSONValue(parsing: Array(text.utf8)))
+}
+
+private func text(_ delivered: DeliveredEvent) -> String {
+  var json = JSONWriter()
+  json.value(delivered)
+  return String(decoding: json.bytes, as: UTF8.self)
+}
+
+@Suite struct DeliveredEventTests {
+  private static let conversation = Conversation(
+    id: ID(12), kind: .group, title: "seeds", annotations: raw(#"[{"type":"com.example.a","value":1}]"#),
+    lastSeq: 4, lastMessage: ID(40), createdBy: ID(7), createdAt: 1_795_187_801_123, revision: 3, participantCount: 2,
+    participants: [Participant(ID(7), .admin), Participant(ID(8))])
+  private static let message = Message(
+    id: ID(40), conversation: ID(12), author: ID(7), clientID: "c", seq: 4, previous: ID(39), replyTo: ID(38),
+    createdAt: 1_795_187_801_123, revision: 2,
+    state: .live(Message.Content(text: "plums 🍑", actions: [.init(type: "like", count: 2)])))
+  private static let account = Account(
+    id: ID(7), name: "ada", displayName: "Ada", bio: "b", role: .owner, createdAt: 1_795_187_801_000, revision: 5)
+  private static let me = Person(
+    account, standing: .init(state: .active, lastSeenAt: 1_795_187_801_000),
+    own: .init(isDiscoverable: true, reachableBy: .shared, showsReceipts: false, preferences: raw(#"{"a":[1]}"#)))
+  private static let forum = Forum(
+    id: ID(20), title: "garden", visibility: .members, section: "s", room: ID(21), createdBy: ID(7),
+    createdAt: 1_795_187_801_000, lastMessage: ID(40), revision: 2)
+  private static var settings: PlaceSettings {
+    var settings = PlaceSettings()
+    settings.welcome = "come in"
+    settings.revision = 9
+    return settings
+  }
+  private static let participation = OwnConversation.Participation(
+    role: .member, fromSeq: 3, fromOffset: 5, joinedSeq: 2, isRequest: true)
+
+  /// Each kind, in each stream in which it has another shape, whole and gone.
+  private static let all: [(Event.Kind, EventStream, DeliveredEvent.Content)] = {
+    let talk = EventStream.conversation(ID(12))
+    let garden = EventStream.forum(ID(20))
+    let own = EventStream.user(ID(7))
+    return [
+      (.messageCreated, talk, .message(message)), (.messageEdited, talk, .message(message)),
+      (.messageDeleted, talk, .hidden), (.messageRestored, talk, .message(message)),
+      (.actionAdded, talk, .marks(ID(40), [.init(type: "like", count: 2), .init(type: "reaction:👍", count: 1)])),
+      (.actionRemoved, talk, .marks(ID(40), [])), (.actionAdded, own, .star(ID(40), isSet: true)),
+      (.actionRemoved, own, .star(ID(40), isSet: false)),
+      (.receiptUpdated, talk, .receipt(ID(12), ID(8), Mark(readSeq: 3, deliveredSeq: 4))),
+      (.conversationCreated, talk, .conversation(conversation)),
+      (.conversationUpdated, garden, .conversation(conversation)), (.conversationUpdated, talk, .thing(12)),
+      (.conversationCreated, own, .gained(GainedConversation(conversation, participation))),
+      (.conversationCreated, own, .gained(GainedConversation(conversation, nil))),
+      (.conversationCreated, own, .thing(12)), (.conversationRemoved, own, .thing(12)),
+      (.participantJoined, talk, .participant(ID(12), ID(8), .reader)),
+      (.participantLeft, talk, .participant(ID(12), ID(8), nil)),
+      (.participantChanged, garden, .member(ID(20), ID(8), .moderator)),
+      (.participantLeft, garden, .member(ID(20), ID(8), nil)), (.forumCreated, garden, .forum(forum)),
+      (.forumUpdated, .site, .forum(forum)), (.forumUpdated, .site, .thing(20)), (.forumDeleted, .site, .thing(20)),
+      (.userUpdated, .site, .person(Person(account))), (.userUpdated, .site, .thing(7)),
+      (.markMoved, own, .mark(ID(12), Mark(readSeq: 3, deliveredSeq: 4))),
+      (.levelChanged, own, .level(.forum(ID(20)), SetLevel(.nothing, isOwn: true))),
+      (.levelChanged, own, .level(.conversation(ID(12)), SetLevel(.everything, isOwn: false))),
+      (.relationChanged, own, .relations(PersonalRelations(ID(8), [.follow, .mute], requests: [ID(12), ID(13)]))),
+      (.preferencesUpdated, own, .person(me)), (.settingsUpdated, .site, .settings(settings)),
+    ]
+  }()
+
+  @Test func `every kind is read as it was written`() throws {
+    for (kind, stream, content) in Self.all {
+      let event = Event(
+        id: 88_123, stream: stream, offset: 731, kind: kind, subject: 40, revision: 2, actor: 7, at: 1_795_187_801_123)
+      let delivered = DeliveredEvent(event, content)
+      #expect(try received(text(delivered)) == ReceivedEvent(delivered), "\(text(delivered))")
+    }
+  }
+
+  @Test func `no kind is left out`() {
+    let unfinished: Set<Event.Kind> = [.inboxAdded, .inboxRead]
+    #expect(Set(Self.all.map(\.0)).union(unfinished) == Set(Event.Kind.allCases))
+  }
+
+  @Test func `what is hidden says its place alone`() throws {
+    let event = Event(
+      id: 9, stream: .conversation(ID(12)), offset: 3, kind: .messageCreated, subject: 40, revision: 1, actor: 7, at: 1)
+    let hidden = DeliveredEvent(event, .message(Self.message), seq: 4).seen(by: StreamReader(.member, fromSeq: 5))
+    #expect(text(hidden) == #"{"event":"hidden","id":"9","stream":"conversation:12","offset":3}"#)
+    let read = try received(text(hidden))
+    #expect(read.kind == nil && read.content == .hidden && read.at == nil && read.actor == nil)
+  }
+
+  @Test func `a kind that a newer server knows keeps its place`() throws {
+    let read = try received(
+      #"{"event":"poll.closed","id":"9","stream":"forum:12","offset":3,"at":"2026-11-20T15:16:41.123Z","data":[1]}"#)
+    #expect(read.kind == nil && read.content == .hidden && read.offset == 3 && read.stream == .forum(ID(12)))
+  }
+
+  @Test(arguments: [
+    #"{"event":"hidden","id":"0","stream":"site","offset":3}"#, #"{"event":"hidden","id":"9","stream":"s","offset":3}"#,
+    #"{"event":"hidden","id":"9","stream":"site","offset":0}"#,
+    #"{"event":"hidden","id":9,"stream":"site","offset":1}"#,
+    #"{"event":"user.updated","id":"9","stream":"site","offset":1,"data":{"id":"x"}}"#,
+    #"{"event":"user.updated","id":"9","stream":"site","offset":1}"#,
+    #"{"event":"mark.moved","id":"9","stream":"user:1","offset":1,"data":{"conversation_id":"2","read_up_to":-1,"delivered_up_to":1}}"#,
+  ])
+  func `what is no event is refused`(text: String) {
+    #expect(throws: JSONError.self) { try received(text) }
+  }
+
+  @Test(arguments: [
+    (Role?.none, false, false, false, true), (.guest, true, false, false, true), (.member, true, true, true, true),
+    (.owner, true, true, true, true),
+  ])
+  func `who gets all of it depends on who they are`(
+    role: Role?, participants: Bool, people: Bool, forums: Bool, ofOne: Bool
+  ) {
+    func opens(_ content: DeliveredEvent.Content, _ stream: EventStream) -> Bool {
+      let event = Event(id: 1, stream: stream, offset: 1, kind: .userUpdated, subject: 7, revision: 1, actor: 1, at: 1)
+      return DeliveredEvent(event, content).isOpen(to: StreamReader(role))
+    }
+    #expect(opens(.participant(ID(12), ID(8), .member), .conversation(ID(12))) == participants)
+    #expect(opens(.person(Person(Self.account)), .site) == people)
+    #expect(opens(.forum(Self.forum), .site) == forums)
+    #expect(opens(.forum(Self.forum), .forum(ID(20))) == ofOne)
+    #expect(opens(.person(Self.me), .user(ID(7))) == ofOne)
+  }
+}
