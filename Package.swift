@@ -92,7 +92,7 @@ let package = Package(
       name: "APITests",
       dependencies: [
         "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire",
-        "JSON", "Pictures",
+        "JSON", "Pictures", "SeededRandom",
       ],
       swiftSettings: tests),
     .target(

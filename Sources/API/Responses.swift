@@ -34,6 +34,9 @@ extension Response {
     page(Array(found.prefix(limit)), next: found.count > limit ? next(found[limit - 1]) : nil)
   }
 
+  /// What was written already.
+  static func written(_ json: JSONWriter) -> Response { own(json, .ok) }
+
   /// With a tag by which a client can ask whether it has changed.
   func tagged(_ tag: String) -> Response {
     var response = self

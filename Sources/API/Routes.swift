@@ -95,6 +95,7 @@ extension API {
     Endpoint(.get, "/events", .anyone, followEvents),
     Endpoint(.get, "/sync", .anyone, sync),
     Endpoint(.get, "/streams/{stream}/events", .anyone, listEvents),
+    Endpoint(.get, "/snapshot", .person(.read), showSnapshot),
     // Conversations.
     Endpoint(.get, "/conversations", .person(.read), listConversations),
     Endpoint(.post, "/conversations", .person(.write), createConversation),

@@ -69,6 +69,10 @@ public struct Bounds: Sendable {
   public var reportSurroundingsBytes = 65_536
   /// Who is there from the beginning.
   public var invitedAtOnce = 100
+  /// What a first screen is told at once; the rest is asked for by pages.
+  public var snapshotForums = 1_000
+  public var snapshotConversations = 2_000
+  public var snapshotPeople = 2_000
 
   /// The body of a request that brings a file with its preview.
   public var fileBody: Int { fileBytes + previewBytes + Community.mostAroundFile }

@@ -166,7 +166,7 @@ extension CommunityView {
 
 extension ReadTransaction {
   /// With what the caller thinks of each one's last message.
-  fileprivate func seen(
+  func seen(
     _ conversations: [OwnConversation], by caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> [OwnConversation] {
     var last = try seen(conversations.compactMap(\.lastMessage?.message), by: caller, bounds)[...]

@@ -85,6 +85,7 @@ private struct EventSubjects {
     case .actionAdded, .actionRemoved: stars.insert(Concern(account, ID(event.subject)))
     case .conversationCreated, .conversationUpdated:
       gains.insert(Concern(account, ID(event.subject)))
+      marks.insert(Concern(account, ID(event.subject)))
       conversations.insert(ID(event.subject))
     case .participantJoined, .participantChanged: members.insert(Concern(account, ID(event.subject)))
     case .markMoved: marks.insert(Concern(account, ID(event.subject)))
@@ -156,7 +157,7 @@ private struct PresentState {
     switch event.stream {
     case .user(let account):
       guard let gain = gains[Concern(account, id)], gain.mayRead else { return nil }
-      return .gained(GainedConversation(conversation, gain.participation))
+      return .gained(GainedConversation(conversation, gain.participation, marks[Concern(account, id)] ?? Mark()))
     case .conversation, .forum, .site: return shown(conversation)
     }
   }

@@ -13,6 +13,12 @@ public struct ConversationHead: Sendable, Hashable {
   /// Nobody counts further than this.
   public static let mostUnread = 1_000
 
+  /// After which message a count of the unread starts: what is not later was read, was said before the person came in, or is
+  /// before their history.
+  public static func unreadStart(readSeq: Int, joinedSeq: Int, fromSeq: Int) -> Int {
+    max(readSeq, joinedSeq, fromSeq - 1)
+  }
+
   public init(
     conversation: ID<Conversation>, lastSeq: Int, lastMessage: ID<Message>?, lastOffset: Int, readSeq: Int, unread: Int
   ) {

@@ -64,28 +64,12 @@ extension DeliveredEvent.Content: JSONWritable {
       json.field("user_id", account)
       if let role { json.field("role", role.rawValue) }
     case .level(let place, let level):
-      switch place {
-      case .forum(let forum): json.field("forum_id", forum)
-      case .conversation(let conversation): json.field("conversation_id", conversation)
-      }
+      place.writeMember(to: &json)
       json.field("level", level.level.rawValue)
       json.field("set", level.isOwn)
     case .thing(let id): json.field("id", String(id))
     case .message, .conversation, .gained, .forum, .person, .settings, .relations, .inbox, .hidden: break
     }
-  }
-}
-
-extension Mark {
-  fileprivate func writeMembers(to json: inout JSONWriter) {
-    json.field("read_up_to", readSeq)
-    json.field("delivered_up_to", deliveredSeq)
-  }
-
-  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
-    self.init(
-      readSeq: try object.int("read_up_to", in: 0...Int.max),
-      deliveredSeq: try object.int("delivered_up_to", in: 0...Int.max))
   }
 }
 
@@ -188,10 +172,7 @@ extension DeliveredEvent.Content {
     // What they say beside an id is for whoever shows an inbox.
     case .inboxAdded, .inboxRead: self = .hidden
     case .levelChanged:
-      let forum: ID<Forum>? = try object.optional("forum_id")
-      let place: LevelPlace =
-        if let forum { .forum(forum) } else { .conversation(try object.read("conversation_id")) }
-      self = .level(place, try SetLevel(json: value))
+      self = .level(try LevelPlace(&object), try SetLevel(json: value))
     case .relationChanged: self = .relations(try PersonalRelations(json: value))
     case .settingsUpdated: self = .settings(try PlaceSettings(json: value))
     }

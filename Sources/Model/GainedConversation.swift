@@ -3,9 +3,14 @@ public struct GainedConversation: Sendable, Hashable {
   public var conversation: Conversation
   /// Nil for the owner of a feed, who takes no part in it.
   public var participation: OwnConversation.Participation?
+  /// How far they had come when they were in it before.
+  public var mark: Mark
 
-  public init(_ conversation: Conversation, _ participation: OwnConversation.Participation?) {
+  public init(
+    _ conversation: Conversation, _ participation: OwnConversation.Participation?, _ mark: Mark = Mark()
+  ) {
     self.conversation = conversation
     self.participation = participation
+    self.mark = mark
   }
 }

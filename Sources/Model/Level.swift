@@ -52,3 +52,28 @@ public enum LevelPlace: Sendable, Hashable {
   case forum(ID<Forum>)
   case conversation(ID<Conversation>)
 }
+
+extension LevelPlace {
+  /// Ids are unique over both.
+  var number: Int {
+    switch self {
+    case .forum(let id): id.number
+    case .conversation(let id): id.number
+    }
+  }
+
+  func writeMember(to json: inout JSONWriter) {
+    switch self {
+    case .forum(let id): json.field("forum_id", id)
+    case .conversation(let id): json.field("conversation_id", id)
+    }
+  }
+
+  init(_ object: inout JSONObject) throws(JSONError) {
+    if let forum: ID<Forum> = try object.optional("forum_id") {
+      self = .forum(forum)
+    } else {
+      self = .conversation(try object.read("conversation_id"))
+    }
+  }
+}

@@ -39,9 +39,22 @@ extension MarkedConversation: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("conversation_id", conversation)
-      json.field("read_up_to", mark.readSeq)
-      json.field("delivered_up_to", mark.deliveredSeq)
+      mark.writeMembers(to: &json)
       json.field("unread_count", unread)
     }
+  }
+}
+
+extension Mark {
+  /// Into an object that says whose it is, and where.
+  func writeMembers(to json: inout JSONWriter) {
+    json.field("read_up_to", readSeq)
+    json.field("delivered_up_to", deliveredSeq)
+  }
+
+  init(_ object: inout JSONObject) throws(JSONError) {
+    self.init(
+      readSeq: try object.int("read_up_to", in: 0...Int.max),
+      deliveredSeq: try object.int("delivered_up_to", in: 0...Int.max))
   }
 }

@@ -17,7 +17,10 @@ extension ReadTransaction {
         left join mark k on k.user_id = $1 and k.conversation_id = c.id
         where c.id = $2
         """, person.number, conversation.number
-      ) { row in max(try row.int(0), try row.int(1) - 1, try row.int(2)) }
+      ) { row in
+        ConversationHead.unreadStart(
+          readSeq: try row.int(2), joinedSeq: try row.int(0), fromSeq: try row.int(1))
+      }
     }
     guard let start else { return 0 }
     return try unread(of: person, in: conversation, after: start)
@@ -48,7 +51,8 @@ extension ReadTransaction {
             conversation: ID(try row.int(0)), lastSeq: lastSeq,
             lastMessage: lastSeq > 0 && lastSeq >= fromSeq ? ID(try row.int(2)) : nil, lastOffset: try row.int(6),
             readSeq: readSeq, unread: 0))
-        starts.append(max(try row.int(4), fromSeq - 1, readSeq))
+        starts.append(
+          ConversationHead.unreadStart(readSeq: readSeq, joinedSeq: try row.int(4), fromSeq: fromSeq))
       }
     }
     for place in heads.indices where heads[place].lastSeq > starts[place] {

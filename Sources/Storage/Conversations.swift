@@ -44,6 +44,12 @@ extension ReadTransaction {
     c.last_seq, c.last_message_id, c.created_by, c.created_at, c.revision
     """
 
+  /// What `OwnConversation.init(_: Row)` reads besides.
+  static let ownColumns = """
+    p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0),
+    coalesce(k.delivered_seq, 0), coalesce(s.head, 0), coalesce(l.level, case when c.kind = 'room' then f.level end)
+    """
+
   /// A conversation that is open; nil where there is none.
   public func conversation(_ id: ID<Conversation>) throws(Refusal) -> Conversation? {
     let found = try run { connection in
@@ -99,9 +105,7 @@ extension ReadTransaction {
       try connection.first(
         SQL(
           """
-          select \(Self.conversationColumns), p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0),
-            coalesce(k.read_seq, 0), coalesce(k.delivered_seq, 0), coalesce(s.head, 0),
-            coalesce(l.level, case when c.kind = 'room' then f.level end)
+          select \(Self.conversationColumns), \(Self.ownColumns)
           from conversation c
           left join participant p on p.conversation_id = c.id and p.user_id = $1
           left join mark k on k.user_id = $1 and k.conversation_id = c.id
@@ -115,7 +119,7 @@ extension ReadTransaction {
     guard let found else { return nil }
     var own = found.own
     try addParticipants(to: &own.conversation)
-    let start = max(found.joinedSeq, fromSeq - 1, own.readSeq)
+    let start = ConversationHead.unreadStart(readSeq: own.readSeq, joinedSeq: found.joinedSeq, fromSeq: fromSeq)
     if own.conversation.lastSeq < fromSeq { own.conversation.lastMessage = nil }
     if own.conversation.lastSeq > start { own.unread = try unread(of: person, in: id, after: start) }
     return own
@@ -328,7 +332,7 @@ extension Conversation {
 }
 
 extension OwnConversation {
-  fileprivate init(_ row: borrowing Row) throws {
+  init(_ row: borrowing Row) throws {
     let conversation = try Conversation(row)
     self.init(
       conversation, lastMessage: nil, unread: 0, readSeq: try row.int(27), deliveredSeq: try row.int(28),

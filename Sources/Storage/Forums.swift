@@ -208,12 +208,12 @@ extension ReadTransaction {
       found += try ownPlaces(of: account, besides: visible, with: key, before: activity)
     }
     found.sort { $0.activity > $1.activity }
-    var seen: [SeenForum] = []
-    for place in found.prefix(limit) {
-      guard let forum = try forum(ID(place.id)) else { continue }
-      seen.append(SeenForum(forum, role: try account.flatMap { id throws(Refusal) in try role(of: id, in: forum.id) }))
+    let ids = found.prefix(limit).map { ID<Forum>($0.id) }
+    let forums = try forums(ids)
+    let roles = try account.map { person throws(Refusal) in try self.roles(of: ids.map { Concern(person, $0) }) }
+    return ids.compactMap { id in
+      forums[id].map { SeenForum($0, role: account.flatMap { roles?[Concern($0, id)] }) }
     }
-    return seen
   }
 
   private func places(

@@ -59,7 +59,7 @@ struct Description: Sendable {
       guard answer.body.isEmpty else { throw Fault(description: "a body that it does not speak of") }
       return
     }
-    guard method != .head else { return }
+    guard method != .head, answer.fields["content-encoding"] == nil else { return }
     let type = answer.fields["content-type"] ?? ""
     guard let schema = (content[type] ?? content["*/*"])?["schema"] else { throw Fault(description: "no \(type)") }
     let body =

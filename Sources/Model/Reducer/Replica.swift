@@ -1,0 +1,371 @@
+// What a client holds of a place, and how an event changes it: local state is a function of the events. The server proves by
+// it that what it tells and what it would answer are the same.
+//
+// - A stream is applied in order, by its offsets. What was applied already changes nothing; a hole is said, and changes
+//   nothing either: the client pulls what is missing.
+// - A thing with a `revision` that is not newer than what is held changes nothing. What has none comes whole, and the newest
+//   event wins. An answer says up to where it has all: what is older changes nothing of it, and an answer that is older than
+//   what was applied is not taken. So slow answers and quick events may come in any order.
+// - What an event does not say must be asked for: `needs` lists it. Answers are given to `hold`, and what is not found, to
+//   `letGo`.
+
+/// What a client holds.
+public struct Replica: Sendable, Hashable {
+  public internal(set) var me: Person?
+  public internal(set) var settings: PlaceSettings?
+  public internal(set) var people: [ID<Account>: Person] = [:]
+  public internal(set) var forums: [ID<Forum>: HeldForum] = [:]
+  public internal(set) var conversations: [ID<Conversation>: HeldConversation] = [:]
+  /// Where one has said what one wants to hear.
+  public internal(set) var levels: [LevelPlace: Level] = [:]
+  public internal(set) var relations: [ID<Account>: Set<Relation>] = [:]
+  public internal(set) var positions: [EventStream: Position] = [:]
+  /// Up to this event all is applied of what was followed from the beginning.
+  public internal(set) var cursor: EventCursor?
+  public internal(set) var needs: Set<Need> = []
+
+  /// What was told of oneself alone is as new as this event.
+  var ownAsOf = 0
+
+  public init() {}
+
+  /// How far a stream was applied.
+  public struct Position: Sendable, Hashable {
+    public var offset: Int
+    public var event: Int
+  }
+
+  /// What no event has told, and an answer will.
+  public enum Need: Sendable, Hashable {
+    case person(ID<Account>)
+    case forum(ID<Forum>)
+    /// With its last message, how many are unread, and its messages.
+    case conversation(ID<Conversation>)
+    /// Which marks on it are one's own.
+    case message(ID<Message>)
+    /// One's role is another, and with it what one may see: a snapshot to begin anew with.
+    case everything
+  }
+
+  public enum Step: Sendable, Hashable {
+    case applied
+    /// It was applied before.
+    case known
+    /// The events after this offset, up to this one, have not come. Nothing was changed.
+    case missing(after: Int)
+  }
+}
+
+/// A forum, and what one is in it.
+public struct HeldForum: Sendable, Hashable {
+  public internal(set) var forum: Forum
+  public internal(set) var role: ForumRole?
+  var asOf: Int
+}
+
+extension Replica {
+  /// Applies what has happened; an event of a stream that is new here begins it.
+  public mutating func apply(_ event: ReceivedEvent) -> Step {
+    if let position = positions[event.stream] {
+      guard event.offset > position.offset else { return .known }
+      guard event.offset == position.offset + 1 else { return .missing(after: position.offset) }
+    }
+    positions[event.stream] = Position(offset: event.offset, event: event.id)
+    if let cursor, event.id > cursor.event { self.cursor?.event = event.id }
+    if let kind = event.kind { take(event, kind) }
+    return .applied
+  }
+
+  private mutating func take(_ event: ReceivedEvent, _ kind: Event.Kind) {
+    switch event.content {
+    case .message(let message): take(message, kind, event)
+    case .marks(let message, let actions): take(actions, on: message, event)
+    case .star(let message, let isSet):
+      for id in conversations.keys { conversations[id]?.setStar(isSet, on: message, event.id) }
+    case .receipt(let conversation, let account, let mark):
+      change(conversation, event) { $0.receipts[account] = mark }
+    case .mark(let conversation, let mark):
+      change(conversation, event) { [listener] in $0.move(to: mark, for: listener) }
+    case .conversation(let conversation): take(conversation, event)
+    case .gained(let gained): take(gained, event.id)
+    case .participant(let conversation, let account, let role):
+      change(conversation, event) { [me] in $0.set(role, of: account, me: me?.account.id) }
+      if role != nil { know(account) }
+    case .member(let forum, let account, let role): take(role, of: account, in: forum, event.id)
+    case .forum(let forum): take(forum, event.id)
+    case .person(let person): take(person, in: event.stream)
+    case .settings(let new): if new.revision > settings?.revision ?? 0 { settings = new }
+    case .level(let place, let level): if event.id > ownAsOf { levels[place] = level.isOwn ? level.level : nil }
+    case .relations(let all): take(all, event.id)
+    case .thing(let id): take(id, kind, event.id)
+    case .inbox, .hidden: break
+    }
+    settle(event.stream)
+  }
+
+  /// What is said by an id alone has gone, or is to be asked for.
+  private mutating func take(_ id: Int, _ kind: Event.Kind, _ event: Int) {
+    switch kind {
+    case .conversationRemoved, .conversationCreated, .conversationUpdated:
+      // It may have come back since.
+      if event > conversations[ID(id)]?.asOf ?? 0 { letGo(ID<Conversation>(id)) }
+    case .forumDeleted: letGo(ID<Forum>(id))
+    case .forumCreated, .forumUpdated: needs.insert(.forum(ID(id)))
+    case .userUpdated:
+      if people[ID(id)] != nil || me?.account.id.number == id { needs.insert(.person(ID(id))) }
+    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
+      .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .inboxAdded, .inboxRead, .markMoved,
+      .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      break
+    }
+  }
+
+  /// An event that was not about a conversation's metadata still moves its last offset.
+  private mutating func settle(_ stream: EventStream) {
+    guard case .conversation(let id) = stream, conversations[id] == nil else { return }
+    positions[stream] = nil
+  }
+
+  /// Whom one hears of, one wants to know.
+  mutating func know(_ account: ID<Account>) {
+    if people[account] == nil, account != me?.account.id { needs.insert(.person(account)) }
+  }
+
+  private mutating func change(
+    _ id: ID<Conversation>, _ event: ReceivedEvent, _ body: (inout HeldConversation) -> Void
+  ) {
+    guard var held = conversations.removeValue(forKey: id) else { return }
+    if held.isOlder(than: event) { body(&held) }
+    if held.unread == nil { needs.insert(.conversation(id)) }
+    conversations[id] = held
+  }
+}
+
+// MARK: People, relations and the place
+
+extension Replica {
+  private mutating func take(_ person: Person, in stream: EventStream) {
+    let account = person.account
+    if let old = me?.account, account.id == old.id {
+      guard account.revision >= old.revision else { return }
+      if account.role != old.role { needs.insert(.everything) }
+      if case .user = stream {
+        me = person
+      } else {
+        me?.account = account
+      }
+      return
+    }
+    guard let held = people[account.id], account.revision > held.account.revision else { return }
+    people[account.id] = person
+  }
+
+  private mutating func take(_ all: PersonalRelations, _ event: Int) {
+    guard event > ownAsOf else { return }
+    let wasSilent = relations[all.other]?.isSilencing ?? false
+    relations[all.other] = all.kinds.isEmpty ? nil : all.kinds
+    if all.kinds.isSilencing != wasSilent { recount(event) }
+    for (id, held) in conversations where held.conversation.createdBy == all.other && held.asOf < event {
+      guard held.participation != nil else { continue }
+      conversations[id]?.participation?.isRequest = all.requests.contains(id)
+    }
+  }
+
+  /// What somebody has written who is heard no longer, or again, counts otherwise.
+  private mutating func recount(_ event: Int) {
+    let listener = listener
+    for id in conversations.keys where conversations[id]?.asOf ?? .max < event {
+      conversations[id]?.recount(for: listener)
+      if let held = conversations[id], held.unread == nil { needs.insert(.conversation(id)) }
+    }
+  }
+
+  /// Whose unread messages are counted.
+  private var listener: HeldConversation.Listener {
+    HeldConversation.Listener(account: me?.account.id, silenced: silenced)
+  }
+
+  private mutating func take(_ role: ForumRole?, of account: ID<Account>, in forum: ID<Forum>, _ event: Int) {
+    guard account == me?.account.id else { return }
+    guard let held = forums[forum] else {
+      if role != nil { needs.insert(.forum(forum)) }
+      return
+    }
+    if event > held.asOf { forums[forum]?.role = role }
+    // Of a private one nobody but its members may know.
+    if role == nil, held.forum.visibility != .public { needs.insert(.forum(forum)) }
+  }
+
+  private mutating func take(_ forum: Forum, _ event: Int) {
+    guard let held = forums[forum.id] else {
+      forums[forum.id] = HeldForum(forum: forum, asOf: event)
+      return
+    }
+    guard forum.revision > held.forum.revision else { return }
+    forums[forum.id]?.forum = forum
+  }
+}
+
+// MARK: Conversations and what is said in them
+
+extension Replica {
+  private mutating func take(_ conversation: Conversation, _ event: ReceivedEvent) {
+    let id = conversation.id
+    guard conversations[id] != nil else {
+      // A topic of a forum that is followed; of any other conversation one hears in one's own stream first.
+      guard case .forum = event.stream else { return }
+      conversations[id] = HeldConversation(conversation, asOf: event.id)
+      return
+    }
+    conversations[id]?.take(conversation, event)
+    for participant in conversation.participants ?? [] { know(participant.account) }
+  }
+
+  private mutating func take(_ gained: GainedConversation, _ event: Int) {
+    let id = gained.conversation.id
+    if let held = conversations[id], held.asOf >= event { return }
+    var held = HeldConversation(gained.conversation, asOf: event)
+    if let before = conversations[id] { held.keepMessages(of: before) }
+    held.gain(gained)
+    conversations[id] = held
+    // What was said before is to be read.
+    let fromSeq = gained.participation?.fromSeq ?? 1
+    if held.unread == nil || held.conversation.lastSeq >= fromSeq { needs.insert(.conversation(id)) }
+    for participant in gained.conversation.participants ?? [] { know(participant.account) }
+  }
+
+  private mutating func take(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent) {
+    let id = message.conversation
+    guard var held = conversations.removeValue(forKey: id) else { return }
+    // Its neighbour before has not come.
+    if message.seq > held.conversation.lastSeq + 1 { needs.insert(.conversation(id)) }
+    held.take(message, kind, event, for: listener)
+    if held.unread == nil { needs.insert(.conversation(id)) }
+    conversations[id] = held
+    know(message.author)
+  }
+
+  private mutating func take(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: ReceivedEvent) {
+    guard case .conversation(let id) = event.stream else { return }
+    let isHeld = conversations[id]?.take(actions, on: message, event.id) ?? false
+    if isHeld, event.actor != nil, event.actor == me?.account.id { needs.insert(.message(message)) }
+  }
+}
+
+// MARK: Answers
+
+extension Replica {
+  /// What is lost, or was never there.
+  public mutating func letGo(_ conversation: ID<Conversation>) {
+    conversations[conversation] = nil
+    positions[.conversation(conversation)] = nil
+    needs.remove(.conversation(conversation))
+  }
+
+  public mutating func letGo(_ forum: ID<Forum>) {
+    forums[forum] = nil
+    positions[.forum(forum)] = nil
+    needs.remove(.forum(forum))
+    for (id, held) in conversations where held.conversation.forum == forum { letGo(id) }
+  }
+
+  public mutating func letGo(_ person: ID<Account>) {
+    people[person] = nil
+    needs.remove(.person(person))
+  }
+
+  public mutating func letGo(_ message: ID<Message>) { needs.remove(.message(message)) }
+
+  public mutating func hold(_ person: Person) {
+    let id = person.account.id
+    needs.remove(.person(id))
+    if let old = me?.account, old.id == id {
+      guard person.account.revision >= old.revision else { return }
+      if person.account.role != old.role { needs.insert(.everything) }
+      me = person
+      return
+    }
+    if let held = people[id], held.account.revision > person.account.revision { return }
+    people[id] = person
+  }
+
+  /// As it was at `event` or later.
+  public mutating func hold(_ forum: SeenForum, asOf event: Int) {
+    needs.remove(.forum(forum.forum.id))
+    // Staff may ask for what they do not read; it is not held.
+    guard forum.forum.visibility != .private || forum.role != nil else { return letGo(forum.forum.id) }
+    if let held = forums[forum.forum.id], held.asOf > event { return }
+    var new = HeldForum(forum: forum.forum, role: forum.role, asOf: event)
+    if let held = forums[forum.forum.id], held.forum.revision > new.forum.revision { new.forum = held.forum }
+    forums[forum.forum.id] = new
+  }
+
+  /// As it was at `event` or later; its last offset says exactly when.
+  public mutating func hold(_ own: OwnConversation, asOf event: Int) {
+    let id = own.conversation.id
+    let stream = EventStream.conversation(id)
+    var held = conversations[id] ?? HeldConversation(own.conversation, asOf: 0)
+    guard own.lastOffset >= max(held.asOfOffset, positions[stream]?.offset ?? 0) else { return }
+    needs.remove(.conversation(id))
+    held.hold(own, asOf: event, me: me?.account.id)
+    conversations[id] = held
+    // Where messages are held, they still want the events up to here.
+    if positions[stream] == nil { positions[stream] = Position(offset: own.lastOffset, event: event) }
+    for participant in own.conversation.participants ?? [] { know(participant.account) }
+  }
+
+  /// What is only read: one takes no part in it.
+  public mutating func hold(_ conversation: Conversation, offset: Int, asOf event: Int) {
+    conversations[conversation.id] = HeldConversation(conversation, asOf: event)
+    positions[.conversation(conversation.id)] = Position(offset: offset, event: event)
+  }
+
+  public mutating func hold(_ messages: [SeenMessage], asOf event: Int) {
+    for seen in messages {
+      needs.remove(.message(seen.message.id))
+      conversations[seen.message.conversation]?.hold(seen, asOf: event)
+      know(seen.message.author)
+    }
+  }
+
+  /// All that a first screen needs.
+  public init(_ snapshot: Snapshot) {
+    let event = snapshot.cursor.event
+    me = snapshot.me
+    settings = snapshot.settings
+    cursor = snapshot.cursor
+    ownAsOf = event
+    levels = snapshot.levels
+    relations = snapshot.relations
+    for person in snapshot.people { people[person.account.id] = person }
+    for forum in snapshot.forums { hold(forum, asOf: event) }
+    for own in snapshot.conversations {
+      hold(own, asOf: event)
+      if let last = own.lastMessage { conversations[own.conversation.id]?.hold(last, asOf: event) }
+    }
+    for (stream, offset) in snapshot.offsets { positions[stream] = Position(offset: offset, event: event) }
+    needs = []
+  }
+}
+
+extension Replica {
+  /// A stream that is followed from here on.
+  public mutating func follow(_ stream: EventStream, after offset: Int, asOf event: Int) {
+    if positions[stream] == nil { positions[stream] = Position(offset: offset, event: event) }
+  }
+
+  /// Whom one mutes or blocks: pages leave out what they write, and it is not counted.
+  public var silenced: Set<ID<Account>> { Set(relations.filter { $0.value.isSilencing }.keys) }
+
+  /// What one hears of a conversation, as one has said or as is usual there.
+  public func level(of conversation: Conversation) -> Level {
+    if let own = levels[.conversation(conversation.id)] { return own }
+    if conversation.kind == .room, let forum = conversation.forum, let own = levels[.forum(forum)] { return own }
+    return .usual(in: conversation.kind)
+  }
+}
+
+extension Set<Relation> {
+  /// Whether what the other writes waits to be read by nobody.
+  fileprivate var isSilencing: Bool { contains(.mute) || contains(.block) }
+}

@@ -1,0 +1,238 @@
+import JSON
+import Model
+import SeededRandom
+import Testing
+
+/// A client's copy of one conversation of ada (1) and grace (2), by hand.
+private struct Copy {
+  var replica: Replica
+  static let talk = ID<Conversation>(12)
+  static let stream = EventStream.conversation(talk)
+  static let own = EventStream.user(ID(1))
+
+  init(unread: Int = 0, readSeq: Int = 0, lastSeq: Int = 0, joinedSeq: Int = 0) {
+    let account = Account(id: ID(1), name: "ada", role: .owner, createdAt: 1)
+    let me = Person(
+      account, standing: .init(state: .active),
+      own: .init(
+        isDiscoverable: false, reachableBy: .anyone, showsReceipts: true,
+        preferences: JSONRaw(trusted: Array("{}".utf8))))
+    var snapshot = Snapshot(EventCursor(epoch: "e", event: 100), me: me, settings: PlaceSettings())
+    let conversation = Conversation(
+      id: Self.talk, kind: .group, title: "seeds", lastSeq: lastSeq, createdBy: ID(1), createdAt: 1,
+      participantCount: 2, participants: [Participant(ID(1), .admin), Participant(ID(2))])
+    snapshot.conversations = [
+      OwnConversation(
+        conversation, lastMessage: nil, unread: unread, readSeq: readSeq, deliveredSeq: readSeq, lastOffset: 10,
+        level: .everything,
+        participation: .init(role: .admin, fromSeq: 1, fromOffset: 1, joinedSeq: joinedSeq, isRequest: false))
+    ]
+    snapshot.people = [Person(Account(id: ID(2), name: "grace", role: .member, createdAt: 1))]
+    snapshot.offsets = [.site: 4, Self.own: 6]
+    replica = Replica(snapshot)
+  }
+
+  var held: HeldConversation? { replica.conversations[Self.talk] }
+
+  static func event(
+    _ id: Int, _ stream: EventStream, _ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content
+  ) -> ReceivedEvent {
+    ReceivedEvent(
+      DeliveredEvent(
+        Event(id: id, stream: stream, offset: offset, kind: kind, subject: 1, revision: 1, actor: 2, at: 1), content))
+  }
+
+  static func message(
+    _ seq: Int, by author: Int = 2, revision: Int = 1, _ text: String? = "x", machineOnly: Bool = false
+  ) -> Message {
+    Message(
+      id: ID(1_000 + seq), conversation: talk, author: ID(author), seq: seq,
+      previous: seq > 1 ? ID(999 + seq) : nil, isMachineOnly: machineOnly, createdAt: 1, revision: revision,
+      state: text.map { .live(Message.Content(text: $0)) }
+        ?? .deleted(Message.Tombstone(at: 2, by: ID(author), deletion: .author)))
+  }
+
+  @discardableResult
+  mutating func said(_ id: Int, _ offset: Int, _ kind: Event.Kind, _ message: Message) -> Replica.Step {
+    replica.apply(Self.event(id, Self.stream, offset, kind, .message(message)))
+  }
+}
+
+@Suite struct ReplicaTests {
+  @Test func `what was applied changes nothing, and a hole changes nothing either`() {
+    var copy = Copy()
+    let one = Copy.message(1)
+    #expect(copy.said(101, 11, .messageCreated, one) == .applied)
+    let before = copy.replica
+    #expect(copy.said(101, 11, .messageCreated, Copy.message(1, "y")) == .known)
+    #expect(copy.said(104, 13, .messageCreated, Copy.message(3)) == .missing(after: 11))
+    #expect(copy.replica == before && copy.held?.messages[1]?.message == one)
+    #expect(copy.replica.cursor == EventCursor(epoch: "e", event: 101))
+  }
+
+  @Test func `what is hidden moves the offset and nothing else`() {
+    var copy = Copy()
+    let hidden = Copy.event(101, Copy.stream, 11, .messageEdited, .hidden)
+    #expect(copy.replica.apply(hidden) == .applied)
+    #expect(copy.replica.positions[Copy.stream]?.offset == 11 && copy.held?.messages.isEmpty == true)
+  }
+
+  @Test func `a revision that is not newer changes nothing of what was said`() {
+    var copy = Copy()
+    copy.said(101, 11, .messageCreated, Copy.message(1, revision: 3, "third"))
+    copy.said(102, 12, .messageEdited, Copy.message(1, revision: 2, "second"))
+    #expect(copy.held?.messages[1]?.message.content?.text == "third")
+    copy.said(103, 13, .messageDeleted, Copy.message(1, revision: 4, nil))
+    #expect(copy.held?.messages[1]?.message.tombstone != nil)
+    // A slow answer brings nothing back.
+    copy.replica.hold([SeenMessage(Copy.message(1, revision: 3, "third"))], asOf: 102)
+    #expect(copy.held?.messages[1]?.message.tombstone != nil)
+  }
+
+  @Test func `the newest event has the marks, and an answer those up to its cursor`() {
+    var copy = Copy()
+    copy.said(101, 11, .messageCreated, Copy.message(1))
+    func marks(_ count: Int) -> DeliveredEvent.Content { .marks(ID(1_001), [.init(type: "like", count: count)]) }
+    _ = copy.replica.apply(Copy.event(105, Copy.stream, 12, .actionAdded, marks(2)))
+    #expect(copy.held?.messages[1]?.message.content?.actions.first?.count == 2)
+    var answer = Copy.message(1)
+    answer.state = .live(Message.Content(text: "x", actions: [.init(type: "like", count: 5)]))
+    copy.replica.hold([SeenMessage(answer)], asOf: 110)
+    _ = copy.replica.apply(Copy.event(108, Copy.stream, 13, .actionAdded, marks(3)))
+    #expect(copy.held?.messages[1]?.message.content?.actions.first?.count == 5)
+    _ = copy.replica.apply(Copy.event(111, Copy.stream, 14, .actionRemoved, .marks(ID(1_001), [])))
+    #expect(copy.held?.messages[1]?.message.content?.actions.isEmpty == true)
+  }
+
+  @Test func `who takes part comes whole`() {
+    var copy = Copy()
+    func tell(_ id: Int, _ offset: Int, _ account: Int, _ role: ParticipantRole?) {
+      _ = copy.replica.apply(
+        Copy.event(id, Copy.stream, offset, .participantChanged, .participant(Copy.talk, ID(account), role)))
+    }
+    tell(101, 11, 3, .member)
+    #expect(copy.held?.conversation.participantCount == 3 && copy.replica.needs == [.person(ID(3))])
+    tell(102, 12, 2, nil)
+    tell(103, 13, 1, .member)
+    #expect(copy.held?.conversation.participants == [Participant(ID(1)), Participant(ID(3))])
+    #expect(copy.held?.participation?.role == .member)
+  }
+
+  @Test func `what was lost is let go of, and its stream begins anew`() {
+    var copy = Copy()
+    copy.said(101, 11, .messageCreated, Copy.message(1))
+    _ = copy.replica.apply(Copy.event(102, Copy.own, 7, .conversationRemoved, .thing(12)))
+    #expect(copy.held == nil && copy.replica.positions[Copy.stream] == nil)
+    // Nothing of it is held, whatever still comes.
+    copy.said(103, 12, .messageCreated, Copy.message(2))
+    #expect(copy.held == nil && copy.replica.positions[Copy.stream] == nil)
+  }
+
+  @Test func `a forum that is told by its id alone is to be asked for, and let go of with all in it`() {
+    var copy = Copy()
+    let forum = Forum(id: ID(20), title: "g", visibility: .public, room: ID(21), createdBy: ID(1), createdAt: 1)
+    _ = copy.replica.apply(Copy.event(101, .site, 5, .forumCreated, .forum(forum)))
+    let room = Conversation(id: ID(21), kind: .room, forum: ID(20), createdBy: ID(1), createdAt: 1)
+    _ = copy.replica.apply(
+      Copy.event(102, Copy.own, 7, .conversationCreated, .gained(GainedConversation(room, nil))))
+    #expect(copy.replica.forums[ID(20)] != nil && copy.replica.conversations[ID(21)]?.unread == 0)
+    _ = copy.replica.apply(Copy.event(103, .site, 6, .forumUpdated, .thing(20)))
+    #expect(copy.replica.needs == [.forum(ID(20))])
+    copy.replica.letGo(ID<Forum>(20))
+    #expect(copy.replica.forums.isEmpty && copy.replica.conversations[ID(21)] == nil && copy.replica.needs.isEmpty)
+  }
+
+  @Test(arguments: [
+    (Event.Kind.messageCreated, Copy.message(4), 3), (.messageCreated, Copy.message(4, by: 1), 2),
+    (.messageCreated, Copy.message(4, machineOnly: true), 2), (.messageCreated, Copy.message(4, nil), 2),
+    (.messageEdited, Copy.message(3, revision: 2), 2), (.messageDeleted, Copy.message(3, revision: 2, nil), 1),
+    (.messageRestored, Copy.message(3, revision: 3), 3), (.messageDeleted, Copy.message(1, revision: 2, nil), 2),
+    (.messageEdited, Copy.message(3, revision: 3, nil), 1),
+  ])
+  fileprivate func `the count of the unread follows what happens`(kind: Event.Kind, message: Message, unread: Int) {
+    var copy = Copy(unread: 2, readSeq: 1, lastSeq: 3)
+    copy.said(101, 11, kind, message)
+    #expect(copy.held?.unread == unread)
+    // Told once more by a later event of what is the same by now, it counts no further.
+    copy.said(102, 12, .messageEdited, message)
+    #expect(copy.held?.unread == unread)
+  }
+
+  @Test func `a mark counts anew where all is held, and asks where it is not`() {
+    var copy = Copy(unread: 0, readSeq: 3, lastSeq: 3)
+    for seq in 4...6 { copy.said(97 + seq, 7 + seq, .messageCreated, Copy.message(seq)) }
+    #expect(copy.held?.unread == 3)
+    func move(_ id: Int, _ offset: Int, to seq: Int) {
+      let mark = DeliveredEvent.Content.mark(Copy.talk, Mark(readSeq: seq, deliveredSeq: seq))
+      _ = copy.replica.apply(Copy.event(id, Copy.own, offset, .markMoved, mark))
+    }
+    move(110, 7, to: 5)
+    #expect(copy.held?.unread == 1 && copy.replica.needs.isEmpty)
+    move(111, 8, to: 6)
+    #expect(copy.held?.unread == 0)
+    var unknown = Copy(unread: 3, readSeq: 0, lastSeq: 3)
+    let mark = DeliveredEvent.Content.mark(Copy.talk, Mark(readSeq: 1, deliveredSeq: 1))
+    _ = unknown.replica.apply(Copy.event(101, Copy.own, 7, .markMoved, mark))
+    #expect(unknown.held?.unread == nil && unknown.replica.needs == [.conversation(Copy.talk)])
+  }
+
+  @Test func `an answer that is older than what was applied is asked for again`() throws {
+    var copy = Copy()
+    copy.said(101, 11, .messageCreated, Copy.message(1))
+    var own = OwnConversation(
+      try #require(copy.held?.conversation), lastMessage: nil, unread: 7, readSeq: 0, deliveredSeq: 0, lastOffset: 10,
+      level: .everything, participation: copy.held?.participation)
+    copy.replica.hold(own, asOf: 100)
+    #expect(copy.held?.unread == 1)
+    own.lastOffset = 11
+    copy.replica.hold(own, asOf: 101)
+    #expect(copy.held?.unread == 7)
+  }
+
+  /// The state of a place as its events tell it does not depend on how often they come, nor on when a client was away.
+  @Test(arguments: 0..<20)
+  fileprivate func `events that come again in any order change nothing`(seed: UInt64) {
+    var random = Seeded(seed: seed)
+    var events: [ReceivedEvent] = []
+    for number in 1...60 {
+      let seq = Int.random(in: 1...10, using: &random)
+      let message = Copy.message(seq, revision: Int.random(in: 1...5, using: &random), "\(number)")
+      events.append(Copy.event(100 + number, Copy.stream, 10 + number, .messageEdited, .message(message)))
+    }
+    var once = Copy()
+    for event in events { _ = once.replica.apply(event) }
+    var often = Copy()
+    var next = 0
+    while next < events.count {
+      let place = Int.random(in: 0...min(next + 1, events.count - 1), using: &random)
+      switch often.replica.apply(events[place]) {
+      case .applied: next += 1
+      case .known: #expect(place < next)
+      case .missing(let offset): #expect(place > next && offset == 10 + next)
+      }
+    }
+    #expect(often.replica == once.replica)
+  }
+
+  @Test func `a snapshot is read as it was written`() throws {
+    var snapshot = Snapshot(
+      EventCursor(epoch: "a1", event: 7),
+      me: Person(Account(id: ID(1), name: "ada", role: .owner, createdAt: 1)), settings: PlaceSettings())
+    snapshot.forums = [
+      SeenForum(
+        Forum(id: ID(20), title: "g", visibility: .public, room: ID(21), createdBy: ID(1), createdAt: 1), role: .admin)
+    ]
+    snapshot.hasMoreForums = true
+    snapshot.levels = [.forum(ID(20)): .nothing, .conversation(ID(21)): .everything]
+    snapshot.relations = [ID(2): [.follow, .mute], ID(3): [.block]]
+    snapshot.people = [Person(Account(id: ID(2), name: nil, role: .member, createdAt: 1))]
+    snapshot.offsets = [.site: 3, .user(ID(1)): 0]
+    var json = JSONWriter()
+    json.value(snapshot)
+    #expect(try Snapshot(json: JSONValue(parsing: json.bytes)) == snapshot)
+    for text in ["", "a", "a.", ".1", "a.01", "a.-1", "a.x", "a.9999999999999999999"] {
+      #expect(EventCursor(text) == nil, "\(text)")
+    }
+    #expect(EventCursor("a.b.12") == EventCursor(epoch: "a.b", event: 12))
+  }
+}
