@@ -125,7 +125,7 @@ extension WriteTransaction {
       let people = try participations(in: losses.conversation, after: losses.account, limit: left)
       for person in people where try !mayRead(losses.forum, person.account, role: person.role) {
         try lose(losses.conversation, person.account, by: losses.actor)
-        if isGone { try forgetMember(person.account, of: losses.forum) }
+        if isGone { try forgetMember(person.account, of: losses.forum, by: losses.actor) }
       }
       losses.account = people.count == left ? people.last?.account ?? ID(0) : ID(0)
       left -= max(people.count, 1)

@@ -22,9 +22,17 @@ extension WriteTransaction {
         """, forum.number, account.number, role.rawValue, message?.number ?? 0, Int(now))
     }
     let kind: Event.Kind = old == nil ? .participantJoined : .participantChanged
-    try log(kind, in: .forum(forum), subject: account.number, revision: 0, actor: actor.number)
+    try logMember(kind, account, of: forum, by: actor)
     if old == nil { try joinRoom(of: forum, account, after: message, by: actor) }
     return true
+  }
+
+  /// For those who follow the forum, and for the devices of the one, who may not.
+  private func logMember(
+    _ kind: Event.Kind, _ account: ID<Account>, of forum: ID<Forum>, by actor: ID<Account>
+  ) throws(Refusal) {
+    try log(kind, in: .forum(forum), subject: account.number, revision: 0, actor: actor.number)
+    try log(kind, in: .user(account), subject: forum.number, revision: 0, actor: actor.number)
   }
 
   /// What was said before is read, but does not wait to be.
@@ -71,7 +79,7 @@ extension WriteTransaction {
         """, forum.number, account.number) == 1
     }
     guard isRemoved else { return false }
-    try log(.participantLeft, in: .forum(forum), subject: account.number, revision: 0, actor: actor.number)
+    try logMember(.participantLeft, account, of: forum, by: actor)
     if let room = try room(of: forum) { try lose(room.id, account, by: actor) }
     return true
   }
@@ -144,15 +152,17 @@ extension WriteTransaction {
     return lost.count == limit
   }
 
-  /// Of a forum that is no more.
-  public func forgetMember(_ account: ID<Account>, of forum: ID<Forum>) throws(Refusal) {
-    try run { connection in
+  /// Of a forum that is no more: its own stream is closed.
+  public func forgetMember(_ account: ID<Account>, of forum: ID<Forum>, by actor: ID<Account>) throws(Refusal) {
+    let wasMember = try run { connection in
       try connection.execute(
         """
         delete from forum_member
         where forum_id = $1 and user_id = $2
-        """, forum.number, account.number)
+        """, forum.number, account.number) == 1
     }
+    guard wasMember else { return }
+    try log(.participantLeft, in: .user(account), subject: forum.number, revision: 0, actor: actor.number)
   }
 }
 

@@ -23,7 +23,10 @@ import Testing
           #expect(member.status == 200 && member["user.name"] == "linus" && member["role"] == "member")
         }
       }
-      #expect(joined == ["participant.joined forum:\(forum)", "conversation.created user:\(linus)"])
+      #expect(
+        joined == [
+          "participant.joined forum:\(forum)", "participant.joined user:\(linus)", "conversation.created user:\(linus)",
+        ])
       let seen = try await village.ask(.get, "/forums/\(forum)", as: "linus")
       #expect(seen["role"] == "member" && seen.int("member_count") == 2)
       #expect(try await village.participants(inRoomOf: forum).contains(linus))
@@ -35,7 +38,10 @@ import Testing
       let left = try await village.events { () async throws in
         for _ in 1...2 { #expect(try await village.ask(.delete, path, as: "linus").status == 204) }
       }
-      #expect(left == ["participant.left forum:\(forum)", "conversation.removed user:\(linus)"])
+      #expect(
+        left == [
+          "participant.left forum:\(forum)", "participant.left user:\(linus)", "conversation.removed user:\(linus)",
+        ])
       #expect(try await village.participants(inRoomOf: forum) == [village.id("grace")])
       #expect(try await village.ask(.put, path, as: "gus").status == 403, "a guest is brought by others")
     }
@@ -53,7 +59,7 @@ import Testing
           #expect(raised.status == 200 && raised["role"] == "moderator")
         }
       }
-      #expect(events == ["participant.changed forum:\(forum)"])
+      #expect(events == ["participant.changed forum:\(forum)", "participant.changed user:\(village.id("gus"))"])
       #expect(try await village.ask(.put, "/forums/\(forum)/members/me", as: "gus", ["role": "admin"]).status == 403)
       #expect(try await village.ask(.put, "/forums/\(forum)/members/@linus", as: "gus").status == 404)
       #expect(try await village.ask(.put, gus, as: "grace", ["role": "owner"])["errors.0.field"] == "role")
@@ -80,7 +86,7 @@ import Testing
         }
       }
       #expect(
-        events == ["participant.left forum:\(forum)"]
+        events == ["participant.left forum:\(forum)", "participant.left user:\(linus)"]
           + Array(repeating: "conversation.removed user:\(linus)", count: 4))
     }
   }
@@ -111,7 +117,7 @@ import Testing
       let events = try await village.events { () async throws in
         _ = try await village.ask(.delete, "/forums/\(forum)/members/me", as: "linus")
       }
-      #expect(events.count == 2)
+      #expect(events.count == 3)
       #expect(try await village.ask(.patch, "/conversations/\(topic)", as: "linus", ["title": "x"]).status == 200)
     }
   }
@@ -126,8 +132,9 @@ import Testing
       }
       #expect(
         events == [
-          "participant.left forum:\(forum)", "conversation.removed user:\(village.id("grace"))",
-          "participant.changed forum:\(forum)",
+          "participant.left forum:\(forum)", "participant.left user:\(village.id("grace"))",
+          "conversation.removed user:\(village.id("grace"))", "participant.changed forum:\(forum)",
+          "participant.changed user:\(village.id("linus"))",
         ])
       #expect(try await village.ask(.get, "/forums/\(forum)", as: "linus")["role"] == "admin", "a moderator first")
       _ = try await village.ask(.put, "/forums/\(forum)/members/me", as: "linus", ["role": "member"])
@@ -147,7 +154,9 @@ import Testing
       let events = try await village.events { () async throws in
         for _ in 1...2 { #expect(try await village.ask(.put, "/forums/\(forum)/members/me", as: "ada").status == 200) }
       }
-      #expect(events == ["participant.joined forum:\(forum)", "conversation.created user:\(village.id("ada"))"])
+      let ada = "user:\(village.id("ada"))"
+      #expect(
+        events == ["participant.joined forum:\(forum)", "participant.joined \(ada)", "conversation.created \(ada)"])
       #expect(try await village.ask(.get, "/forums/\(forum)/conversations", as: "ada").status == 200)
       #expect(try await village.audited() == ["forum.entered \(forum)"])
     }

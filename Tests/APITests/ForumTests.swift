@@ -31,7 +31,7 @@ import Testing
         events == [
           "forum.created forum:\(forum) #1", "forum.created site #1", "conversation.created forum:\(forum) #1",
           "conversation.created conversation:\(room) #1", "participant.joined forum:\(forum)",
-          "conversation.created user:\(village.id("grace"))",
+          "participant.joined user:\(village.id("grace"))", "conversation.created user:\(village.id("grace"))",
         ])
       #expect(try await village.participants(inRoomOf: forum) == [village.id("grace")])
       let seen = try await village.ask(.get, "/forums/\(forum)")
@@ -50,7 +50,7 @@ import Testing
         events == [
           "forum.created forum:\(forum) #1", "conversation.created forum:\(forum) #1",
           "conversation.created conversation:\(room) #1", "participant.joined forum:\(forum)",
-          "conversation.created user:\(village.id("grace"))",
+          "participant.joined user:\(village.id("grace"))", "conversation.created user:\(village.id("grace"))",
         ])
       let (changed, deleted) = (
         try await village.events {

@@ -47,7 +47,8 @@ import Testing
       let events = try await village.events { lena = try await join(village, "lena", code)["user.id"] ?? "" }
       #expect(
         events == [
-          "user.updated site #1", "participant.joined forum:\(forum)", "conversation.created user:\(lena)",
+          "user.updated site #1", "participant.joined forum:\(forum)", "participant.joined user:\(lena)",
+          "conversation.created user:\(lena)",
         ])
       #expect(try await village.participants(inRoomOf: forum).contains(lena))
     }

@@ -73,7 +73,7 @@ import Wire
       let room = try await village.ask(.get, "/forums/\(forum)", as: "linus")["room_id"] ?? ""
       #expect(
         events.sorted() == [
-          "conversation.removed user:\(id)", "participant.left forum:\(forum)",
+          "conversation.removed user:\(id)", "participant.left forum:\(forum)", "participant.left user:\(id)",
           "relation.changed user:\(village.id("linus"))", "user.updated site #3",
         ], "\(events), room \(room)")
       #expect(try await Self.text(of: message, in: village) == "seeds")
@@ -128,7 +128,8 @@ import Wire
       }
       #expect(
         events == [
-          "user.updated site #2", "participant.left forum:\(forum)", "conversation.removed user:\(id)",
+          "user.updated site #2", "participant.left forum:\(forum)", "participant.left user:\(id)",
+          "conversation.removed user:\(id)",
           "action.removed conversation:\(room)", "message.deleted conversation:\(room) #2",
         ])
       #expect(try await Self.text(of: seeds, in: village) == nil)

@@ -267,7 +267,7 @@ import Testing
       _ = try tx.removeMember(Garden.ada, of: forum.id, by: Garden.ada)
       try tx.passLead(of: forum.id, besides: Garden.ada)
       _ = try tx.loseConversations(of: forum.id, Garden.ada, limit: 10, by: Garden.ada)
-      try tx.forgetMember(Garden.ada, of: forum.id)
+      try tx.forgetMember(Garden.ada, of: forum.id, by: Garden.ada)
       try tx.delete(changed, by: Garden.ada)
       var erasure = ForumErasure(forum.id, by: Garden.ada)
       while try !tx.eraseMore(&erasure) {}
