@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Web
 import Wire
@@ -90,6 +91,17 @@ struct Description: Sendable {
 
   // MARK: Values
 
+  /// Each is read once: that takes longer than asking it.
+  private static let patterns = Mutex<[String: Regex<AnyRegexOutput>]>([:])
+
+  private static func fits(_ text: String, _ pattern: String) throws -> Bool {
+    try patterns.withLock { patterns in
+      let regex = try patterns[pattern] ?? Regex(pattern)
+      patterns[pattern] = regex
+      return text.contains(regex)
+    }
+  }
+
   private static let annotations: Set<String> = ["description", "examples", "default"]
 
   func check(_ value: Tree, _ schema: Tree, at place: String) throws {
@@ -106,7 +118,7 @@ struct Description: Sendable {
         try expect(types.contains { if case .string(let type) = $0 { value.isOf(type) } else { false } }, "type")
       case ("enum", .array(let values)): try expect(values.contains(value), "enum")
       case ("pattern", .string(let pattern)):
-        if case .string(let text) = value { try expect(text.contains(Regex(pattern)), "pattern") }
+        if case .string(let text) = value { try expect(Self.fits(text, pattern), "pattern") }
       case ("minimum", .number(let least)): if case .number(let number) = value { try expect(number >= least, keyword) }
       case ("maximum", .number(let most)): if case .number(let number) = value { try expect(number <= most, keyword) }
       case ("minLength", .number(let least)):
