@@ -1,7 +1,7 @@
 public import Model
 import SQLite
 
-/// A conversation in which somebody takes part, as it is followed along.
+/// A conversation in which somebody takes part, or their feed, as it is followed along.
 public struct FollowedConversation: Sendable {
   public let id: ID<Conversation>
   public let fromSeq: Int
@@ -12,7 +12,7 @@ public struct FollowedConversation: Sendable {
 }
 
 extension ReadTransaction {
-  /// What somebody takes part in, as far as it is open.
+  /// What somebody takes part in, as far as it is open, and their own feed.
   public func followedConversations(of person: ID<Account>) throws(Refusal) -> [FollowedConversation] {
     try run { connection in
       try connection.all(
@@ -24,6 +24,10 @@ extension ReadTransaction {
         left join forum f on f.id = c.forum_id
         left join forum_member m on m.forum_id = c.forum_id and m.user_id = p.user_id
         where p.user_id = $1 and c.state = 'open' and f.deleted_at is null
+        union all
+        select c.id, 1, 1, null, null, null, 0
+        from conversation c
+        where c.owner_id = $1 and c.kind = 'feed' and c.state = 'open'
         """, person.number
       ) { row in
         var forum: (id: ID<Forum>, standing: ForumStanding, hasStart: Bool)?

@@ -28,6 +28,19 @@ import Wire
     }
   }
 
+  @Test(arguments: Way.allCases)
+  func `whoever follows what is theirs follows their own feed`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let (mine, other) = (try await village.cursor(as: "grace"), try await village.cursor(as: "linus"))
+      let feed = try #require(try await village.ask(.post, "/conversations", as: "grace", ["kind": "feed"])["id"])
+      let id = try await village.say("my day", in: feed, as: "grace")
+      let page = try await village.ask(.get, "/sync?topics=me&after=\(mine)", as: "grace")
+      #expect(page.texts("data", "event") == ["conversation.created", "conversation.created", "message.created"])
+      #expect(page.texts("data", "stream").last == "conversation:\(feed)" && page["data.2.data.id"] == id)
+      #expect(try await village.ask(.get, "/sync?topics=me&after=\(other)", as: "linus").count("data") == 0)
+    }
+  }
+
   @Test func `what one may not follow is lost, and the rest is told`() async throws {
     try await Village.open(.inMemory) { village in
       let (_, open) = try await village.garden("open", "public")
