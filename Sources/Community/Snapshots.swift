@@ -25,6 +25,8 @@ extension Community {
       snapshot.conversations = try tx.seen(conversations, by: caller, bounds)
       snapshot.levels = try tx.levels(of: account)
       snapshot.relations = try tx.relations(of: account)
+      var reading = InboxReading(caller)
+      snapshot.inbox = try tx.unreadInbox(of: account, &reading)
       snapshot.people = try tx.people(namedIn: snapshot, most: bounds.snapshotPeople, for: caller)
       for stream in [EventStream.site, .user(account)] { snapshot.offsets[stream] = 0 }
       for head in try tx.heads(of: [.site, .user(account)], movedSince: 0) {

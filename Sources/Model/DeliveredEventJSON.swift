@@ -142,8 +142,8 @@ extension Event.Kind {
 extension DeliveredEvent.Content {
   fileprivate init(_ value: JSONValue, of kind: Event.Kind, in stream: EventStream) throws(JSONError) {
     var object = try value.object()
-    // What is gone, or to be asked for, says its id alone; what has one says its revision otherwise.
-    if let id: String = try object.optional("id"), try !object.has("revision") {
+    // What is gone, or to be asked for, says its id alone; else it says its revision, or why it is there.
+    if let id: String = try object.optional("id"), try !object.has("revision"), try !object.has("kind") {
       guard let number = Int(id), number >= 0 else { throw value.error(.invalid) }
       self = .thing(number)
       return
@@ -169,8 +169,9 @@ extension DeliveredEvent.Content {
       }
     case .forumCreated, .forumUpdated, .forumDeleted: self = .forum(try Forum(json: value))
     case .userUpdated, .preferencesUpdated: self = .person(try Person(json: value))
-    // What they say beside an id is for whoever shows an inbox.
-    case .inboxAdded, .inboxRead: self = .hidden
+    case .inboxAdded: self = .inbox(try InboxEntry(json: value))
+    // By its id alone.
+    case .inboxRead: throw value.error(.invalid)
     case .levelChanged:
       self = .level(try LevelPlace(&object), try SetLevel(json: value))
     case .relationChanged: self = .relations(try PersonalRelations(json: value))

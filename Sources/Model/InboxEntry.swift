@@ -59,6 +59,19 @@ extension InboxEntry: JSONWritable {
   }
 }
 
+extension InboxEntry: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let createdAt: Timestamp = try object.read("created_at")
+    let readAt: Timestamp? = try object.optional("read_at")
+    self.init(
+      id: try object.read("id"), kind: try object.word("kind"), conversation: try object.optional("conversation_id"),
+      message: try object.optional("message_id"), report: try object.optional("report_id"),
+      actor: try object.optional("actor_id"), createdAt: Int64(createdAt.milliseconds),
+      readAt: readAt.map { Int64($0.milliseconds) })
+  }
+}
+
 /// How much of each kind has not been read.
 public struct InboxCounts: Sendable, Hashable {
   /// Of all kinds together nobody counts further than this, from the newest on.
@@ -69,6 +82,16 @@ public struct InboxCounts: Sendable, Hashable {
   public init() {}
 
   public mutating func add(_ kind: InboxEntry.Kind) { counts[kind, default: 0] += 1 }
+}
+
+extension InboxCounts: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    for kind in InboxEntry.Kind.allCases {
+      let count = try object.int(kind.rawValue, in: 0...Int.max)
+      if count > 0 { counts[kind] = count }
+    }
+  }
 }
 
 extension InboxCounts: JSONWritable {

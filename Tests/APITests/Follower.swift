@@ -134,6 +134,8 @@ struct Follower {
       guard answer.status == 200 else { return replica.letGo(id) }
       if name != nil { replica.hold(try answer.read() as OwnConversation, asOf: asOf) }
       try await fetchMessages(of: id)
+    case .inbox:
+      replica.hold(try await village.expect(200, .get, "/inbox?limit=1", as: name).read("unread") as InboxCounts)
     case .everything: replica = try await Follower(village, name, forums: forums, reading: reading).replica
     case .message(let id):
       let answer = try await village.ask(.get, "/messages/\(id)", as: name)
@@ -176,6 +178,7 @@ extension Follower {
       let (title, revision) = (held.conversation.title ?? "", held.conversation.revision)
       lines.insert("topic \(held.conversation.id) \(title) #\(revision) \(held.conversation.isLocked)")
     }
+    lines.insert("inbox \(replica.inbox.counts.map { "\($0.key) \($0.value)" }.sorted())")
     for (place, level) in replica.levels { lines.insert("level \(place) \(level)") }
     for (other, kinds) in replica.relations { lines.insert("relations \(other) \(kinds.map(\.rawValue).sorted())") }
     return lines

@@ -136,10 +136,31 @@ private struct Copy {
     _ = copy.replica.apply(
       Copy.event(102, Copy.own, 7, .conversationCreated, .gained(GainedConversation(room, nil))))
     #expect(copy.replica.forums[ID(20)] != nil && copy.replica.conversations[ID(21)]?.unread == 0)
+    copy.replica.hold(InboxCounts())
     _ = copy.replica.apply(Copy.event(103, .site, 6, .forumUpdated, .thing(20)))
     #expect(copy.replica.needs == [.forum(ID(20))])
     copy.replica.letGo(ID<Forum>(20))
     #expect(copy.replica.forums.isEmpty && copy.replica.conversations[ID(21)] == nil && copy.replica.needs.isEmpty)
+  }
+
+  @Test func `how much waits is asked for whenever it may be another number`() {
+    var copy = Copy()
+    func tell(_ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content) {
+      _ = copy.replica.apply(Copy.event(94 + offset, Copy.own, offset, kind, content))
+    }
+    let entry = InboxEntry(id: ID(50), kind: .mention, conversation: Copy.talk, message: ID(1_001), createdAt: 1)
+    tell(7, .inboxAdded, .inbox(entry))
+    #expect(copy.replica.needs == [.inbox] && copy.replica.inbox == InboxCounts())
+    var counts = InboxCounts()
+    counts.add(.mention)
+    copy.replica.hold(counts)
+    #expect(copy.replica.needs.isEmpty && copy.replica.inbox == counts)
+    tell(8, .inboxRead, .thing(50))
+    #expect(copy.replica.needs == [.inbox])
+    copy.replica.hold(InboxCounts())
+    // What is said where one can't read is as if it did not wait.
+    tell(9, .conversationRemoved, .thing(12))
+    #expect(copy.replica.needs == [.inbox])
   }
 
   @Test(arguments: [

@@ -19,6 +19,8 @@ public struct Replica: Sendable, Hashable {
   /// Where one has said what one wants to hear.
   public internal(set) var levels: [LevelPlace: Level] = [:]
   public internal(set) var relations: [ID<Account>: Set<Relation>] = [:]
+  /// How much waits for oneself.
+  public internal(set) var inbox = InboxCounts()
   public internal(set) var positions: [EventStream: Position] = [:]
   /// Up to this event all is applied of what was followed from the beginning.
   public internal(set) var cursor: EventCursor?
@@ -43,6 +45,8 @@ public struct Replica: Sendable, Hashable {
     case conversation(ID<Conversation>)
     /// Which marks on it are one's own.
     case message(ID<Message>)
+    /// How much waits: an entry counts for who may read what it is about.
+    case inbox
     /// One's role is another, and with it what one may see: a snapshot to begin anew with.
     case everything
   }
@@ -72,7 +76,10 @@ extension Replica {
     }
     positions[event.stream] = Position(offset: event.offset, event: event.id)
     if let cursor, event.id > cursor.event { self.cursor?.event = event.id }
-    if let kind = event.kind { take(event, kind) }
+    if let kind = event.kind {
+      take(event, kind)
+      if kind.mayChangeInbox(in: event.stream) { needs.insert(.inbox) }
+    }
     return .applied
   }
 
@@ -276,6 +283,11 @@ extension Replica {
 
   public mutating func letGo(_ message: ID<Message>) { needs.remove(.message(message)) }
 
+  public mutating func hold(_ counts: InboxCounts) {
+    inbox = counts
+    needs.remove(.inbox)
+  }
+
   public mutating func hold(_ person: Person) {
     let id = person.account.id
     needs.remove(.person(id))
@@ -337,6 +349,7 @@ extension Replica {
     ownAsOf = event
     levels = snapshot.levels
     relations = snapshot.relations
+    inbox = snapshot.inbox
     for person in snapshot.people { people[person.account.id] = person }
     for forum in snapshot.forums { hold(forum, asOf: event) }
     for own in snapshot.conversations {
@@ -362,6 +375,22 @@ extension Replica {
     if let own = levels[.conversation(conversation.id)] { return own }
     if conversation.kind == .room, let forum = conversation.forum, let own = levels[.forum(forum)] { return own }
     return .usual(in: conversation.kind)
+  }
+}
+
+extension Event.Kind {
+  /// What is read or gone is told by what it was for, and what one may not read does not count: then it is asked for how much
+  /// is left.
+  fileprivate func mayChangeInbox(in stream: EventStream) -> Bool {
+    switch self {
+    case .inboxAdded, .inboxRead: true
+    case .conversationCreated, .conversationRemoved, .participantJoined, .participantLeft, .participantChanged:
+      if case .user = stream { true } else { false }
+    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
+      .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated, .markMoved,
+      .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      false
+    }
   }
 }
 

@@ -14,6 +14,7 @@ public struct Snapshot: Sendable, Hashable {
   /// Where one has said what one wants to hear.
   public var levels: [LevelPlace: Level] = [:]
   public var relations: [ID<Account>: Set<Relation>] = [:]
+  public var inbox = InboxCounts()
   /// Whom all this names.
   public var people: [Person] = []
   /// Where the streams end that are not a conversation's: the place's and one's own.
@@ -49,6 +50,7 @@ extension Snapshot: JSONWritable {
           json.field(kind.rawValue, relations.filter { $0.value.contains(kind) }.keys.sorted())
         }
       }
+      json.field("inbox", inbox)
       json.field("people", people)
       json.object("offsets") { json in
         for (stream, offset) in offsets.sorted(by: { $0.key.number < $1.key.number }) {
@@ -74,6 +76,7 @@ extension Snapshot: JSONReadable {
       let people: [ID<Account>] = try kinds.read(kind.rawValue)
       for person in people { relations[person, default: []].insert(kind) }
     }
+    inbox = try object.read("inbox")
     people = try object.read("people")
     var ends = try object.object("offsets")
     for (name, offset) in ends.members() {
