@@ -1,0 +1,330 @@
+"""Sending over lines that break: through a proxy that holds back, cuts and truncates, and to a server that is killed.
+
+Whatever happens on the way, what was said once is there once: a send carries an id of its sender's, and is repeated
+until an answer comes.
+"""
+
+import base64
+import json
+import random
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+from servers import PARLEY, free_port
+from serving import ServingTest, parley
+
+TRIES = 50
+ENDLESS = ["--rate-sending=1000000", "--rate-sending-burst=1000000", "--rate-writing=1000000"]
+
+
+class Proxy:
+    """Between a client and the server. Of each connection it passes on `up` bytes of the client's and `down` of the
+    server's, the first of them after `delay` seconds, and then cuts it off on both sides."""
+
+    def __init__(self, port):
+        self.target = port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.up = self.down = None
+        self.delay = 0
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.carry, args=(client, self.up, self.down, self.delay), daemon=True).start()
+
+    def carry(self, client, up, down, delay):
+        with client:
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target), timeout=10)
+            except OSError:
+                return
+            with server:
+                left = {client: up, server: down}
+                while True:
+                    for source in select.select([client, server], [], [], 10)[0] or [None]:
+                        if source is None:
+                            return
+                        try:
+                            data = source.recv(65536)
+                        except OSError:
+                            data = b""
+                        if not data and not (source is client and delay):
+                            return
+                        if source is client and delay:
+                            # Its sender may have given up and gone long before this arrives.
+                            time.sleep(delay)
+                            delay = 0
+                            if not data:
+                                return
+                        if left[source] is not None:
+                            data = data[:left[source]]
+                            left[source] -= len(data)
+                        try:
+                            (server if source is client else client).sendall(data)
+                        except OSError:
+                            if source is server:
+                                continue
+                            return
+                        if left[source] == 0:
+                            # What was passed on is read before the end of the line is.
+                            if source is client:
+                                server.shutdown(socket.SHUT_WR)
+                            return
+
+    def close(self):
+        self.listener.close()
+
+
+class Gone(Exception):
+    """No answer came."""
+
+
+class Sender:
+    """Says something over one of two transports, on a connection of its own, as bytes that can be cut anywhere."""
+
+    def __init__(self, token, room):
+        self.token, self.room = token, room
+
+    def rest(self, port, client, text, patience=10):
+        body = json.dumps({"client_id": client, "text": text}).encode()
+        head = (f"POST /api/v1/conversations/{self.room}/messages HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                f"Authorization: Bearer {self.token}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n").encode()
+        with self.line(port, patience) as line:
+            request = head + body
+            self.give(line, request)
+            answer = b""
+            while data := self.get(line):
+                answer += data
+        head, end, body = answer.partition(b"\r\n\r\n")
+        if not end:
+            raise Gone
+        length = next((int(field.split(b":")[1]) for field in head.split(b"\r\n")
+                       if field.lower().startswith(b"content-length:")), None)
+        if length is None or len(body) != length:
+            raise Gone
+        if head.split(b" ")[1] not in (b"200", b"201"):
+            raise AssertionError(answer)
+        return json.loads(body)["id"], len(request), len(answer)
+
+    def socket(self, port, client, text, patience=10):
+        key = base64.b64encode(bytes(16)).decode()
+        with self.line(port, patience) as line:
+            request = (
+                f"GET /api/v1/realtime HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                f"Authorization: Bearer {self.token}\r\n"
+                f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n").encode()
+            self.give(line, request)
+            said = b""
+            while b"\r\n\r\n" not in said:
+                data = self.get(line)
+                if not data:
+                    raise Gone
+                said += data
+            head, _, rest = said.partition(b"\r\n\r\n")
+            if not head.startswith(b"HTTP/1.1 101"):
+                raise AssertionError(said)
+            command = json.dumps({"id": 1, "do": "send", "conversation_id": self.room, "client_id": client,
+                                  "text": text}).encode()
+            length = bytes([0x80 | len(command)]) if len(command) < 126 else b"\xfe" + len(command).to_bytes(2, "big")
+            command = b"\x81" + length + bytes(4) + command
+            self.give(line, command)
+            total = len(said)
+            while True:
+                kind, frame, rest = self.frame(rest)
+                if frame is None:
+                    data = self.get(line)
+                    if not data:
+                        raise Gone
+                    rest, total = rest + data, total + len(data)
+                    continue
+                if kind != 1:
+                    raise Gone
+                answer = json.loads(frame)
+                if answer.get("re") != 1:
+                    continue
+                if "message" not in answer:
+                    raise AssertionError(answer)
+                return answer["message"]["id"], len(request) + len(command), total
+
+    @staticmethod
+    def frame(data):
+        """What the first frame is and its payload, if all of it is here, and the rest."""
+        if len(data) < 2:
+            return None, None, data
+        start, length = 2, data[1] & 127
+        if length == 126:
+            start, length = 4, int.from_bytes(data[2:4], "big")
+        elif length == 127:
+            start, length = 10, int.from_bytes(data[2:10], "big")
+        if len(data) < start + length:
+            return None, None, data
+        return data[0] & 15, data[start:start + length], data[start + length:]
+
+    @staticmethod
+    def line(port, patience):
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=patience)
+        except OSError:
+            raise Gone from None
+
+    @staticmethod
+    def give(line, data):
+        try:
+            line.sendall(data)
+        except OSError:
+            raise Gone from None
+
+    @staticmethod
+    def get(line):
+        try:
+            return line.recv(65536)
+        except OSError:
+            return b""
+
+
+class BrokenLines(ServingTest):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        self.data = Path(self.folder) / "data"
+        self.port = free_port()
+        self.server = self.run_server()
+        self.addCleanup(lambda: self.server.stop())
+        link = subprocess.run([PARLEY, "setup", "--data", self.data], capture_output=True, text=True, check=True).stdout
+        self.token = None
+        self.token = self.ask("POST", f"/links/{link.strip().split('/')[-1]}",
+                              {"name": "ada", "password": "wool and needles"})["token"]
+        self.room = self.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"})["room_id"]
+        self.sender = Sender(self.token, self.room)
+
+    def run_server(self):
+        return self.start(*parley(self.folder, *ENDLESS, listen=f"127.0.0.1:{self.port}"))
+
+    def ask(self, method, path, body=None):
+        request = Request(f"http://127.0.0.1:{self.port}/api/v1{path}", method=method,
+                          data=None if body is None else json.dumps(body).encode())
+        request.add_header("Content-Type", "application/json")
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
+        with urlopen(request, timeout=20) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def said(self):
+        """Everything in the room, by what it says."""
+        said, query = {}, "?order=asc&limit=200"
+        while True:
+            page = self.ask("GET", f"/conversations/{self.room}/messages{query}")
+            for message in page["data"]:
+                said.setdefault(message["text"], []).append(message["id"])
+            if not page["more"]:
+                return said
+            query = f"?order=asc&limit=200&after={page['data'][-1]['id']}"
+
+    def cut_everywhere(self, transports):
+        """Every place at which the line of a send can end, on the way there and on the way back: `TRIES` of them for
+        one message, and then one that gets through."""
+        proxy = Proxy(self.port)
+        self.addCleanup(proxy.close)
+        cuts = []
+        for transport in transports:
+            _, there, back = transport(self.port, f"send-{transport.__name__}", "whole")
+            cuts += [(transport, "up", place) for place in range(1, there + 1)]
+            cuts += [(transport, "down", place) for place in range(1, back + 1)]
+        random.Random(1).shuffle(cuts)
+        answered = {}
+        for start in range(0, len(cuts), TRIES):
+            client = f"send-{start}"
+            for transport, way, place in cuts[start:start + TRIES]:
+                proxy.up, proxy.down = (place, None) if way == "up" else (None, place)
+                try:
+                    message, *_ = transport(proxy.port, client, client)
+                except Gone:
+                    continue
+                answered.setdefault(client, set()).add(message)
+            proxy.up = proxy.down = None
+            message, *_ = random.Random(start).choice(transports)(proxy.port, client, client)
+            answered.setdefault(client, set()).add(message)
+        said = self.said()
+        self.assertGreater(len(answered), 20)
+        for client, messages in answered.items():
+            self.assertEqual(said.get(client), list(messages), f"{client} was answered with {messages}")
+
+    def test_a_send_that_is_cut_at_every_byte_is_there_once(self):
+        self.cut_everywhere([self.sender.rest, self.sender.socket])
+
+    def test_a_send_that_arrives_after_its_repetition_is_there_once(self):
+        proxy = Proxy(self.port)
+        self.addCleanup(proxy.close)
+        dice = random.Random(2)
+        for number in range(20):
+            client = f"late-{number}"
+            for _ in range(10):
+                proxy.delay = dice.choice([0.02, 0.05])
+                try:
+                    dice.choice([self.sender.rest, self.sender.socket])(proxy.port, client, client, patience=0.01)
+                except Gone:
+                    pass
+            proxy.delay = 0
+            first, *_ = self.sender.rest(proxy.port, client, client)
+            second, *_ = self.sender.socket(proxy.port, client, client)
+            self.assertEqual(first, second)
+        time.sleep(0.3)
+        said = self.said()
+        self.assertEqual([len(said[f"late-{number}"]) for number in range(20)], [1] * 20)
+
+    def test_whoever_repeats_until_a_killed_server_is_back_has_said_it_once(self):
+        answered, wanted, isOver = {}, 120, threading.Event()
+
+        def talk(name):
+            dice = random.Random(name)
+            number = 0
+            while not isOver.is_set():
+                client = f"{name}-{number}"
+                number += 1
+                for _ in range(TRIES * 20):
+                    try:
+                        message, *_ = dice.choice([self.sender.rest, self.sender.socket])(self.port, client, client)
+                        break
+                    except Gone:
+                        time.sleep(0.02)
+                else:
+                    raise AssertionError(f"{client} was never answered")
+                answered.setdefault(client, set()).add(message)
+
+        talkers = [threading.Thread(target=talk, args=(f"talker{number}",)) for number in range(4)]
+        for talker in talkers:
+            talker.start()
+        dice = random.Random(3)
+        try:
+            for _ in range(6):
+                time.sleep(dice.uniform(0.2, 0.7))
+                self.server.signal(signal.SIGKILL)
+                self.server.wait()
+                self.server = self.run_server()
+            deadline = time.monotonic() + 30
+            while len(answered) < wanted and time.monotonic() < deadline:
+                time.sleep(0.05)
+        finally:
+            isOver.set()
+            for talker in talkers:
+                talker.join()
+        self.assertGreaterEqual(len(answered), wanted)
+        said = self.said()
+        for client, messages in answered.items():
+            self.assertEqual(said.get(client), list(messages), f"{client} was answered with {messages}")
+        self.assertEqual([text for text, ids in said.items() if len(ids) > 1], [])
+        self.server.stop()
+        check = subprocess.run([PARLEY, "verify", "--data", self.data], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
