@@ -18,7 +18,7 @@ test: ## install what the tests need and run them all; one part: Tests/run NAME
 	@Tests/tools/debian python3
 	@Tests/run
 
-bench: build ## measure against nginx, Python websockets, uWebSockets and C on sqlite3 in one run
+bench: build ## measure beside nginx, uWebSockets, matrix-synapse, ejabberd, NATS and C on sqlite3 in one run
 	@Tests/bench/run
 
 soak: build ## load one server for MINUTES=10 and watch its memory and descriptors; send it 2 GB

@@ -36,6 +36,8 @@ struct ParleyBench {
       case .http: try await HTTPLoad(arguments).run()
       case .websocket: try await EchoLoad(arguments).run()
       case .broadcast: try await BroadcastLoad(arguments).run()
+      case .room: try await RoomLoad(arguments).run()
+      case .resume: try await ResumeLoad(arguments).run()
       case .idle: try await IdleLoad(arguments).run()
       case .tls: try await HandshakeLoad(arguments).run()
       }
@@ -58,8 +60,13 @@ struct ParleyBench {
       broadcast URL       one connection publishes, all receive
           --connections 500 (or --subscribers)    --size 100      --window 16   messages under way
           --messages N      instead of --seconds
+      room URL            members of a room; some post, all receive
+          --as parley|xmpp|nats   --room ID   --connections 1000   --window 16   messages under way, each by somebody else
+      resume URL          clients that were away, all back at once, again and again; /api/v1/realtime?topics=me&after=…
+          --connections 100       --events 1000   messages that each of them is told
       idle URL            connections that do nothing; then a ping on each shows that it still stands
           --connections 10000   --step 1000,5000,10000   --pid SERVER shows what each costs there   --hold 0 seconds
+          --as parley       each is one of the people whom `store plant --crowd` makes
       tls URL             a connection, a full handshake and one request, over and over
 
       --connections 64  --seconds 3  --loops 1
@@ -70,6 +77,8 @@ struct ParleyBench {
     parley-bench store DO FOLDER [options]
       plant FOLDER        makes a data folder; run it in the checkout, where the migrations are
           --messages 10000  messages of the long conversation
+          --forums 0        as many forums, each with somebody who leads it
+          --crowd 0         as many people with a token, each in 20 groups; rooms of 100, 1,000 and 5,000 of them
       post FOLDER         posts through the writer, each message on the disk before its writer goes on
           --writers 64
       page FOLDER         50 messages of the long conversation

@@ -14,7 +14,9 @@ from pathlib import Path
 from measure import compare, compare_each, idle_costs, load, wrk
 from nginx import nginx
 from place import copied, in_c, planted, store
+from rooms import CROWD, crowded, ejabberd_room, missed, nats_room, parley_room
 from servers import BENCH, BUILD, PARLEY, VENV_PYTHON, Server, free_port
+from talk import Talk, parley_talk, synapse_talk
 
 FOLDER = BUILD / "bench"
 PEERS = Path(__file__).with_name("peers")
@@ -29,27 +31,33 @@ class Row:
     p50_us: float
     p99_us: float
     errors: int
+    p95_us: float | None = None
     ratio: float | None = None
     """Parley's rate over this server's."""
     aim: float | None = None
     """The least ratio that Parley should have."""
+    quicker: float | None = None
+    """This server's time for all but one in a hundred over Parley's, where it has to reach `aim` too."""
     most_ms: float | None = None
     """The longest that it should take, for all but one in a hundred."""
 
     @property
     def verdict(self):
         if self.aim is not None:
-            return f"{'met' if self.ratio >= self.aim else 'MISSED'}, ≥ {self.aim:.2g}"
+            least = self.ratio if self.quicker is None else min(self.ratio, self.quicker)
+            times = "" if self.quicker is None else f"; p99 {self.quicker:.2f}"
+            return f"{'met' if least >= self.aim else 'MISSED'}, ≥ {self.aim:.2g}{times}"
         if self.most_ms is not None:
             return f"{'met' if self.p99_us < self.most_ms * 1000 else 'MISSED'}, p99 < {self.most_ms} ms"
         return ""
 
 
-def rows(scenario, results, aims):
+def rows(scenario, results, aims, quicker=()):
     parley = results["parley"]
     for name, result in results.items():
         ratio = None if name == "parley" or not result.rate else parley.rate / result.rate
-        yield Row(scenario, name, **asdict(result), ratio=ratio, aim=aims.get(name))
+        times = result.p99_us / parley.p99_us if name in quicker else None
+        yield Row(scenario, name, **asdict(result), ratio=ratio, aim=aims.get(name), quicker=times)
 
 
 def parley(stack, *arguments, loops=1):
@@ -231,22 +239,86 @@ def growth(stack):
             yield Row(f"growth: {scenario}", name, **asdict(result))
 
 
+def talk(stack):
+    """Messages over HTTP, as people's programs post and read them: beside matrix-synapse, one process, on SQLite."""
+    ours = parley_talk(stack, stack.enter_context(copied(1_000_000)))
+    theirs = synapse_talk(stack, 5_000)
+    for scenario, aim, load in [
+        ("posting over HTTP, 64 clients, durable", 20, lambda talk: talk.posting()),
+        ("50 messages over HTTP, of a million; of 5,000 in matrix-synapse", 30, lambda talk: talk.paging()),
+    ]:
+        results = compare_each({"parley": (ours.server, load(ours)), "matrix-synapse": (theirs.server, load(theirs))})
+        yield from rows(scenario, results, {"matrix-synapse": aim})
+    results = compare_each({
+        "parley": (ours.server, ours.paging()), "C, the query and JSON": in_c("json", planted(1_000_000), 0)})
+    yield from rows("50 messages over HTTP, of a million", results, {"C, the query and JSON": 1 / 3})
+
+
+def talk_growth(stack):
+    """The same with a thousand to a million messages, and with ten to ten thousand forums and people more."""
+    places = {f"{count:,} messages": (count, 0) for count in (1_000, 10_000, 100_000, 1_000_000)}
+    places |= {f"{count:,} forums and people": (10_000, count) for count in (10, 1_000, 10_000)}
+    talks = {name: parley_talk(stack, stack.enter_context(copied(*place))) for name, place in places.items()}
+    for scenario, load in {"posting": Talk.posting, "50 messages": Talk.paging}.items():
+        results = compare_each({name: (talk.server, load(talk)) for name, talk in talks.items()})
+        least = next(iter(results.values()))
+        for name, result in results.items():
+            yield Row(f"growth over HTTP: {scenario}", name, **asdict(result), ratio=result.rate / least.rate, aim=1 / 1.5)
+
+
+def rooms(stack):
+    """Messages posted over REST, each on the disk first, to everyone who is in the room. Beside what the loop can pass on at
+    all, ejabberd with its rooms and archive, and NATS, which keeps nothing."""
+    server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)))
+    theirs = {"ejabberd": ejabberd_room(stack), "NATS": nats_room(stack)}
+    plain = load("broadcast", "ws://127.0.0.1:{port}/broadcast", "--subscribers", 1_000, "--size", 64)
+    results = compare_each({
+        "parley": (server, parley_room(server, 1_000).load(1_000)), "plain broadcast": (parley(stack), plain),
+        **{name: (room.server, room.load(1_000)) for name, room in theirs.items()}})
+    yield from rows("1,000 in a room", results, {"plain broadcast": 0.5, "ejabberd": 3, "NATS": 1}, ["ejabberd"])
+    for members in (100, 5_000):
+        results = compare_each({"parley": (server, parley_room(server, members).load(members))})
+        yield from rows(f"{members:,} in a room", results, {})
+
+
+def people(stack):
+    """Prints what each of 10,000 people costs the server who are online and in 20 groups each, and do nothing."""
+    server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)))
+    costs = idle_costs(server, "/api/v1/realtime?topics=me", (1_000, CROWD), "--as", "parley")
+    people_bytes.update(costs)
+    for count, each in costs.items():
+        print(f"{count:>6} idle people in 20 groups: {each / 1024:.2f} KB each (aim: at most 12)", flush=True)
+    yield from ()
+
+
+def resume(stack):
+    """A hundred clients that missed a thousand messages, back at once."""
+    server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)))
+    path = f"/api/v1/realtime?topics=me&after={missed(server, 1_000)}"
+    back = load("resume", f"ws://127.0.0.1:{{port}}{path}", "--connections", 100, "--events", 1_000)
+    results = compare_each({"parley": (server, back)})
+    yield Row("100 back at once, each 1,000 events behind", "parley", **asdict(results["parley"]), most_ms=100)
+
+
 idle_bytes = {}
+people_bytes = {}
 SCENARIOS = {
     "json": small_json, "static": static_file, "pipelining": pipelining,
     "echo": echo, "broadcast": broadcast, "idle": idle, "tls": tls, "generator": generator,
     "post": post, "page": page, "search": search, "inbox": inbox, "open": opening, "growth": growth,
+    "talk": talk, "talk-growth": talk_growth, "rooms": rooms, "people": people, "resume": resume,
 }
 
 
 def table(measured):
-    print("\n| scenario | server | per second | CPU µs each | p50 µs | p99 µs | Parley to it | aim |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    print("\n| scenario | server | per second | CPU µs each | p50 µs | p95 µs | p99 µs | Parley to it | aim |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|---|")
     for row in measured:
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        p95 = "" if row.p95_us is None else f"{row.p95_us:.0f}"
         errors = f" ({row.errors} errors)" if row.errors else ""
         print(f"| {row.scenario} | {row.server}{errors} | {row.rate:,.0f} | {row.cpu_us:.1f} "
-              f"| {row.p50_us:.0f} | {row.p99_us:.0f} | {ratio} | {row.verdict} |")
+              f"| {row.p50_us:.0f} | {p95} | {row.p99_us:.0f} | {ratio} | {row.verdict} |")
 
 
 def main(names):
@@ -262,7 +334,7 @@ def main(names):
             measured += SCENARIOS[name](stack)
     table(measured)
     (BUILD / "bench.json").write_text(json.dumps(
-        {"rows": [asdict(row) for row in measured], "idle_bytes": idle_bytes}, indent=2))
+        {"rows": [asdict(row) for row in measured], "idle_bytes": idle_bytes, "people_bytes": people_bytes}, indent=2))
 
 
 main(sys.argv[1:])

@@ -25,6 +25,7 @@ class Load:
     errors: int
     p50_us: float
     p99_us: float
+    p95_us: float | None = None
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Result:
     p50_us: float
     p99_us: float
     errors: int
+    p95_us: float | None = None
 
 
 def family(pid):
@@ -88,6 +90,7 @@ def medians(rounds):
     return Result(
         rate=of(lambda load, _: load.operations / load.seconds), cpu_us=of(lambda _, cpu_us: cpu_us),
         p50_us=of(lambda load, _: load.p50_us), p99_us=of(lambda load, _: load.p99_us),
+        p95_us=None if any(load.p95_us is None for load, _ in rounds) else of(lambda load, _: load.p95_us),
         errors=sum(load.errors for load, _ in rounds))
 
 
@@ -111,19 +114,19 @@ def load(scene, address, *arguments):
 
 
 def reported(command, variables):
-    done = subprocess.run([str(part) for part in command], env={**os.environ, **variables},
+    done = subprocess.run([str(part) for part in command], env={**os.environ, **variables}, cwd=TOP,
                           stdout=subprocess.PIPE, text=True, timeout=SECONDS + 60)
     if not done.stdout:
         raise RuntimeError(f"{command[0]} ended with status {done.returncode}")
     time.sleep(0.2)  # what the server still had to do counts as its own
     said = json.loads(done.stdout.splitlines()[-1])
-    return Load(**{field.name: said[field.name] for field in fields(Load)})
+    return Load(**{field.name: said.get(field.name) for field in fields(Load)})
 
 
-def idle_costs(server, path, goals):
+def idle_costs(server, path, goals, *arguments):
     """What each idle WebSocket costs the server, in bytes of its resident memory, at so many of them."""
     done = subprocess.run(
         [BENCH, "load", "idle", f"{server.websocket_url}{path}", "--step", ",".join(map(str, goals)),
-         "--pid", str(server.pid), "--json"], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+         "--pid", str(server.pid), "--json", *arguments], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
     steps = json.loads(done.stdout)["steps"]
     return {step["connections"]: step["resident_bytes"] / step["connections"] for step in steps}

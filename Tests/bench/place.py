@@ -20,26 +20,31 @@ def schema():
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
-def planted(count):
+def planted(count, forums=0, crowd=0):
     """A folder that is only read. It is proved when it is made."""
-    folder = FOLDER / f"place-{count}-{schema()}"
+    name = f"{count}-{forums}-{crowd}"
+    folder = FOLDER / f"place-{name}-{schema()}"
     if folder.exists():
         return folder
-    for old in FOLDER.glob(f"place-{count}-*"):
+    for old in FOLDER.glob(f"place-{name}-*"):
         shutil.rmtree(old)
-    draft = FOLDER / f"draft-{count}"
+    draft = FOLDER / f"draft-{name}"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    print(f"planting {count:,} messages …", flush=True)
-    subprocess.run([BENCH, "store", "plant", draft, "--messages", str(count)], cwd=TOP, check=True)
+    more = "".join(f", {more:,} {what}" for more, what in ((forums, "forums"), (crowd, "people")) if more)
+    print(f"planting {count:,} messages{more} …", flush=True)
+    options = {"--messages": count, "--forums": forums, "--crowd": crowd}
+    subprocess.run(
+        [BENCH, "store", "plant", draft, *(str(word) for option in options.items() for word in option)], cwd=TOP,
+        check=True)
     subprocess.run([PARLEY, "verify", "--data", draft], cwd=TOP, check=True, stdout=subprocess.DEVNULL)
     return draft.rename(folder)
 
 
 @contextmanager
-def copied(count):
+def copied(count, forums=0, crowd=0):
     """A copy that may be written to. On the same disk: in memory a sync costs nothing."""
-    original = planted(count)
+    original = planted(count, forums, crowd)
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         yield Path(shutil.copytree(original, folder, dirs_exist_ok=True))
 

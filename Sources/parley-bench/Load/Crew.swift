@@ -106,6 +106,15 @@ final class Crew {
     tally.latency.record(nanoseconds)
   }
 
+  /// The same of what takes its time together with others.
+  func delivered() {
+    if isMeasuring { tally.operations += 1 }
+  }
+
+  func took(_ nanoseconds: Int64) {
+    if isMeasuring { tally.latency.record(nanoseconds) }
+  }
+
   func note(_ fault: String) {
     tally.faults[fault, default: 0] += 1
   }

@@ -9,12 +9,15 @@ struct IdleLoad {
   }
 
   func run() async throws -> Report {
+    let arguments = self.arguments
     let team = try await Team(arguments)
     let empty = try memory()
     var steps: [Report.Step] = []
     var standing = 0
     for step in arguments.steps {
-      try await team.open(step - standing) { crew, _ in IdleClient(crew) }
+      try await team.open(step - standing) { crew, loop in
+        IdleClient(crew, arguments.tongue, loop.resident(IdlePlaces.self) { IdlePlaces() }.next())
+      }
       standing = step
       try await Task.sleep(for: .seconds(1))
       let now = try memory()
@@ -43,17 +46,32 @@ struct IdleLoad {
   }
 }
 
+private final class IdlePlaces {
+  private var count = 0
+
+  func next() -> Int {
+    defer { count += 1 }
+    return count
+  }
+}
+
 private final class IdleClient: LoadClient, SocketOwner {
   private let crew: Crew
+  /// Where the server expects somebody.
+  private let tongue: Tongue?
+  private let place: Int
   private var socket: SocketClient?
   private var pingedAt: Int64 = 0
 
-  init(_ crew: Crew) {
+  init(_ crew: Crew, _ tongue: Tongue?, _ place: Int) {
     self.crew = crew
+    self.tongue = tongue
+    self.place = place
   }
 
   func open(on loop: isolated EventLoop) throws(StreamError) {
-    let socket = SocketClient(crew, owner: self)
+    let fields = tongue == .parley ? [Crowd.authorization(place)] : []
+    let socket = SocketClient(crew, owner: self, subprotocols: tongue?.subprotocols ?? [], fields: fields)
     self.socket = socket
     try socket.open(on: loop)
   }
@@ -68,6 +86,8 @@ private final class IdleClient: LoadClient, SocketOwner {
   }
 
   func socketReceived(_ message: [UInt8], on loop: isolated EventLoop) {
+    // That it is told what it missed, which is nothing.
+    guard tongue == nil || !message.starts(with: #"{"event":"complete""#.utf8) else { return }
     crew.note("a message that nobody sent")
   }
 

@@ -5,7 +5,7 @@ import Wire
 /// What a load is asked to do.
 struct LoadArguments: Sendable {
   enum Scene: String, Sendable, CaseIterable {
-    case http, websocket, broadcast, idle, tls
+    case http, websocket, broadcast, room, resume, idle, tls
   }
 
   let scene: Scene
@@ -25,6 +25,10 @@ struct LoadArguments: Sendable {
   let inFlight: Int
   let window: Int
   let messages: Int?
+  // People in a room.
+  let tongue: Tongue?
+  let room: String
+  let events: Int
   // Idle connections.
   let steps: [Int]
   let server: Int?
@@ -32,7 +36,7 @@ struct LoadArguments: Sendable {
 
   private static let options: Set = [
     "connections", "subscribers", "loops", "seconds", "pipeline", "method", "header", "body", "size", "in-flight",
-    "window", "messages", "step", "pid", "hold", "fingerprint", "certificate",
+    "window", "messages", "as", "room", "events", "step", "pid", "hold", "fingerprint", "certificate",
   ]
 
   init(_ words: [String]) throws {
@@ -59,6 +63,14 @@ struct LoadArguments: Sendable {
     inFlight = try arguments.integer("in-flight", in: 1...1_024, or: 1)
     window = try arguments.integer("window", in: 1...4_096, or: 16)
     messages = try arguments.integer("messages", in: 1...1_000_000_000)
+    tongue = try arguments.text("as").map { name throws(UsageError) in
+      guard let tongue = Tongue(rawValue: name) else {
+        throw UsageError("--as is \(Tongue.allCases.map(\.rawValue).joined(separator: ", ")), not \(name).")
+      }
+      return tongue
+    }
+    room = arguments.text("room") ?? ""
+    events = try arguments.integer("events", in: 1...1_000_000, or: 1_000)
     server = try arguments.integer("pid", in: 1...Int(Int32.max))
   }
 
@@ -66,6 +78,8 @@ struct LoadArguments: Sendable {
     switch scene {
     case .http, .websocket: 64
     case .broadcast: 500
+    case .room: 1_000
+    case .resume: 100
     case .idle: 10_000
     case .tls: 16
     }

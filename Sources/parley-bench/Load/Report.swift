@@ -17,7 +17,7 @@ struct Report {
   var errorCount: Int { tally.faults.values.reduce(0, +) }
 
   private static let shares: [(name: String, share: Double)] = [
-    ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1),
+    ("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999), ("max", 1),
   ]
 
   private var page: String { arguments.target.pages.first?.description ?? "" }

@@ -3,13 +3,21 @@ import Wire
 
 /// What hears a WebSocket of a load.
 protocol SocketOwner: AnyObject {
+  /// The handshake is done; nothing was said yet.
+  func socketOpened(on loop: isolated EventLoop)
   func socketReceived(_ message: [UInt8], on loop: isolated EventLoop)
   func socketPonged(on loop: isolated EventLoop)
+}
+
+extension SocketOwner {
+  func socketOpened(on loop: isolated EventLoop) {}
 }
 
 /// The client's end of a WebSocket: connects, shakes hands, then passes messages on.
 final class SocketClient: StreamHandler {
   private let crew: Crew
+  private let subprotocols: [String]
+  private let fields: [(name: String, value: String)]
   private weak var owner: (any SocketOwner)?
   private var stream: Networking.Stream?
   private var handshake: WebSocketClientHandshake?
@@ -18,13 +26,19 @@ final class SocketClient: StreamHandler {
   private var session: WebSocketSession?
   private var isLeaving = false
 
-  init(_ crew: Crew, owner: any SocketOwner) {
+  /// - Parameter fields: of the request, beside those of the handshake.
+  init(
+    _ crew: Crew, owner: any SocketOwner, subprotocols: [String] = [], fields: [(name: String, value: String)] = []
+  ) {
     self.crew = crew
     self.owner = owner
+    self.subprotocols = subprotocols
+    self.fields = fields
   }
 
   func open(on loop: isolated EventLoop) throws(StreamError) {
-    handshake = WebSocketClientHandshake(nonce: (0..<16).map { _ in UInt8.random(in: 0...255) })
+    handshake = WebSocketClientHandshake(
+      nonce: (0..<16).map { _ in UInt8.random(in: 0...255) }, subprotocols: subprotocols)
     stream = try crew.connect(self, on: loop)
   }
 
@@ -50,9 +64,9 @@ final class SocketClient: StreamHandler {
 
   func opened(on loop: isolated EventLoop) {
     guard let handshake, let page = crew.target.pages.first, let stream else { return }
-    let fields = handshake.fields
-    let pairs = (0..<fields.count).map { (name: fields.name(at: $0), value: fields.value(at: $0)) }
-    stream.write(crew.target.request(.get, page, pairs))
+    let own = handshake.fields
+    let pairs = (0..<own.count).map { (name: own.name(at: $0), value: own.value(at: $0)) }
+    stream.write(crew.target.request(.get, page, pairs + fields))
   }
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
@@ -68,6 +82,7 @@ final class SocketClient: StreamHandler {
         role: .client(nextMask: Self.masks()), messageLimit: 1 << 26, streams: DeflateStreams())
       crew.clientOpened(on: loop)
       rest = []
+      owner?.socketOpened(on: loop)
       receive(whole.span.extracting(length...), loop)
     } catch {
       isLeaving = true

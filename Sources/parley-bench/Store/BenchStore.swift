@@ -1,10 +1,11 @@
+import Crypto
 import Model
 import Networking
 import SQLite
 import Storage
 
 /// A data folder for measuring: 64 people who write and 1,936 who read, one long conversation, eight busy ones and three
-/// small ones.
+/// small ones. Those who write take part everywhere, and the first of them owns the place.
 struct BenchStore {
   let store: Store
 
@@ -35,17 +36,19 @@ struct BenchStore {
 
   // MARK: Planting
 
-  /// Fills an empty folder: so many messages in the long conversation and a few in each of the small ones.
-  static func plant(_ folder: String, messages: Int) async throws {
-    try makePlaces(folder)
+  /// Fills an empty folder: so many messages in the long conversation and a few in each of the small ones, so many more
+  /// people and forums, and so many people whom loads come as.
+  static func plant(_ folder: String, messages: Int, forums: Int, crowd: Int) async throws {
+    try makePlaces(folder, crowd: crowd)
     let store = try BenchStore(folder).store
+    try await addForums(forums, to: store)
     for (number, place) in small.enumerated() { try await fill(place, store, messagesInSmall, seed: number + 1) }
     try await fill(long, store, messages, seed: 4)
     await store.close()
   }
 
   /// Nobody's verbs: there is no API of the store for people and conversations without rules.
-  private static func makePlaces(_ path: String) throws {
+  private static func makePlaces(_ path: String, crowd: Int) throws {
     let folder = try DataFolder(path)
     guard try !Schema.migrate(folder, migrations: migrations, at: milliseconds()).isEmpty else {
       throw LoadError(description: "\(path) has a database already.")
@@ -55,20 +58,24 @@ struct BenchStore {
     let now = Int(milliseconds())
     try connection.transaction {
       for person in people + readers {
-        try connection.execute(
-          """
-          insert into account (id, name, name_key, role, state, created_at)
-          values ($1, $2, $2, 'member', 'active', $3)
-          """, person.number, "person\(person)", now)
+        try connection.add(person, "person\(person)", person == people[0] ? "owner" : "member", at: now)
       }
-      for place in [long] + busy + small {
-        try connection.execute(
-          """
-          insert into conversation (id, kind, created_by, created_at)
-          values ($1, 'group', $2, $3)
-          """, place.number, people[0].number, now)
+      for place in [long] + busy + small { try connection.add(place, people, at: now) }
+      try connection.addCrowd(crowd, at: now)
+      let last = crowd > 0 ? Crowd.lastID(of: crowd) : readers[readers.count - 1].number
+      try connection.execute("update counter set value = $1 where name = 'id'", last)
+    }
+  }
+
+  /// As many forums, each led by somebody of its own.
+  private static func addForums(_ count: Int, to store: Store) async throws {
+    for first in stride(from: 1, through: count, by: atOnce) {
+      try await store.write { tx throws(Refusal) in
+        for number in first...min(first + atOnce - 1, count) {
+          let lead = try tx.add(NewAccount(name: "lead\(number)", role: .member))
+          _ = try tx.add(ForumDraft(title: "Forum \(number)", visibility: .members), by: lead)
+        }
       }
-      try connection.execute("update counter set value = $1 where name = 'id'", readers[readers.count - 1].number)
     }
   }
 
@@ -138,6 +145,54 @@ struct BenchStore {
       var all = Histogram()
       for try await times in group { all.add(times) }
       return all
+    }
+  }
+}
+
+extension Connection {
+  fileprivate func add(_ person: ID<Account>, _ name: String, _ role: String, at now: Int) throws {
+    try execute(
+      """
+      insert into account (id, name, name_key, role, state, created_at)
+      values ($1, $2, $2, $3, 'active', $4)
+      """, person.number, name, role, now)
+  }
+
+  /// A group; the first one leads it.
+  fileprivate func add(_ group: ID<Conversation>, _ people: [ID<Account>], at now: Int) throws {
+    guard let lead = people.first else { return }
+    try execute(
+      """
+      insert into conversation (id, kind, created_by, created_at)
+      values ($1, 'group', $2, $3)
+      """, group.number, lead.number, now)
+    for person in people {
+      try execute(
+        """
+        insert into participant (conversation_id, user_id, role, joined_at)
+        values ($1, $2, $3, $4)
+        """, group.number, person.number, person == lead ? "admin" : "member", now)
+    }
+  }
+
+  /// They have been here for a year, so that nobody takes them for newcomers.
+  fileprivate func addCrowd(_ count: Int, at now: Int) throws {
+    guard count > 0 else { return }
+    let then = now - 365 * 86_400_000
+    let people = (0..<count).map { Crowd.person($0) }
+    for (place, person) in people.enumerated() {
+      try add(person, "crowd\(place)", "member", at: then)
+      try execute(
+        """
+        insert into session (id, user_id, kind, digest, name, scope, created_at)
+        values ($1, $2, 'token', $3, 'bench', 'write', $4)
+        """, Crowd.session(place, of: count).number, person.number, Digest.sha256(of: Array(Crowd.token(place).utf8)),
+        then)
+    }
+    for room in Crowd.rooms { try add(room.id, Array(people.prefix(room.size)), at: then) }
+    for place in 0..<count {
+      let circle = (0..<min(Crowd.circles, count)).map { people[(place + $0) % count] }
+      try add(Crowd.circle(place, of: count), circle, at: then)
     }
   }
 }

@@ -14,7 +14,8 @@ struct StoreScene {
 
   init(_ words: [String]) throws {
     arguments = try Arguments(
-      words, options: ["messages", "writers", "from", "query", "seconds"], flags: ["small", "hashtag", "json"])
+      words, options: ["messages", "forums", "crowd", "writers", "from", "query", "seconds"],
+      flags: ["small", "hashtag", "json"])
     guard arguments.values.count == 2, let name = Name(rawValue: arguments.values[0]) else {
       let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
       throw UsageError("store needs what to do, one of \(names), and a folder.")
@@ -27,7 +28,10 @@ struct StoreScene {
   func run() async throws {
     switch name {
     case .plant:
-      try await BenchStore.plant(folder, messages: try arguments.integer("messages", in: 100...10_000_000, or: 10_000))
+      try await BenchStore.plant(
+        folder, messages: try arguments.integer("messages", in: 100...10_000_000, or: 10_000),
+        forums: try arguments.integer("forums", in: 0...1_000_000, or: 0),
+        crowd: try arguments.integer("crowd", in: 0...100_000, or: 0))
     case .open:
       let start = Clock.monotonic()
       report(try await BenchStore.open(folder, seconds: seconds), since: start)

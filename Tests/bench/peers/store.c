@@ -2,6 +2,7 @@
 
      store post DATABASE BATCH SECONDS     inserts in transactions of BATCH messages, each with a sync
      store page DATABASE SEQ SECONDS       fifty messages before that place; 0 is the newest
+     store json DATABASE SEQ SECONDS       the same, written as JSON
 
    The database is one that `parley-bench store plant` has made. Rows, indices and pragmas are Parley's; the texts are
    taken from the planted messages. Nothing is asked before it is written: where each conversation and stream stands is
@@ -190,7 +191,54 @@ static void post(int batch, double limit) {
 
 /* Reading. */
 
-static void page(int64_t place, double limit) {
+static char written[1 << 20];
+
+static char *write_number(char *end, int64_t value) {
+  char digits[20];
+  int count = 0;
+  if (value < 0) *end++ = '-';
+  uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+  do digits[count++] = '0' + rest % 10;
+  while (rest /= 10);
+  while (count) *end++ = digits[--count];
+  return end;
+}
+
+static char *write_text(char *end, const unsigned char *text, int length) {
+  *end++ = '"';
+  for (int i = 0; i < length; i++)
+    if (text[i] < 32) end += sprintf(end, "\\u%04x", text[i]);
+    else {
+      if (text[i] == '"' || text[i] == '\\') *end++ = '\\';
+      *end++ = text[i];
+    }
+  *end++ = '"';
+  return end;
+}
+
+/* The planted texts are short: fifty rows are some 20 KB. */
+static char *write_row(char *end, sqlite3_stmt *statement) {
+  for (int column = 0; column < 23; column++) {
+    *end++ = column ? ',' : '{';
+    const char *name = sqlite3_column_name(statement, column);
+    end = write_text(end, (const unsigned char *)name, (int)strlen(name));
+    *end++ = ':';
+    switch (sqlite3_column_type(statement, column)) {
+      case SQLITE_TEXT:
+        end = write_text(end, sqlite3_column_text(statement, column), sqlite3_column_bytes(statement, column));
+        break;
+      case SQLITE_NULL:
+        memcpy(end, "null", 4);
+        end += 4;
+        break;
+      default: end = write_number(end, sqlite3_column_int64(statement, column));
+    }
+  }
+  *end++ = '}';
+  return end;
+}
+
+static void page(int64_t place, double limit, int as_json) {
   sqlite3_stmt *statement = prepare(
       "select id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, "
       "reply_to, machine_only, created_at, sent_at, edited_at, edited_by, revision, deletion, deleted_at, deleted_by, "
@@ -199,13 +247,20 @@ static void page(int64_t place, double limit) {
   int64_t count = 0, bytes = 0;
   while (before < end && time_count < MOST_TIMES) {
     sqlite3_bind_int64(statement, 1, place ? place : INT64_MAX);
-    while (sqlite3_step(statement) == SQLITE_ROW)
+    char *end = written;
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+      if (as_json) {
+        end = write_row(end, statement);
+        continue;
+      }
       for (int column = 0; column < 23; column++)
         if (sqlite3_column_type(statement, column) == SQLITE_TEXT) {
           const unsigned char *text = sqlite3_column_text(statement, column);
           bytes += text[0] + sqlite3_column_bytes(statement, column);
         } else
           bytes += sqlite3_column_int64(statement, column);
+    }
+    bytes += end - written;
     sqlite3_reset(statement);
     double after = now(CLOCK_MONOTONIC);
     times[time_count++] = after - before;
@@ -218,12 +273,12 @@ static void page(int64_t place, double limit) {
 
 int main(int count, char **words) {
   if (count != 5) {
-    fprintf(stderr, "store post|page DATABASE BATCH|SEQ SECONDS\n");
+    fprintf(stderr, "store post|page|json DATABASE BATCH|SEQ SECONDS\n");
     return 2;
   }
   check(sqlite3_open(words[2], &database), SQLITE_OK);
   configure();
-  if (words[1][1] == 'o') post(atoi(words[3]), atof(words[4]));
-  else page(atoll(words[3]), atof(words[4]));
+  if (words[1][0] == 'p' && words[1][1] == 'o') post(atoi(words[3]), atof(words[4]));
+  else page(atoll(words[3]), atof(words[4]), words[1][0] == 'j');
   return 0;
 }
