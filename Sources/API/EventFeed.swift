@@ -54,7 +54,9 @@ extension API {
     let fields: Fields = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
-    let write = { (writer: BodyWriter) async throws in
+    // Said here: a closure that is given no type runs wherever there is a thread, and what it writes waits for the next turn
+    // of the loop that it left.
+    let write: nonisolated(nonsending) (BodyWriter) async throws -> Void = { writer in
       live.start()
       let watcher = Watcher(live, caller, until: nil)
       defer { watcher.leave() }
