@@ -1,12 +1,13 @@
 """Runs the kinds of tests of the web that are named, or all, and ends with `N passed, N failed`.
 
-`types`: TypeScript reads the library and its comments. `node`: the `*.test.mjs` of `sdk`, by Node's own runner.
+`types`: TypeScript reads the library and its comments, and looks for names in the app that nobody has declared. `node`: the `*.test.mjs` of `sdk`, by Node's own runner.
 `browser`: the `test_*.py` of `sdk` and `app`. After a kind may stand files: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
 """
 
 import re
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -15,9 +16,34 @@ TOP = WEB.parents[1]
 FOLDERS = (WEB / "sdk", WEB / "app")
 
 
+class Timed(unittest.TextTestResult):
+    """What takes long is said, so that it is seen when it grows."""
+
+    def __init__(self, *arguments, **more):
+        super().__init__(*arguments, **more)
+        self.times = []
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.began = time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.times.append((time.monotonic() - self.began, test.id()))
+
+
+# What the app names and nobody has declared: a name, and what a module does not give.
+UNKNOWN = re.compile(r"^.*error TS(?:2304|2305|2552|2724): .*$", re.MULTILINE)
+
+
 def types(_):
     failed = subprocess.call(["tsc", "--project", WEB / "tsconfig.json"]) != 0
-    return int(not failed), int(failed)
+    app = subprocess.run(
+        ["tsc", "--allowJs", "--checkJs", "--noEmit", "--target", "es2022", "--module", "es2022", "--lib", "es2022,dom,dom.iterable",
+         TOP / "Public/js/app/main.js"], stdout=subprocess.PIPE, text=True)
+    unknown = UNKNOWN.findall(app.stdout)
+    print(*unknown, sep="\n")
+    return int(not failed) + int(not unknown), int(failed) + int(bool(unknown))
 
 
 def node(files):
@@ -37,7 +63,9 @@ def browser(files):
         for file in sorted(folder.glob("test_*.py")):
             if not files or str(file) in [str(TOP / name) for name in files]:
                 suite.addTests(unittest.defaultTestLoader.loadTestsFromName(file.stem))
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Timed).run(suite)
+    for seconds, test in sorted(result.times, reverse=True)[:8]:
+        print(f"{seconds:6.1f} s  {test}")
     failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     return max(0, result.testsRun - failed - len(result.skipped)), failed
 

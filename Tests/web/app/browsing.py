@@ -5,8 +5,8 @@ import re
 import unittest
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from axe_playwright_python.base import AXE_SCRIPT
+from browsers import chromium
 from serving import ServingTest, parley
 
 TOP = Path(__file__).resolve().parents[3]
@@ -18,7 +18,9 @@ PATIENCE = 10_000
 RATES = [it for name in ("login", "registration", "sending", "writing") for it in (
     f"--rate-{name}", "10000", f"--rate-{name}-burst", "1000")]
 # Rules of axe that are about the page's author's taste, or that can't be told without a person looking.
-AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
+# What was to be fetched is there, and what was to be drawn is drawn.
+IS_WHOLE = """() => !document.querySelector("main.page :is(.skeleton, [aria-busy='true'])") && [...document.images].every((it) => it.complete || it.loading === 'lazy')"""
 
 
 class BrowsingTest(ServingTest):
@@ -31,11 +33,9 @@ class BrowsingTest(ServingTest):
         super().setUpClass()
         cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, *cls.options)))
         cls.origin = f"http://127.0.0.1:{cls.server.port}"
-        playwright = cls.enterClassContext(sync_playwright())
-        cls.browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        cls.addClassCleanup(cls.browser.close)
+        cls.browser = chromium()
+        cls.cookies = {}
 
-    # Playwright's loop and unittest's own context managers both want to end last.
     def setUp(self):
         self.faults = []
         self.contexts = []
@@ -113,21 +113,34 @@ class BrowsingTest(ServingTest):
                 "name": name, "display_name": name.title(), "password": PASSWORD, "invite": invite, "accept_rules": True})["token"]
         return tokens
 
-    def sign_in(self, context, name):
+    def sign_in(self, context, name, anew=False):
+        """A password takes a while to check, as it should: once for each person will do, but for who signs out."""
+        if name in self.cookies and not anew:
+            context.add_cookies(self.cookies[name])
+            return
         answer = context.request.post(
             f"{self.origin}/api/v1/sessions", data={"username": name, "password": PASSWORD, "cookie": True}, headers={"Origin": self.origin})
         self.assertEqual(answer.status, 201, answer.text())
+        if not anew:
+            self.cookies[name] = context.cookies()
 
     # Looking.
 
     def photograph(self, page, name):
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        page.wait_for_function(IS_WHOLE)
         page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
     def assert_accessible(self, page, name):
-        found = Axe().run(page, options=AXE).response["violations"]
+        if not page.evaluate("!!window.axe"):
+            page.evaluate(AXE_SCRIPT)
+        found = page.evaluate("options => axe.run(document, options)", AXE)["violations"]
         told = [f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}" for it in found for node in it["nodes"][:3]]
         self.assertEqual("\n".join(told), "", name)
+
+    def assert_pictured(self, page, name):
+        broken = page.evaluate("[...document.images].filter((it) => it.complete && !it.naturalWidth).map((it) => it.src)")
+        self.assertEqual(broken, [], f"{name} has pictures that are none")
 
     def assert_fits(self, page, name):
         self.assertFalse(page.evaluate("document.documentElement.scrollWidth > innerWidth"), f"{name} is wider than its window")

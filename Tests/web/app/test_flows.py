@@ -80,9 +80,9 @@ class Village(BrowsingTest):
         conversation = conversation or self.garden["room_id"]
         return self.call("POST", f"/conversations/{conversation}/messages", {"text": text, **more}, self.tokens[who])
 
-    def signed_in(self, name, size="desktop", **more):
+    def signed_in(self, name, size="desktop", anew=False, **more):
         context = self.context(size, **more)
-        self.sign_in(context, name)
+        self.sign_in(context, name, anew)
         page = self.page(context)
         self.open(page)
         return page
@@ -134,7 +134,7 @@ class WaysIn(Village):
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
 
     def test_signing_out_leaves_nothing_on_the_device(self):
-        page = self.signed_in("lin")
+        page = self.signed_in("lin", anew=True)
         self.room(page)
         self.go(page, "/you")
         page.get_by_role("button", name="Sign out").click()

@@ -4,7 +4,7 @@ walked with the keyboard alone, and full of what strangers might write into it."
 import gzip
 import re
 
-from browsing import BrowsingTest
+from browsing import IS_WHOLE
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -57,10 +57,10 @@ class Pages(Village):
                     shown = f"{name}-{size}-{scheme}"
                     with self.subTest(page=shown):
                         self.go(page, address)
-                        page.wait_for_timeout(150)
                         self.photograph(page, shown)
                         self.assert_accessible(page, shown)
                         self.assert_fits(page, shown)
+                        self.assert_pictured(page, shown)
                 page.context.close()
 
     def test_the_ways_in_too(self):
@@ -74,6 +74,7 @@ class Pages(Village):
                         self.photograph(page, shown)
                         self.assert_accessible(page, shown)
                         self.assert_fits(page, shown)
+                        self.assert_pictured(page, shown)
 
     def test_from_the_right_and_with_every_text_longer(self):
         page = self.signed_in("ada", "phone")
@@ -82,7 +83,6 @@ class Pages(Village):
             with self.subTest(page=name):
                 self.open(page, self.addresses()[name])
                 page.evaluate("document.documentElement.dir = 'rtl'")
-                page.wait_for_timeout(100)
                 self.photograph(page, f"{name}-long-rtl")
                 self.assert_fits(page, name)
 
@@ -169,7 +169,7 @@ class Hostile(Village):
                         "/u/grace", "/messages/new", "/admin/people", "/admin/settings", "/search?q=%3Cscript%3Ewindow.hurt%3D1%3C/script%3E"):
             with self.subTest(address=address):
                 self.go(page, address)
-                page.wait_for_timeout(200)
+                page.wait_for_function(IS_WHOLE)
                 self.assertIsNone(page.evaluate("window.hurt ?? null"))
                 self.assertEqual(page.locator("iframe, a[href^='javascript:' i], main script, main style, [onerror], [onload]").count(), 0)
         visitor = self.page(self.context())

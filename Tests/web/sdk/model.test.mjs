@@ -225,7 +225,7 @@ async function play(seed) {
     for (const conversation of Object.values(model.conversations)) {
       const { id, messages } = conversation;
       const told = model.own(conversation);
-      await until(() => parley.conversation(id).unread_count === told.unread_count, `${id}: ${told.unread_count} unread`, 2000);
+      await until(() => parley.conversation(id).unread_count === told.unread_count, `${id}: ${told.unread_count} unread`);
       const held = await store.list('messages', { from: [id, 0], to: [id, Infinity] });
       assert.equal(digestOf(held), digestOf(messages));
       const shown = ({ seq, revision, text, deleted, actions }) => ({ seq, revision, text, deleted, like: actions.like?.count });

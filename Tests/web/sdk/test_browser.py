@@ -5,7 +5,7 @@ import re
 import unittest
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import sync_playwright
+from browsers import chromium
 from servers import BUILD, PARLEY
 from serving import ServingTest, parley
 
@@ -41,9 +41,7 @@ class Browser(ServingTest):
             "kind": "channel", "type": "com.example.garden", "title": "garden"})["id"]
         for number in range(1, 61):
             cls.call("POST", f"/conversations/{cls.garden}/messages", {"text": f"seed {number}"})
-        playwright = cls.enterClassContext(sync_playwright())
-        cls.browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        cls.addClassCleanup(cls.browser.close)
+        cls.browser = chromium()
 
     @classmethod
     def call(cls, method, path, body=None):
