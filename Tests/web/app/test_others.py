@@ -1,0 +1,52 @@
+"""The main flows once more in Firefox and in WebKit, which every browser on an iPhone is."""
+
+import contextlib
+
+from browsing import PASSWORD
+from drivers import Firefox, WebKit
+from test_flows import Village
+
+
+class Others(Village):
+    def labelled(self, words):
+        return f"//*[@id=//label[starts-with(normalize-space(.), '{words}')]/@for] | //label[starts-with(normalize-space(.), '{words}')]//input"
+
+    def walk(self, browser, name):
+        self.say(f"Welcome to {name}")
+        browser.ask("SetWindowRect", "POST", "/window/rect", width=1280, height=860)
+        browser.open(f"{self.origin}/sign-in")
+        browser.type(self.labelled("Name"), "ada")
+        browser.type(self.labelled("Password"), PASSWORD)
+        browser.click("//button[contains(., 'Sign in')]")
+        browser.find("//h1[.='Inbox']")
+
+        browser.click("//a[contains(@class, 'place')][contains(., 'Garden')]")
+        browser.find("//a[.='Room']")
+        browser.click("//a[.='Room']")
+        browser.find(f"//article[contains(., 'Welcome to {name}')]")
+        browser.type("//textarea", f"Hello from {name}")
+        browser.type("//textarea", "\ue007")
+        browser.find(f"//article[contains(., 'Hello from {name}')]//*[@title='Stored']")
+        self.say(f"And to you, {name}")
+        browser.find(f"//article[contains(., 'And to you, {name}')]")
+
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {
+            "title": f"Seen in {name}", "text": "It has **bold** words."}, self.tokens["grace"])
+        browser.open(f"{self.origin}/t/{topic['id']}")
+        browser.find("//article//strong[.='bold']")
+        browser.open(f"{self.origin}/search?q={name}")
+        browser.find("//a[contains(@class, 'hit')]")
+        browser.run("document.body.dataset.seen = getComputedStyle(document.body).backgroundColor")
+        self.assertEqual(browser.run("return document.body.dataset.seen"), "rgb(251, 250, 248)")
+
+        browser.open(f"{self.origin}/you")
+        browser.click("//button[contains(., 'Sign out')]")
+        browser.find("//a[.='Sign in']")
+
+    def test_firefox(self):
+        with contextlib.ExitStack() as stack:
+            self.walk(Firefox(stack), "Firefox")
+
+    def test_webkit(self):
+        with contextlib.ExitStack() as stack:
+            self.walk(WebKit(stack), "WebKit")

@@ -1,0 +1,138 @@
+"""Firefox and WebKit as Debian has them, driven by what they speak themselves: Marionette over a socket, WebDriver over HTTP.
+The commands are the same (https://www.w3.org/TR/webdriver2/); only the way there differs."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from servers import accepts, free_port
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+PATIENCE = 20
+
+
+class Refused(Exception):
+    pass
+
+
+class Browser:
+    """What tests ask of a browser, whichever it is."""
+
+    def open(self, address):
+        self.ask("Navigate", "POST", "/url", url=address)
+
+    def run(self, script, *arguments):
+        return self.ask("ExecuteScript", "POST", "/execute/sync", script=script, args=list(arguments))
+
+    def find(self, path):
+        """The first element that is there, by XPath; waited for."""
+        return self.until(lambda: self._found(path), path)
+
+    def _found(self, path):
+        try:
+            found = self.ask("FindElement", "POST", "/element", using="xpath", value=path)
+        except Refused:
+            return None
+        return found.get("value", found)[ELEMENT]
+
+    def click(self, path):
+        element = self.find(path)
+        self.ask("ElementClick", "POST", f"/element/{element}/click", id=element)
+
+    def type(self, path, text):
+        element = self.find(path)
+        self.ask("ElementSendKeys", "POST", f"/element/{element}/value", id=element, text=text)
+
+    def until(self, holds, what):
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            with contextlib.suppress(Refused):
+                if found := holds():
+                    return found
+            time.sleep(0.02)
+        raise AssertionError(f"waited in vain for {what}; there is: {self.run('return document.body.innerText')[:500]}")
+
+
+class Firefox(Browser):
+    def __init__(self, stack):
+        port = free_port()
+        profile = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-firefox-", ignore_cleanup_errors=True)))
+        (profile / "user.js").write_text(
+            f'user_pref("marionette.port", {port});\nuser_pref("browser.shell.checkDefaultBrowser", false);\n'
+            'user_pref("datareporting.policy.dataSubmissionEnabled", false);\nuser_pref("app.update.enabled", false);\n')
+        process = subprocess.Popen(
+            ["firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", profile],
+            env={**os.environ, "HOME": str(profile), "MOZ_CRASHREPORTER_DISABLE": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stack.callback(end, process)
+        wait_for(port, process)
+        self.socket = stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
+        self.stream = stack.enter_context(self.socket.makefile("rb"))
+        self.count = 0
+        self._read()
+        self.ask("NewSession", "", "", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}})
+
+    def ask(self, name, _, __, **given):
+        self.count += 1
+        said = json.dumps([0, self.count, f"WebDriver:{name}", given]).encode()
+        self.socket.sendall(b"%d:%s" % (len(said), said))
+        _, _, fault, found = self._read()
+        if fault:
+            raise Refused(fault["message"])
+        return found.get("value") if isinstance(found, dict) and set(found) == {"value"} else found
+
+    def _read(self):
+        length = b""
+        while not length.endswith(b":"):
+            length += self.stream.read(1)
+        return json.loads(self.stream.read(int(length[:-1])))
+
+
+class WebKit(Browser):
+    def __init__(self, stack):
+        display = f":{free_port()}"
+        screen = subprocess.Popen(
+            ["Xvfb", display, "-screen", "0", "1440x900x24", "-nolisten", "tcp"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stack.callback(end, screen)
+        home = stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-webkit-", ignore_cleanup_errors=True))
+        port = free_port()
+        process = subprocess.Popen(
+            ["WebKitWebDriver", f"--port={port}", "--host=127.0.0.1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
+                 "WEBKIT_DISABLE_COMPOSITING_MODE": "1"})
+        stack.callback(end, process)
+        wait_for(port, process)
+        self.at = f"http://127.0.0.1:{port}/session"
+        self.at += "/" + self.ask("", "POST", "", capabilities={"alwaysMatch": {}})["sessionId"]
+        stack.callback(self.ask, "", "DELETE", "")
+
+    def ask(self, _, method, path, **given):
+        data = json.dumps(given).encode() if method == "POST" else None
+        try:
+            with urlopen(Request(self.at + path, data, {"Content-Type": "application/json"}, method=method), timeout=60) as answer:
+                return json.loads(answer.read())["value"]
+        except HTTPError as error:
+            raise Refused(error.read().decode(errors="replace")) from None
+
+
+def wait_for(port, process):
+    deadline = time.monotonic() + 60
+    while not accepts(port):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise AssertionError(f"{process.args[0]} does not listen (status {process.returncode})")
+        time.sleep(0.05)
+
+
+def end(process):
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
