@@ -6,7 +6,9 @@ import { ask, confirm } from './parts/dialog.js';
 import { choice, field } from './parts/field.js';
 import { personRow } from './parts/person.js';
 import { toast } from './parts/toast.js';
+import { plain } from './rich.js';
 import { say, sayProblem } from './text.js';
+import { moment, time } from './times.js';
 
 export function details(shell, conversation, forum) {
   const { place } = shell;
@@ -46,6 +48,7 @@ export function details(shell, conversation, forum) {
     conversation.kind === 'group' && groupActions(shell, conversation),
     forum && topicActions(shell, conversation, forum),
     el('div.panel-block', null, level),
+    pinnedBlock(place, conversation),
     jumpBlock(shell, conversation),
     checkBlock(place, conversation),
     el('h3.section-title', null, say('talk.peopleTitle')),
@@ -143,6 +146,30 @@ function topicActions(shell, conversation, forum) {
   );
 }
 
+/** What somebody wanted everybody to find. */
+function pinnedBlock(place, conversation) {
+  const list = el('div.panel-block', { hidden: true });
+  place.call('GET', '/messages/search', { query: { conversation: conversation.id, action: 'pin', limit: 50 } }).then(
+    ({ data }) => {
+      list.hidden = !data.length;
+      refill(
+        list,
+        el('h3.section-title', null, say('talk.pinned')),
+        data.map(({ message = {} }) =>
+          el(
+            'a.hit',
+            { href: `/m/${message.id}` },
+            el('span.second', null, place.nameOf(message.author_id), ' · ', time(message.created_at, moment)),
+            el('span', null, plain(message.text ?? '', 140)),
+          ),
+        ),
+      );
+    },
+    () => {},
+  );
+  return list;
+}
+
 /** To the first message of a day. */
 function jumpBlock(shell, conversation) {
   const { place } = shell;
@@ -167,15 +194,15 @@ function jumpBlock(shell, conversation) {
 function checkBlock(place, conversation) {
   if (!place.parley) return null;
   const words = el('p.second', { role: 'status' });
+  place.checkedUpTo(conversation).then((upTo) => upTo && refill(words, say('check.complete', { upTo })));
   const check = button(say('check.verb'), {
     picture: 'again',
     on: () =>
       whileBusy(check, async () => {
         try {
           const found = await place.verify(conversation);
-          words.textContent = found.mended
-            ? say('check.mended', { n: found.mended, upTo: found.checkedUpTo })
-            : say('check.complete', { upTo: found.checkedUpTo });
+          const key = found.mended ? 'check.mended' : found.isComplete ? 'check.complete' : 'check.newest';
+          words.textContent = say(key, { n: found.mended, upTo: found.checkedUpTo });
         } catch (error) {
           words.textContent = sayProblem(error);
         }

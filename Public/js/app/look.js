@@ -15,6 +15,17 @@ export function applyLook(preferences = remembered(), hue = Number(localStorage.
   }
 }
 
+/** How wide the places beside the page may be, in pixels. */
+export const widths = { least: 220, usual: 264, most: 340 };
+
+/** Without a width, the one that was chosen here before. @returns {number} What it is now. */
+export function keepWidth(width = Number(localStorage.getItem('sidebar')) || widths.usual) {
+  const kept = Math.round(Math.min(widths.most, Math.max(widths.least, width)));
+  localStorage.setItem('sidebar', String(kept));
+  root.style.setProperty('--sidebar', `${kept / 16}rem`);
+  return kept;
+}
+
 /** Kept on the device too, so that the first paint is right. */
 export function rememberLook(preferences, hue) {
   const { theme, density, shape } = preferences;

@@ -1,5 +1,5 @@
 // What the app knows of the place it is in: who I am, the forums, my conversations, people; and how to ask for more.
-// Pages read it and listen: "me", "forums", "conversations", "people", "inbox", "typing", "state", "out".
+// Pages read it and listen: "me", "forums", "conversations", "people", "files", "inbox", "typing", "state", "out".
 //
 // Someone who is in has all of it from the client library, which holds it on the disk and follows the server. Where the
 // server can't be followed, the same is asked for now and then; a visitor asks for each thing when it is looked at.
@@ -34,6 +34,7 @@ export class Place extends EventTarget {
     /** Conversations that are not mine but were met, by id. */
     this.others = new Map();
     this.people = new Map();
+    this.files = new Map();
     this.asked = new Map();
     this.streams = new Map();
     this.writing = new Map();
@@ -154,6 +155,7 @@ export class Place extends EventTarget {
     parley.on('reset', (detail) => this.say('reset', detail));
     parley.on('failed', ({ operation, problem }) => this.say('failed', { operation, problem }));
     parley.on('event', (event) => this.say('event', event));
+    parley.on('progress', (detail) => this.say('progress', detail));
   }
 
   #take() {
@@ -367,6 +369,20 @@ export class Place extends EventTarget {
     return ids.map((id) => this.person(id));
   }
 
+  /** A file by its id, as far as is known now; "files" says when more is. Its content never changes. */
+  file(id) {
+    if (this.files.has(id)) return this.files.get(id);
+    this.files.set(id, null);
+    this.call('GET', `/files/${encodeURIComponent(id)}`).then(
+      (it) => {
+        this.files.set(id, it);
+        this.#sayOnce('files');
+      },
+      (error) => error.isTemporary && this.files.delete(id),
+    );
+    return null;
+  }
+
   // MARK: Messages
 
   async stream(conversation) {
@@ -432,6 +448,11 @@ export class Place extends EventTarget {
     return this.parley.verify(conversation.id);
   }
 
+  /** Up to which message all of a conversation is known to be here and right; 0 if that was never looked at. */
+  async checkedUpTo(conversation) {
+    return (await this.parley.pages.history(conversation.id)).checked;
+  }
+
   /** The server's answer; without a network what is held here. */
   async search(query, signal) {
     try {
@@ -439,9 +460,9 @@ export class Place extends EventTarget {
       return { data: page.data, isHeld: false };
     } catch (error) {
       if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
-      const { has, q, limit } = query;
+      const { has, q, limit, conversation } = query;
       const held = await this.parley.searchHeld(
-        { q, limit, ...(['file', 'link'].includes(has) ? { has } : {}) },
+        { q, limit, conversation, ...(['file', 'link'].includes(has) ? { has } : {}) },
         signal,
       );
       return { data: held.map((message) => ({ message })), isHeld: true };

@@ -4,6 +4,7 @@ import { el, isTyping } from './dom.js';
 import { rememberLook } from './look.js';
 import { banner } from './parts/banner.js';
 import { empty, skeleton } from './parts/empty.js';
+import { sidebarEdge } from './parts/edge.js';
 import { bottomBar, sidebar } from './parts/sidebar.js';
 import { button } from './parts/button.js';
 import { toast } from './parts/toast.js';
@@ -47,6 +48,16 @@ export class Shell {
     place.addEventListener('event', (event) => this.notice(event.detail));
     place.addEventListener('out', () => this.router.go('/', { replace: true }));
     addEventListener('keydown', (event) => this.pressed(event));
+    addEventListener('pointerdown', (event) => {
+      this.isPressed = !!event.target.closest?.('.sidebar, .bottom-bar');
+    });
+    for (const name of ['pointerup', 'pointercancel'])
+      addEventListener(name, () => {
+        if (!this.isPressed) return;
+        this.isPressed = false;
+        // The click comes behind it.
+        setTimeout(() => this.soon());
+      });
     document.body.append(
       el(
         'a.skip',
@@ -106,7 +117,7 @@ export class Shell {
     this.closePanel();
     this.frame();
     this.main.replaceChildren(...[page.node].flat());
-    this.offline();
+    this.lines();
     document.title = [page.title, this.place.server?.name].filter(Boolean).join(' · ');
     this.count();
     page.shown?.(restore);
@@ -148,12 +159,12 @@ export class Shell {
   // MARK: The frame
 
   soon() {
-    if (this.planned) return;
+    if (this.planned || this.isPressed) return;
     this.planned = true;
     requestAnimationFrame(() => {
       this.planned = false;
       this.frame();
-      this.offline();
+      this.lines();
       this.count();
     });
   }
@@ -173,8 +184,11 @@ export class Shell {
       ? document.activeElement.getAttribute('href')
       : null;
     const scroll = this.side?.querySelector('.sidebar-list')?.scrollTop ?? 0;
-    if (!this.main.isConnected || this.node.children.length === 1) this.node.replaceChildren(side, this.main, bar);
+    if (!this.main.isConnected || this.node.children.length === 1)
+      this.node.replaceChildren(side, this.main, bar, (this.edge ??= sidebarEdge()));
     else {
+      // What is the same stays, or a press that it has begun to feel would be lost.
+      if (side.isEqualNode(this.side) && bar.isEqualNode(this.bar)) return;
       this.side.replaceWith(side);
       this.bar.replaceWith(bar);
     }
@@ -224,16 +238,37 @@ export class Shell {
     else navigator.clearAppBadge?.()?.catch(() => {});
   }
 
-  /** One line under the header while the network is away. */
-  offline() {
-    const line = this.main.querySelector('.offline-line');
-    if (this.place.state !== 'offline' || !this.place.me) return line?.remove();
-    const waiting = this.place.waiting();
-    const node = banner(waiting ? say('offline.waiting', { n: waiting }) : say('offline.plain'), { kind: 'bad' });
-    node.classList.add('offline-line');
+  /** Under the header: that the network is away, and what a restore has left here alone. */
+  lines() {
+    const { place } = this;
+    const waiting = place.waiting();
+    const lost = place.me ? (place.parley?.lost ?? []) : [];
+    this.line(
+      'offline-line',
+      place.state === 'offline' && place.me && (waiting ? say('offline.waiting', { n: waiting }) : say('offline.plain')),
+      { kind: 'bad' },
+    );
+    this.line('lost-line', lost.length > 0 && say('lost.line', { n: lost.length }), {
+      kind: 'warn',
+      actions: [el('button.text-button', { on: { click: () => this.showLost() } }, say('lost.look'))],
+    });
+  }
+
+  line(name, words, options) {
+    const line = this.main.querySelector(`.${name}`);
+    if (!words) return line?.remove();
+    if (line?.dataset.words === words) return undefined;
+    const node = banner(words, options);
+    node.classList.add(name);
+    node.dataset.words = words;
     if (line) line.replaceWith(node);
     else this.main.querySelector('.page-bar')?.after(node);
     return undefined;
+  }
+
+  async showLost() {
+    const { showLost } = await import('./lost.js');
+    showLost(this.place);
   }
 
   // MARK: The panel at the side
@@ -376,7 +411,7 @@ export class Shell {
 }
 
 export function forumIcon(forum) {
-  return `/api/v1/forums/${forum.id}/icon?v=${forum.revision}`;
+  return `/api/v1/forums/${forum.id}/icon`;
 }
 
 /** What a conversation is called: its title, or who else is in it. */

@@ -2,6 +2,9 @@
 
 import { sayProblem } from './text.js';
 
+/** Of what waits to be sent the last ones show; the line about the network says how many there are. */
+const MOST_WAITING = 100;
+
 export class Stream extends EventTarget {
   constructor(place, conversation) {
     super();
@@ -9,10 +12,15 @@ export class Stream extends EventTarget {
     this.conversation = conversation;
     this.shown = [];
     this.isLoaded = false;
+    /** How far the files of what waits have come: by the operation, then by the file. */
+    this.sent = new Map();
+    this.onProgress = ({ detail }) => this.#progressed(detail);
+    place.addEventListener('progress', this.onProgress);
     this.window = place.parley.window(conversation.id, (window) => this.#take(window), { size: 150 });
   }
 
   close() {
+    this.place.removeEventListener('progress', this.onProgress);
     this.window.close();
   }
 
@@ -21,7 +29,8 @@ export class Stream extends EventTarget {
   }
 
   get hasOlder() {
-    return this.shown.length > 0 && !this.window.isAtOldest && this.shown[0].seq !== 1;
+    const [first] = this.messages;
+    return !!first && !this.window.isAtOldest && first.seq !== 1;
   }
 
   get hasNewer() {
@@ -79,8 +88,10 @@ export class Stream extends EventTarget {
 
   #take(window) {
     const me = this.place.me?.id;
+    const waiting = window.items.filter((it) => it.state === 'pending');
+    const hidden = new Set(waiting.slice(0, Math.max(0, waiting.length - MOST_WAITING)));
     this.shown = window.items
-      .filter((it) => !it.isMuted)
+      .filter((it) => !it.isMuted && !hidden.has(it))
       .map((item) => {
         const { message } = item;
         const failed = item.operations.find((it) => it.state === 'failed');
@@ -95,11 +106,21 @@ export class Stream extends EventTarget {
           author_id: message.author_id ?? me,
           state: item.state === 'failed' ? 'failed' : 'waiting',
           operation: item.source.id,
-          attachments: (message.files ?? []).map((it) => it.id),
+          attachments: [],
+          uploads: item.source.files?.map(({ id, name, size, file_id: done }) => ({
+            id, name, size, progress: done ? 1 : (this.sent.get(item.source.id)?.get(id) ?? 0),
+          })),
           ...(failed ? { fault: sayProblem(failed.reason) } : {}),
         };
       });
     this.dispatchEvent(new Event('change'));
+  }
+
+  #progressed({ id, file, sent, size }) {
+    if (!this.shown.some((it) => it.operation === id)) return;
+    const files = this.sent.get(id) ?? new Map();
+    this.sent.set(id, files.set(file, size ? sent / size : 1));
+    this.#take(this.window);
   }
 
   /** What the server said of a message, by other ways than the outbox. */

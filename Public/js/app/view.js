@@ -16,7 +16,7 @@ const AT_END = 40;
 export class MessageView {
   /**
    * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
-   *   readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name)
+   *   file(id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name)
    */
   constructor(options) {
     Object.assign(this, options);
@@ -128,8 +128,10 @@ export class MessageView {
       const last = !joins(message, next);
       const author = this.person(message.author_id);
       const quote = this.quote(message.reply_to);
+      const files = Object.fromEntries((message.attachments ?? []).map((id) => [id, this.file?.(id) ?? undefined]));
       const key = JSON.stringify([
         message,
+        files,
         first,
         last,
         author.display_name,
@@ -152,7 +154,7 @@ export class MessageView {
               size: this.stream.latest,
               act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
               onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
-              files: this.files,
+              files,
             },
           ),
         ),

@@ -14,6 +14,8 @@ export async function keepApp(shell) {
   await navigator.serviceWorker.ready;
   check();
   setInterval(check, AGAIN);
+  // Who was away and is back may be another version.
+  shell.place.addEventListener('state', () => shell.place.state === 'online' && check());
   if (shell.place.me) navigator.storage?.persist?.().catch(() => {});
 }
 

@@ -1,10 +1,12 @@
 // Files: small ones in one request, large ones piece by piece, so that a cut connection costs one piece.
 
+import { previewOf } from './preview.js';
 import { Problem } from './problem.js';
 import { backOff, wait } from './time.js';
 
-/** Files up to this go in one request. */
+/** Files up to this go in one request; pictures up to more, since only so their preview goes with them. */
 const whole = 4 * 1024 * 1024;
+const wholePicture = 16 * 1024 * 1024;
 const piece = 4 * 1024 * 1024;
 const mostTries = 8;
 
@@ -21,9 +23,11 @@ export async function upload(client, blob, options = {}) {
   const type = options.type || blob.type || 'application/octet-stream';
   const name = options.name ?? blob.name ?? 'file';
   onProgress?.(0, blob.size);
-  if (blob.size <= whole) {
+  const preview = blob.size <= wholePicture && options.uploadId === undefined ? await previewOf(blob) : null;
+  if (blob.size <= whole || preview) {
     const form = new FormData();
     if (options.clientId) form.append('client_id', options.clientId);
+    if (preview) form.append('preview', preview, 'preview');
     form.append('file', new Blob([blob], { type }), name);
     const file = (await client.request('POST', '/files', { raw: form, signal })).body;
     onProgress?.(blob.size, blob.size);

@@ -2,9 +2,10 @@
 
 import { el, icon, refill } from '../dom.js';
 import { applyLook, rememberLook } from '../look.js';
-import { button, whileBusy } from '../parts/button.js';
+import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { choice, field } from '../parts/field.js';
+import { savingForm } from '../parts/form.js';
 import { toggle } from '../parts/switch.js';
 import { messageElement } from '../parts/message.js';
 import { personRow } from '../parts/person.js';
@@ -125,45 +126,31 @@ async function settings(shell, column) {
   const mayInvite = circle('admin.mayInvite', kept.may_invite);
   const mayCreate = circle('admin.mayCreate', kept.may_create_forums);
   const discovery = toggle(say('admin.discovery'), { checked: kept.discovery, hint: say('admin.discoveryHint') });
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const save = button(say('act.save'), { kind: 'primary', type: 'submit', disabled: !place.isHost });
+  const work = async () => {
+    kept = await place.call('PATCH', '/settings', {
+      body: {
+        name: name.input.value.trim(),
+        welcome: welcome.input.value,
+        rules: rules.input.value,
+        hue: Number(hue.value),
+        registration: policy.input.value,
+        may_invite: mayInvite.input.value,
+        may_create_forums: mayCreate.input.value,
+        discovery: discovery.input.checked,
+        if_revision: kept.revision,
+      },
+    });
+    place.server = { ...place.server, name: kept.name, hue: kept.hue, policy: kept.registration };
+    rememberLook(place.me.preferences ?? {}, kept.hue);
+    place.say('me');
+    toast(say('act.saved'));
+  };
   refill(
     column,
-    el(
-      'form',
-      {
-        on: {
-          submit: (event) => {
-            event.preventDefault();
-            whileBusy(save, async () => {
-              try {
-                kept = await place.call('PATCH', '/settings', {
-                  body: {
-                    name: name.input.value.trim(),
-                    welcome: welcome.input.value,
-                    rules: rules.input.value,
-                    hue: Number(hue.value),
-                    registration: policy.input.value,
-                    may_invite: mayInvite.input.value,
-                    may_create_forums: mayCreate.input.value,
-                    discovery: discovery.input.checked,
-                    if_revision: kept.revision,
-                  },
-                });
-                place.server = { ...place.server, name: kept.name, hue: kept.hue, policy: kept.registration };
-                rememberLook(place.me.preferences ?? {}, kept.hue);
-                place.say('me');
-                fault.hidden = true;
-                toast(say('act.saved'));
-              } catch (error) {
-                fault.hidden = false;
-                fault.textContent = sayProblem(error);
-              }
-            });
-          },
-        },
-      },
-      fault,
+    savingForm(
+      save,
+      { work },
       name,
       el(
         'div.field',
@@ -177,7 +164,6 @@ async function settings(shell, column) {
       mayInvite,
       mayCreate,
       discovery,
-      save,
     ),
   );
 }

@@ -25,11 +25,14 @@ export async function open(shell, { query }) {
   });
   const results = el('div', { aria: { live: 'polite' } });
   const chosen = new Set();
+  // Within one conversation, until the person wants all of them.
+  const within = query.get('in') ? await place.conversation(query.get('in')).catch(() => null) : null;
+  if (within) chosen.add(`conversation:${within.id}`);
   const chips = el('div.search-filters');
   const drawChips = () =>
     refill(
       chips,
-      filters.map(([name, value]) => {
+      [...(within ? [['conversation', within.id]] : []), ...filters].map(([name, value]) => {
         const key = `${name}:${value}`;
         return el(
           'button.chip',
@@ -38,22 +41,24 @@ export async function open(shell, { query }) {
             on: {
               click: () => {
                 const isOn = chosen.has(key);
-                chosen.clear();
+                for (const it of chosen) if (it.startsWith(`${name}:`)) chosen.delete(it);
                 if (!isOn) chosen.add(key);
                 drawChips();
                 look();
               },
             },
           },
-          say(`search.${name}.${value}`),
+          name === 'conversation' ? say('search.within', { name: talkTitle(place, within) }) : say(`search.${name}.${value}`),
         );
       }),
     );
   let timer = null;
   async function look() {
     const words = input.value.trim();
-    history.replaceState(history.state, '', words ? `/search?q=${encodeURIComponent(words)}` : '/search');
-    if (!words && !chosen.size) return refill(results, el('p.second', null, say('search.hint')));
+    const isWithin = within && chosen.has(`conversation:${within.id}`);
+    const address = String(new URLSearchParams({ ...(words && { q: words }), ...(isWithin && { in: within.id }) }));
+    history.replaceState(history.state, '', address ? `/search?${address}` : '/search');
+    if (!words && ![...chosen].some((it) => it.startsWith('has:'))) return refill(results, el('p.second', null, say('search.hint')));
     const asked = (look.asked = {});
     try {
       const page = await search(place, words, chosen);
@@ -139,7 +144,7 @@ function groups(place, hits, words) {
         talk ? talkTitle(place, talk) : say('search.elsewhere'),
         forum && talk.kind === 'topic' ? ` · ${forum.title}` : '',
       ),
-      found.map(({ message }) => {
+      found.map(({ message, snippet }) => {
         const author = place.person(message.author_id);
         return el(
           'a.hit',

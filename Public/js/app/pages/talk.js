@@ -72,6 +72,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     me: place.me,
     readUpTo,
     person: (id) => place.person(id),
+    file: (id) => place.file(id),
     act: (it, verb, detail) => acts?.run(it, verb, detail),
     fetch: (id) => place.call('GET', `/messages/${id}`),
     onRead: place.me ? (it) => place.markRead(conversation, it)?.catch(() => {}) : null,
@@ -81,8 +82,8 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     head: isTopic ? topicHead(conversation, forum) : null,
     emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
   });
-  const onPeople = () => view.draw();
-  place.addEventListener('people', onPeople);
+  const onKnown = () => view.draw();
+  for (const name of ['people', 'files']) place.addEventListener(name, onKnown);
   const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
   const onTyping = (event) => {
     if (event.detail.conversation === conversation.id) typing.replaceChildren(typingLine(event.detail.names));
@@ -129,11 +130,11 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
       view.close();
-      place.removeEventListener('people', onPeople);
+      for (const name of ['people', 'files']) place.removeEventListener(name, onKnown);
       place.removeEventListener('typing', onTyping);
       place.leaveStream(stream);
     },
-    pressed: (event) => keys(event, { view, acts, field, node }),
+    pressed: (event) => keys(event, { view, acts, field, search: () => shell.go(`/search?in=${conversation.id}`) }),
   };
 }
 
@@ -316,8 +317,13 @@ function whenAsked(about) {
   };
 }
 
-function keys(event, { view, acts, field }) {
+function keys(event, { view, acts, field, search }) {
   const isIn = isTyping(event.target);
+  // Pressed again, where one searches, it is the browser's own.
+  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'f') {
+    search();
+    return true;
+  }
   if (event.key === 'Escape' && !event.shiftKey) {
     if (isIn) view.node.focus({ preventScroll: true });
     view.newest();

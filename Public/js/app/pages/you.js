@@ -6,6 +6,7 @@ import { avatar } from '../parts/avatar.js';
 import { button, whileBusy } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
+import { savingForm } from '../parts/form.js';
 import { toggle } from '../parts/switch.js';
 import { personRow } from '../parts/person.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -117,7 +118,8 @@ async function profile(shell, column) {
     try {
       await place.client.request('PUT', '/me/avatar', { raw: chosen, headers: { 'Content-Type': chosen.type } });
       place.me = await place.call('GET', '/users/me');
-      refill(face, avatar({ ...place.me, avatar: `${place.me.avatar}?v=${Date.now()}` }, { size: 4 }));
+      await fetch(place.me.avatar, { cache: 'reload' });
+      refill(face, avatar(place.me, { size: 4 }));
       toast(say('act.saved'));
     } catch (error) {
       toast(error.status === 404 || error.status === 405 ? say('you.pictureLater') : sayProblem(error));
@@ -223,39 +225,26 @@ async function password(shell, column) {
     name: 'password',
     hint: say('door.passwordHint', { n: place.server.limits.password_least_scalars }),
   });
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const save = button(say('password.verb'), { kind: 'primary', type: 'submit' });
-  refill(
-    column,
-    el(
-      'form',
-      {
-        on: {
-          submit: (event) => {
-            event.preventDefault();
-            whileBusy(save, async () => {
-              try {
-                await place.call('PUT', '/me/password', {
-                  body: { old_password: old.input.value, password: fresh.input.value },
-                });
-                old.input.value = fresh.input.value = '';
-                fault.hidden = true;
-                toast(say('password.done'));
-              } catch (error) {
-                fault.hidden = false;
-                fault.textContent =
-                  error.status === 401 || error.status === 403 ? say('password.wrong') : sayProblem(error);
-              }
-            });
-          },
-        },
-      },
-      fault,
-      old,
-      fresh,
-      save,
-    ),
-  );
+  const work = async () => {
+    await place.call('PUT', '/me/password', { body: { old_password: old.input.value, password: fresh.input.value } });
+    old.input.value = fresh.input.value = '';
+    toast(say('password.done'));
+  };
+  const words = (error) => ([401, 403].includes(error.status) ? say('password.wrong') : sayProblem(error));
+  refill(column, savingForm(save, { work, words }, old, fresh));
+}
+
+/** One of a list of things that can be ended here; `verb` says how, if it can. */
+function endable(place, words, second, verb, path) {
+  const row = el('div.setting-row', null, el('span', null, el('span', null, words), el('span.second', null, second)));
+  const end = () =>
+    place.call('DELETE', path).then(
+      () => row.remove(),
+      (error) => toast(sayProblem(error)),
+    );
+  if (verb) row.append(button(verb, { on: end }));
+  return row;
 }
 
 async function sessions(shell, column) {
@@ -267,36 +256,15 @@ async function sessions(shell, column) {
     el(
       'div.setting-list',
       null,
-      page.data.map((it) => {
-        const row = el(
-          'div.setting-row',
-          null,
-          el(
-            'span',
-            null,
-            el('span', null, it.name || say('sessions.unnamed')),
-            el(
-              'span.second',
-              null,
-              it.current
-                ? say('sessions.current')
-                : it.last_used_at
-                  ? time(it.last_used_at, moment)
-                  : time(it.created_at, moment),
-            ),
-          ),
-          !it.current &&
-            button(say('sessions.end'), {
-              on: async () => {
-                await place.call('DELETE', `/sessions/${it.id}`).then(
-                  () => row.remove(),
-                  (error) => toast(sayProblem(error)),
-                );
-              },
-            }),
-        );
-        return row;
-      }),
+      page.data.map((it) =>
+        endable(
+          place,
+          it.name || say('sessions.unnamed'),
+          it.current ? say('sessions.current') : time(it.last_used_at ?? it.created_at, moment),
+          it.current ? null : say('sessions.end'),
+          `/sessions/${it.id}`,
+        ),
+      ),
     ),
   );
 }
@@ -330,33 +298,15 @@ async function tokens(shell, column) {
     el(
       'div.setting-list',
       null,
-      page.data.map((it) => {
-        const row = el(
-          'div.setting-row',
-          null,
-          el(
-            'span',
-            null,
-            el('span', null, it.name),
-            el(
-              'span.second',
-              null,
-              say(`scope.${it.scope}`),
-              ' · ',
-              it.last_used_at ? time(it.last_used_at, moment) : say('tokens.unused'),
-            ),
-          ),
-          button(say('tokens.end'), {
-            on: async () => {
-              await place.call('DELETE', `/me/tokens/${it.id}`).then(
-                () => row.remove(),
-                (error) => toast(sayProblem(error)),
-              );
-            },
-          }),
-        );
-        return row;
-      }),
+      page.data.map((it) =>
+        endable(
+          place,
+          it.name,
+          [say(`scope.${it.scope}`), ' · ', it.last_used_at ? time(it.last_used_at, moment) : say('tokens.unused')],
+          say('tokens.end'),
+          `/me/tokens/${it.id}`,
+        ),
+      ),
     ),
     el('div.form-foot', null, button(say('tokens.make'), { picture: 'plus', on: make })),
   );

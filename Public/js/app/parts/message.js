@@ -170,9 +170,9 @@ function quoteLine(quote, replyTo) {
   );
 }
 
-function extras(message, { files, previews }) {
+function extras(message, { files, previews, act }) {
   const shown = (message.attachments ?? []).map((id) => files?.[id] ?? { id, name: say('file.one'), size: 0 });
-  const pictures = shown.filter((it) => it.picture || it.type?.startsWith('image/'));
+  const pictures = shown.filter((it) => it.picture || it.preview);
   const others = shown.filter((it) => !pictures.includes(it));
   return [
     pictures.length
@@ -184,17 +184,20 @@ function extras(message, { files, previews }) {
               'a.picture',
               { href: it.href ?? `/api/v1/files/${it.id}/content`, data: { viewer: it.id } },
               el('img', {
-                src: it.picture ?? `/api/v1/files/${it.id}/preview`,
+                src: it.picture ?? it.preview.url,
                 alt: it.name ?? '',
                 loading: 'lazy',
                 decoding: 'async',
-                width: it.width ?? 320,
-                height: it.height ?? 240,
+                width: it.preview?.width ?? it.width ?? 320,
+                height: it.preview?.height ?? it.height ?? 240,
               }),
             ),
           ),
         )
       : null,
+    (message.uploads ?? []).map((it) =>
+      attachment(it, { progress: it.progress, onRemove: act && (() => act('edit')) }),
+    ),
     others.map((it) => attachment(it, { href: it.href ?? `/api/v1/files/${it.id}/content` })),
     (previews ?? []).map((it) => linkPreview(it)),
   ];

@@ -1,0 +1,35 @@
+import { el } from '../dom.js';
+import { keepWidth, widths } from '../look.js';
+import { say } from '../text.js';
+
+const STEP = 10;
+
+/** The edge between the places and the page: dragged, or moved with the arrows; pressed twice it is as it was. */
+export function sidebarEdge() {
+  const node = el('div.sidebar-edge', {
+    role: 'separator',
+    tabindex: '0',
+    aria: { label: say('place.edge'), orientation: 'vertical', valuemin: widths.least, valuemax: widths.most },
+  });
+  const set = (width) => node.setAttribute('aria-valuenow', keepWidth(width));
+  const now = () => Number(node.getAttribute('aria-valuenow'));
+  const isTurned = () => getComputedStyle(node).direction === 'rtl';
+  node.setAttribute('aria-valuenow', keepWidth());
+  node.addEventListener('pointerdown', (event) => {
+    event.preventDefault();
+    node.setPointerCapture(event.pointerId);
+  });
+  node.addEventListener('pointermove', (event) => {
+    if (node.hasPointerCapture(event.pointerId)) set(isTurned() ? innerWidth - event.clientX : event.clientX);
+  });
+  node.addEventListener('dblclick', () => set(widths.usual));
+  node.addEventListener('keydown', (event) => {
+    const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+    const to = { Home: widths.least, End: widths.most }[event.key] ?? (by && now() + (isTurned() ? -by : by));
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    set(to);
+  });
+  return node;
+}

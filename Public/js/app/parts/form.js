@@ -1,0 +1,21 @@
+import { el } from '../dom.js';
+import { sayProblem } from '../text.js';
+import { whileBusy } from './button.js';
+
+/** Fields and the button that saves them: it turns while the network works, and what is wrong stands above the fields. */
+export function savingForm(save, { work, words = sayProblem }, ...content) {
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const submit = (event) => {
+    event.preventDefault();
+    whileBusy(save, async () => {
+      try {
+        await work();
+        fault.hidden = true;
+      } catch (error) {
+        fault.hidden = false;
+        fault.textContent = words(error);
+      }
+    });
+  };
+  return el('form', { on: { submit } }, fault, content, save);
+}

@@ -1,0 +1,36 @@
+// A small picture of a picture, so that lists never load what is large. Made where the picture is chosen: the server opens
+// none.
+
+/** The longest side in pixels, and the most bytes. */
+const longest = 1_280;
+const most = 200_000;
+
+/**
+ * Null where this is no picture, or where nothing can draw one.
+ * @param {Blob} blob @returns {Promise<Blob | null>}
+ */
+export async function previewOf(blob) {
+  const { document, createImageBitmap } = globalThis;
+  if (!blob.type.startsWith('image/') || blob.type === 'image/svg+xml' || !document || !createImageBitmap) return null;
+  let bitmap;
+  try {
+    bitmap = await createImageBitmap(blob);
+  } catch {
+    // It says that it is a picture, and is none: then it is a file like others.
+    return null;
+  }
+  const scale = Math.min(1, longest / Math.max(bitmap.width, bitmap.height));
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [bitmap.width, bitmap.height].map((side) => Math.max(1, Math.round(side * scale)));
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  // Not every browser writes WebP; one that doesn't gives another form.
+  for (const type of ['image/webp', 'image/jpeg']) {
+    for (const quality of [0.8, 0.5]) {
+      /** @type {Blob | null} */
+      const small = await new Promise((resolve) => canvas.toBlob(resolve, type, quality));
+      if (small?.type === type && small.size <= most) return small;
+    }
+  }
+  return null;
+}

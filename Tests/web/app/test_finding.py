@@ -1,0 +1,159 @@
+"""Finding things again, files on their way, and a place as wide as one likes."""
+
+import re
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Finding(Village):
+    def test_search_finds_and_marks_and_leads_there(self):
+        said = self.say("The spade is behind the shed")
+        page = self.signed_in("ada")
+        self.go(page, "/search?q=spade")
+        hit = page.get_by_role("main").locator("a.hit")
+        expect(hit).to_have_count(1)
+        expect(hit.locator("mark")).to_have_text("spade")
+        hit.click()
+        expect(page.locator(f"[data-id='{said['id']}']")).to_be_in_viewport()
+
+    def test_within_a_conversation_one_searches_there(self):
+        self.say("A wheelbarrow in the room")
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {
+            "title": "Wheelbarrows", "text": "A wheelbarrow in a topic"}, self.tokens["grace"])
+        page = self.signed_in("ada")
+        self.go(page, f"/t/{topic['id']}")
+        page.keyboard.press("Control+f")
+        field = page.get_by_role("searchbox", name="Search")
+        expect(field).to_be_focused()
+        field.fill("wheelbarrow")
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(hits).to_have_count(1)
+        expect(hits).to_contain_text("in a topic")
+        within = page.get_by_role("button", name="in Wheelbarrows")
+        expect(within).to_have_attribute("aria-pressed", "true")
+        within.click()
+        expect(hits).to_have_count(2)
+        # Pressed again, it is the browser's own.
+        self.assertTrue(field.evaluate("""field => field.dispatchEvent(
+            new KeyboardEvent("keydown", { key: "f", ctrlKey: true, bubbles: true, cancelable: true }))"""))
+
+    def test_what_is_pinned_stands_in_the_details(self):
+        said = self.say("Gate code: ask Ada")
+        page = self.signed_in("ada")
+        self.room(page)
+        message = page.locator(f"[data-id='{said['id']}']")
+        message.hover()
+        message.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Pin").click()
+        topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Keys", "text": "Who has one?"}, self.tokens["grace"])
+        first = self.call("GET", f"/conversations/{topic['id']}/messages", token=self.tokens["ada"])["data"][0]
+        self.call("PUT", f"/messages/{first['id']}/actions/pin", token=self.tokens["ada"])
+        self.go(page, f"/t/{topic['id']}")
+        page.get_by_role("button", name="Details").click()
+        panel = page.get_by_role("complementary", name="Details")
+        expect(panel.get_by_role("heading", name="Pinned")).to_be_visible()
+        expect(panel.get_by_role("link", name=re.compile("Who has one"))).to_be_visible()
+        self.photograph(page, "details-pinned")
+
+    def test_the_places_are_as_wide_as_one_likes(self):
+        page = self.signed_in("ada")
+        edge = page.get_by_role("separator", name="Width of the places")
+        side = page.locator(".sidebar")
+        self.assertEqual(side.bounding_box()["width"], 264)
+        box = edge.bounding_box()
+        page.mouse.move(box["x"] + 4, 300)
+        page.mouse.down()
+        page.mouse.move(300, 300)
+        page.mouse.up()
+        self.assertEqual(side.bounding_box()["width"], 300)
+        edge.focus()
+        page.keyboard.press("End")
+        self.assertEqual(side.bounding_box()["width"], 340)
+        page.keyboard.press("ArrowRight")
+        self.assertEqual(side.bounding_box()["width"], 340)
+        self.open(page)
+        self.assertEqual(side.bounding_box()["width"], 340)
+        edge.dblclick()
+        self.assertEqual(side.bounding_box()["width"], 264)
+        self.assert_accessible(page, "edge")
+
+
+class Uploading(Village):
+    # Two pieces and a bit.
+    CONTENT = bytes(range(256)) * 36_000
+
+    def attach(self, page, text):
+        page.locator("input[type=file]").set_input_files({"name": "plan.bin", "mimeType": "application/octet-stream", "buffer": self.CONTENT})
+        return self.write(page, text)
+
+    def test_a_file_shows_how_far_it_is_and_can_be_stopped(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        pieces = []
+
+        def hold(route):
+            pieces.append(route.request.headers["upload-offset"])
+            if len(pieces) == 1:
+                route.continue_()
+
+        page.route("**/api/v1/uploads/*", lambda route: hold(route) if route.request.method == "PATCH" else route.continue_())
+        self.attach(page, "The plan of the beds")
+        mine = page.locator(".message.is-mine").filter(has_text="The plan of the beds")
+        expect(mine.get_by_role("progressbar")).to_have_js_property("value", 4 * 1024 * 1024 / len(self.CONTENT))
+        expect(mine.get_by_text("46 %")).to_be_visible()
+        self.photograph(page, "upload")
+        self.assert_accessible(page, "upload")
+        mine.get_by_role("button", name="Remove plan.bin").click()
+        expect(mine).to_have_count(0)
+        expect(page.get_by_role("textbox", name="Write a message")).to_have_value("The plan of the beds")
+        page.get_by_role("textbox", name="Write a message").fill("")
+
+    def test_a_picture_stands_in_the_text_as_its_preview(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        drawn = page.evaluate("""async () => {
+            const canvas = new OffscreenCanvas(2000, 1000);
+            const context = canvas.getContext("2d");
+            for (let x = 0; x < 2000; x += 10) {
+                context.fillStyle = `hsl(${x / 6} 60% 50%)`;
+                context.fillRect(x, 0, 10, 1000);
+            }
+            const blob = await canvas.convertToBlob({ type: "image/png" });
+            return [...new Uint8Array(await blob.arrayBuffer())];
+        }""")
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.locator("input[type=file]").set_input_files({"name": "beds.png", "mimeType": "image/png", "buffer": bytes(drawn)})
+        self.write(page, "The beds from above")
+        mine = page.locator(".message.is-mine").filter(has_text="The beds from above")
+        picture = mine.get_by_role("img", name="beds.png")
+        expect(picture).to_be_visible()
+        page.wait_for_function("() => document.querySelector('.picture img')?.complete")
+        self.assertEqual(picture.evaluate("it => [it.naturalWidth, it.naturalHeight]"), [1280, 640])
+        self.assertEqual([it for it in asked if it.endswith("/content")], [])
+        self.photograph(page, "picture")
+        picture.click()
+        expect(page.get_by_role("dialog").get_by_role("img", name="beds.png")).to_be_visible()
+        self.assert_accessible(page, "viewer")
+
+    def test_a_large_file_arrives_as_it_was(self):
+        page = self.signed_in("ada")
+        self.room(page)
+        # One piece is refused on the way, and sent again.
+        lost = []
+
+        def lose(route):
+            if route.request.method == "PATCH" and route.request.headers["upload-offset"] != "0" and not lost:
+                lost.append(True)
+                return route.abort()
+            return route.continue_()
+
+        page.route("**/api/v1/uploads/*", lose)
+        sent = self.attach(page, "The plan again")
+        expect(sent.locator(".state")).to_have_attribute("title", "Stored", timeout=30_000)
+        self.assertEqual(lost, [True])
+        file = page.locator(".message.is-mine").filter(has_text="The plan again").get_by_role("link", name="plan.bin")
+        expect(file).to_be_visible()
+        got = page.request.get(self.origin + file.get_attribute("href"))
+        self.assertEqual(got.body(), self.CONTENT)
