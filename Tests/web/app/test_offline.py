@@ -1,0 +1,145 @@
+"""Without a network, and across versions: the app starts from what the device holds, reads, searches and writes, and what
+was written leaves once and in order; a newer version is offered, and nobody is in the middle of two."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from browsing import RATES, TOP
+from playwright.sync_api import expect
+from servers import Server
+from serving import parley
+from test_flows import Village
+
+# The worker has all of a version, and serves it from now on.
+IS_KEPT = """async () => {
+  const held = await (await caches.open("state")).match("/state");
+  return !!navigator.serviceWorker?.controller && !!held && !!(await held.json()).now;
+}"""
+
+
+class Kept(Village):
+    def kept(self, name="ada", size="desktop"):
+        """Somebody whose device holds the app."""
+        page = self.signed_in(name, size, service_workers="allow")
+        page.wait_for_function(IS_KEPT)
+        return page
+
+    def texts(self, conversation=None):
+        conversation = conversation or self.garden["room_id"]
+        found, after = [], None
+        while True:
+            more = f"&after={after}" if after else ""
+            page = self.call("GET", f"/conversations/{conversation}/messages?order=asc&limit=200{more}", token=self.tokens["ada"])
+            found += [it.get("text") for it in page["data"]]
+            if not page["more"]:
+                return found
+            after = page["data"][-1]["id"]
+
+
+class Offline(Kept):
+    def test_it_starts_reads_searches_and_writes_and_what_was_written_leaves_once(self):
+        for number in range(60):
+            self.say(f"Seed {number}")
+        self.say("Carrots want sand")
+        page = self.kept()
+        self.room(page)
+        expect(page.get_by_text("Carrots want sand")).to_be_visible()
+        context = page.context
+        context.set_offline(True)
+        page.close()
+
+        page = self.page(context)
+        self.open(page, f"/f/{self.garden['id']}/room")
+        expect(page.get_by_text("Carrots want sand")).to_be_visible()
+        expect(page.get_by_text("Offline. You can read and write.")).to_be_visible()
+        self.write(page, "On the train, one")
+        self.write(page, "On the train, two")
+        expect(page.get_by_text("2 messages wait")).to_be_visible()
+        self.photograph(page, "offline")
+        self.assert_accessible(page, "offline")
+        self.go(page, "/search?q=carrots")
+        expect(page.get_by_role("main").get_by_text("Carrots want sand").first).to_be_visible()
+        for address in ("/", "/forums", "/messages", "/you"):
+            self.go(page, address)
+            expect(page.get_by_text("This is not here")).to_have_count(0)
+        page.close()
+
+        # Written, closed, opened again: still there, still in order.
+        page = self.page(context)
+        self.open(page, f"/f/{self.garden['id']}/room")
+        self.write(page, "On the train, three")
+        expect(page.locator(".message.is-mine .bubble")).to_have_count(3)
+        context.set_offline(False)
+        for text in ("one", "two", "three"):
+            sent = page.locator(".message.is-mine").filter(has_text=f"On the train, {text}")
+            expect(sent.locator(".state")).to_have_attribute("title", "Stored", timeout=30_000)
+        mine = [it for it in self.texts() if it and it.startswith("On the train")]
+        self.assertEqual(mine, ["On the train, one", "On the train, two", "On the train, three"])
+
+    def test_five_hundred_wait_and_leave_in_order(self):
+        topic = self.call("POST", "/conversations", {"kind": "group", "title": "Many", "participants": ["@lin"]}, self.tokens["ada"])
+        page = self.signed_in("ada")
+        self.go(page, f"/c/{topic['id']}")
+        page.context.set_offline(True)
+        field = page.get_by_role("textbox", name="Write a message")
+        field.evaluate("""field => {
+            for (let number = 0; number < 500; number++) {
+                field.value = `Queued ${number}`;
+                field.dispatchEvent(new Event("input", { bubbles: true }));
+                field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+            }
+        }""")
+        expect(page.get_by_text("500 messages wait")).to_be_visible(timeout=60_000)
+        self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
+        page.context.set_offline(False)
+        expect(page.get_by_text("messages wait")).to_have_count(0, timeout=60_000)
+        last = page.locator(".message.is-mine").filter(has_text="Queued 499")
+        expect(last.locator(".state")).to_have_attribute("title", "Stored", timeout=60_000)
+        self.assertEqual([it for it in self.texts(topic["id"]) if it], [f"Queued {number}" for number in range(500)])
+
+
+class Upgrade(Kept):
+    """The daemon is started anew with another app, as after an upgrade and after going back."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.share = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="parley-share-")))
+        shutil.copytree(TOP / "Public", cls.share / "Public")
+        shutil.copytree(TOP / "Migrations", cls.share / "Migrations")
+        cls.options = ("--share", cls.share)
+        super().setUpClass()
+
+    def restart(self, version):
+        shutil.copy(TOP / "Public" / "js" / "app" / "main.js", self.share / "Public" / "js" / "app")
+        if version != "first":
+            with open(self.share / "Public" / "js" / "app" / "main.js", "a") as file:
+                file.write(f"document.documentElement.dataset.version = {json.dumps(version)};\n")
+        self.server.stop()
+        type(self).server = self.enterClassContext(Server(
+            "clients-Upgrade", *parley(self.folder, *RATES, *self.options, listen=f"127.0.0.1:{self.server.port}")))
+
+    def test_an_old_tab_goes_on_and_is_offered_what_is_new(self):
+        page = self.kept()
+        other = self.page(page.context)
+        self.open(other)
+        self.room(page)
+        for version in ("second", "first"):
+            with self.subTest(version=version):
+                self.restart(version)
+                # The old one still works, also where it had not been yet.
+                self.write(page, f"Over to the {version}")
+                mine = page.locator(".message.is-mine").filter(has_text=f"Over to the {version}")
+                expect(mine.locator(".state")).to_have_attribute("title", "Stored", timeout=30_000)
+                self.go(page, "/you/profile")
+                expect(page.get_by_label("What people call you")).to_be_visible()
+                self.room(page)
+                field = page.get_by_role("textbox", name="Write a message")
+                expect(page.get_by_text("A new version is ready")).to_be_visible(timeout=30_000)
+                field.fill("Half a thought")
+                page.get_by_role("button", name="Reload").click()
+                page.wait_for_function("wanted => (document.documentElement.dataset.version ?? 'first') === wanted", arg=version)
+                expect(page.get_by_role("textbox", name="Write a message")).to_have_value("Half a thought")
+                page.get_by_role("textbox", name="Write a message").fill("")
+        self.assertEqual([it for it in self.texts() if it], ["Over to the second", "Over to the first"])
