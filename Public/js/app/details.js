@@ -38,7 +38,7 @@ export function details(shell, conversation, forum) {
       value: conversation.level ?? 'mentions',
       on: (value) =>
         place.call('PUT', `/conversations/${conversation.id}/level`, { body: { level: value } }).then(
-          () => place.loadConversations(),
+          () => {},
           (error) => toast(sayProblem(error)),
         ),
     },
@@ -97,10 +97,7 @@ function groupActions(shell, conversation) {
   const leave = async () => {
     if (!(await confirm(say('talk.leaveTitle'), say('talk.leaveSentence'), say('talk.leave')))) return;
     await place.call('DELETE', `/conversations/${conversation.id}/participants/me`).then(
-      async () => {
-        await place.loadConversations();
-        shell.go('/messages', { replace: true });
-      },
+      () => shell.go('/messages', { replace: true }),
       (error) => toast(sayProblem(error)),
     );
   };

@@ -1,13 +1,13 @@
 // What the app knows of the place it is in: who I am, the forums, my conversations, people; and how to ask for more.
 // Pages read it and listen: "me", "forums", "conversations", "people", "files", "inbox", "typing", "state", "out".
 //
-// Someone who is in has all of it from the client library, which holds it on the disk and follows the server. Where the
-// server can't be followed, the same is asked for now and then; a visitor asks for each thing when it is looked at.
+// Someone who is in has all of it from the client library, which holds it on the disk and follows the server; a visitor asks
+// for each thing when it is looked at.
 
 import { Client } from '../parley/client.js';
+import { Problem } from '../parley/problem.js';
 import { VisitorStream } from './visitorstream.js';
 
-const AGAIN = 4_000;
 const TYPING_LASTS = 6_000;
 const ACCOUNT = 'account';
 /** What a server's `min_client` is compared with. */
@@ -80,8 +80,7 @@ export class Place extends EventTarget {
     this.me = me;
     localStorage.setItem(ACCOUNT, me.id);
     this.people.set(me.id, me);
-    if (await this.#hold(me.id)) return;
-    await this.#withoutFollowing();
+    if (!(await this.#hold(me.id))) throw this.parley.state.reason ?? new Problem({ code: 'network' });
   }
 
   // MARK: Held and followed
@@ -195,32 +194,7 @@ export class Place extends EventTarget {
     tell();
   }
 
-  // MARK: Asked for now and then
-
-  async #withoutFollowing() {
-    this.server ??= await this.call('GET', '/server');
-    await Promise.all([this.loadForums(), this.loadConversations()]);
-    this.setState('online');
-    this.say('me');
-    this.#again();
-  }
-
-  #again() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
-      if (!this.me || this.isFollowed) return;
-      try {
-        if (!document.hidden) {
-          await this.loadConversations();
-          for (const stream of this.streams.values()) await stream.refresh?.();
-        }
-        this.setState('online');
-      } catch (error) {
-        if (error.code === 'network') this.setState('offline');
-      }
-      this.#again();
-    }, AGAIN);
-  }
+  // MARK: What pages hear
 
   say(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
@@ -234,7 +208,6 @@ export class Place extends EventTarget {
 
   #out() {
     this.me = null;
-    clearTimeout(this.timer);
     localStorage.clear();
     this.say('out');
   }
@@ -275,16 +248,6 @@ export class Place extends EventTarget {
       sections.get(title).push(it);
     }
     return [...sections].map(([title, forums]) => ({ title, forums }));
-  }
-
-  async loadConversations() {
-    if (this.isFollowed) return;
-    const page = await this.call('GET', '/conversations', { query: { limit: 200 } });
-    const key = (all) =>
-      JSON.stringify([...all].map((it) => [it.id, it.unread_count, it.last_seq, it.title, it.request]));
-    const before = key(this.conversations.values());
-    this.conversations = new Map(page.data.map((it) => [it.id, it]));
-    if (before !== key(page.data)) this.say('conversations');
   }
 
   async conversation(id) {
@@ -401,14 +364,9 @@ export class Place extends EventTarget {
   }
 
   async markRead(conversation, message) {
-    if (this.isFollowed && this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq) {
+    if (this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq)
       return this.parley.markRead({ ...message, conversation_id: conversation.id });
-    }
-    const mark = await this.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
-    const known = this.conversations.get(conversation.id);
-    if (!known || this.isFollowed) return undefined;
-    Object.assign(known, { read_up_to: mark.read_up_to, unread_count: mark.unread_count });
-    return this.say('conversations');
+    return this.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
   }
 
   /** How many things wait to be sent. */

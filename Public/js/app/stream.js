@@ -79,13 +79,6 @@ export class Stream extends EventTarget {
     }
   }
 
-  /** Where nothing tells of what is new, it is asked for. */
-  async refresh() {
-    if (this.place.isFollowed || !this.isLoaded || !this.window.isAtNewest) return;
-    await this.window.latest();
-    if (this.window.problem) throw this.window.problem;
-  }
-
   #take(window) {
     const me = this.place.me?.id;
     const waiting = window.items.filter((it) => it.state === 'pending');

@@ -408,7 +408,7 @@ function begin(shell) {
         });
         room ??= forum;
       }
-      await Promise.all([place.loadForums(), place.loadConversations()]);
+      await place.loadForums();
       shell.entered();
       shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });
     },

@@ -149,7 +149,6 @@ function newTopic(shell, forum) {
         const topic = await place.call('POST', `/forums/${forum.id}/conversations`, {
           body: { title: title.input.value.trim(), text: draft.text, client_id: clientID },
         });
-        await place.loadConversations();
         return shell.go(topicAddress(topic), { replace: true });
       } catch (error) {
         fault.hidden = false;

@@ -81,7 +81,7 @@ export async function about(shell, forum) {
         hint: say('level.hint'),
         on: (value) =>
           place.call('PUT', `/forums/${forum.id}/level`, { body: { level: value } }).then(
-            () => place.loadConversations(),
+            () => {},
             (error) => toast(sayProblem(error)),
           ),
       },

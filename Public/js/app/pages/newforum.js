@@ -113,7 +113,6 @@ function form(shell, forum) {
           ? await place.call('PATCH', `/forums/${forum.id}`, { body: { ...body, if_revision: forum.revision } })
           : await place.call('POST', '/forums', { body: { ...body, client_id: clientID } });
         place.keepForum(kept);
-        await place.loadConversations();
         shell.go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
         fault.hidden = false;

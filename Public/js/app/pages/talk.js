@@ -220,7 +220,6 @@ function requestBanner(shell, conversation) {
             try {
               const kept = await place.call(method, `/conversations/${conversation.id}/request`);
               if (kept) place.keepConversation(kept);
-              else await place.loadConversations();
               shell.go(kept ? location.pathname : '/messages', { replace: true });
             } catch (error) {
               toast(sayProblem(error));
