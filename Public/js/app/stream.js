@@ -4,6 +4,9 @@ import { sayProblem } from './text.js';
 
 /** Of what waits to be sent the last ones show; the line about the network says how many there are. */
 const MOST_WAITING = 100;
+/** While more than this leave one by one, not each of them is drawn. */
+const FEW = 20;
+const PAUSE = 50;
 
 export class Stream extends EventTarget {
   constructor(place, conversation) {
@@ -21,6 +24,7 @@ export class Stream extends EventTarget {
 
   close() {
     this.place.removeEventListener('progress', this.onProgress);
+    clearTimeout(this.later);
     this.window.close();
   }
 
@@ -80,8 +84,17 @@ export class Stream extends EventTarget {
   }
 
   #take(window) {
-    const me = this.place.me?.id;
     const waiting = window.items.filter((it) => it.state === 'pending');
+    if (waiting.length <= FEW) return this.#show(window, waiting);
+    this.later ??= setTimeout(() => {
+      this.later = null;
+      this.#show(window, window.items.filter((it) => it.state === 'pending'));
+    }, PAUSE);
+    return undefined;
+  }
+
+  #show(window, waiting) {
+    const me = this.place.me?.id;
     const hidden = new Set(waiting.slice(0, Math.max(0, waiting.length - MOST_WAITING)));
     this.shown = window.items
       .filter((it) => !it.isMuted && !hidden.has(it))
