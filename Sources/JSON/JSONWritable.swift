@@ -8,7 +8,7 @@ extension String: JSONWritable {
 }
 
 extension Bool: JSONWritable {
-  @inlinable public func write(to json: inout JSONWriter) { json.token(self ? "true" : "false") }
+  @inlinable public func write(to json: inout JSONWriter) { json.token(self ? JSONToken.yes : JSONToken.no) }
 }
 
 extension Int: JSONWritable {

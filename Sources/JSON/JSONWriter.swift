@@ -29,7 +29,7 @@ public struct JSONWriter: Sendable {
 
   @inlinable public mutating func value(_ value: some JSONWritable) { value.write(to: &self) }
 
-  @inlinable public mutating func null() { token("null") }
+  @inlinable public mutating func null() { token(JSONToken.null) }
 
   @inlinable public mutating func object<Failure>(
     _ members: (inout JSONWriter) throws(Failure) -> Void
@@ -50,6 +50,11 @@ public struct JSONWriter: Sendable {
 
 extension JSONWriter {
   @inlinable public mutating func field(_ name: String, _ value: some JSONWritable) {
+    key(name)
+    value.write(to: &self)
+  }
+
+  @inlinable public mutating func field(_ name: JSONName, _ value: some JSONWritable) {
     key(name)
     value.write(to: &self)
   }
@@ -91,6 +96,12 @@ extension JSONWriter {
     needsComma = false
   }
 
+  @usableFromInline mutating func key(_ name: JSONName) {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(contentsOf: name.bytes)
+    needsComma = false
+  }
+
   @usableFromInline mutating func string(_ text: String) {
     quoted(text, after: needsComma, isKey: false)
     needsComma = true
@@ -102,6 +113,11 @@ extension JSONWriter {
     bytes.append(contentsOf: text.utf8)
   }
 
+  @usableFromInline mutating func token(_ bytes: [UInt8]) {
+    comma()
+    self.bytes.append(contentsOf: bytes)
+  }
+
   @usableFromInline mutating func raw(_ value: ArraySlice<UInt8>) {
     comma()
     bytes.append(contentsOf: value)
@@ -109,16 +125,26 @@ extension JSONWriter {
 
   @usableFromInline mutating func integer(_ magnitude: UInt64, isNegative: Bool) {
     comma()
-    if isNegative { bytes.append(UInt8(ascii: "-")) }
-    var power: UInt64 = 1
-    var rest = magnitude / 10
-    while rest > 0 {
-      power *= 10
-      rest /= 10
+    bytes.append(addingCapacity: Self.mostDigits + 1) { output in
+      if isNegative { output.append(UInt8(ascii: "-")) }
+      Self.write(magnitude, to: &output)
     }
-    rest = magnitude
+  }
+
+  /// A whole number as a text, as ids are written.
+  public mutating func quoted(_ number: UInt) {
+    plain(Self.mostDigits) { output in Self.write(UInt64(number), to: &output) }
+  }
+
+  private static let mostDigits = 20
+
+  @inline(__always)
+  private static func write(_ number: UInt64, to output: inout OutputSpan<UInt8>) {
+    var power: UInt64 = 1
+    while number / power >= 10 { power *= 10 }
+    var rest = number
     while power > 0 {
-      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / power))
+      output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / power))
       rest %= power
       power /= 10
     }

@@ -18,7 +18,9 @@ extension ID: CustomStringConvertible {
 }
 
 extension ID: JSONWritable {
-  public func write(to json: inout JSONWriter) { json.value(String(number)) }
+  public func write(to json: inout JSONWriter) {
+    if number >= 0 { json.quoted(UInt(number)) } else { json.value(String(number)) }
+  }
 }
 
 extension ID: JSONReadable {

@@ -9,50 +9,74 @@ extension Message: JSONWritable {
     json.object { json in writeFields(to: &json) }
   }
 
+  /// Of the fields that every message has: nothing is written as often.
+  fileprivate enum Name {
+    static let id = JSONName("id")
+    static let conversation = JSONName("conversation_id")
+    static let author = JSONName("author_id")
+    static let clientID = JSONName("client_id")
+    static let seq = JSONName("seq")
+    static let previous = JSONName("previous_message")
+    static let text = JSONName("text")
+    static let entities = JSONName("entities")
+    static let annotations = JSONName("annotations")
+    static let attachments = JSONName("attachments")
+    static let replyTo = JSONName("reply_to")
+    static let isMachineOnly = JSONName("machine_only")
+    static let createdAt = JSONName("created_at")
+    static let sentAt = JSONName("sent_at")
+    static let editedAt = JSONName("edited_at")
+    static let revision = JSONName("revision")
+    static let deleted = JSONName("deleted")
+    static let actions = JSONName("actions")
+    static let emptyObject = JSONRaw(trusted: Array("{}".utf8))
+    static let emptyArray = JSONRaw(trusted: Array("[]".utf8))
+  }
+
   /// - Parameter mine: which marks are the viewer's own; nil where there is no viewer.
   func writeFields(to json: inout JSONWriter, mine: Set<String>? = nil, showsAnnotations: Bool = true) {
-    json.field("id", id)
-    json.field("conversation_id", conversation)
-    json.field("author_id", author)
-    json.field("client_id", clientID)
+    // Taken out once: each time copies it.
+    let content = self.content
+    json.field(Name.id, id)
+    json.field(Name.conversation, conversation)
+    json.field(Name.author, author)
+    json.field(Name.clientID, clientID)
     if kind != .message { json.field("kind", kind.rawValue) }
-    json.field("seq", seq)
-    json.field("previous_message", previous)
-    if case .live(let content) = state { content.writeSaid(to: &json, showsAnnotations: showsAnnotations) }
-    json.field("reply_to", replyTo)
-    json.field("machine_only", isMachineOnly)
-    json.field("created_at", Timestamp(createdAt))
-    if case .live(let content) = state { content.writeTimes(to: &json) }
-    json.field("revision", revision)
+    json.field(Name.seq, seq)
+    json.field(Name.previous, previous)
+    content?.writeSaid(to: &json, showsAnnotations: showsAnnotations)
+    json.field(Name.replyTo, replyTo)
+    json.field(Name.isMachineOnly, isMachineOnly)
+    json.field(Name.createdAt, Timestamp(createdAt))
+    content?.writeTimes(to: &json)
+    json.field(Name.revision, revision)
     if let movedFrom { json.field("moved_from", movedFrom) }
-    switch state {
-    case .live(let content):
-      json.field("deleted", false)
-      content.writeActions(to: &json, mine: mine)
-    case .deleted(let tombstone):
-      json.field("deleted", true)
-      tombstone.write(to: &json)
-    }
+    json.field(Name.deleted, content == nil)
+    content?.writeActions(to: &json, mine: mine)
+    tombstone?.write(to: &json)
   }
 }
 
 extension Message.Content {
+  fileprivate typealias Name = Message.Name
+
   fileprivate func writeSaid(to json: inout JSONWriter, showsAnnotations: Bool) {
-    json.field("text", text)
-    if let entities { json.field("entities", entities) } else { json.object("entities") { _ in } }
-    if showsAnnotations {
-      if let annotations { json.field("annotations", annotations) } else { json.array("annotations") { _ in } }
-    }
-    json.field("attachments", attachments)
+    json.field(Name.text, text)
+    json.field(Name.entities, entities ?? Name.emptyObject)
+    if showsAnnotations { json.field(Name.annotations, annotations ?? Name.emptyArray) }
+    json.field(Name.attachments, attachments)
   }
 
   fileprivate func writeTimes(to json: inout JSONWriter) {
-    json.field("sent_at", sentAt.map { Timestamp($0) })
-    json.field("edited_at", edit.map { Timestamp($0.at) })
+    json.field(Name.sentAt, sentAt.map { Timestamp($0) })
+    json.field(Name.editedAt, edit.map { Timestamp($0.at) })
     if let edit { json.field("edited_by", edit.by) }
   }
 
   fileprivate func writeActions(to json: inout JSONWriter, mine: Set<String>?) {
+    guard !actions.isEmpty || mine?.contains("star") == true else {
+      return json.field(Name.actions, Name.emptyObject)
+    }
     json.object("actions") { json in
       for action in actions {
         json.object(action.type) { json in

@@ -2,6 +2,26 @@ import JSON
 import Testing
 
 @Suite struct WriterTests {
+  @Test func `a name made once is written as any other`() {
+    let (plain, odd) = (JSONName("id"), JSONName("a \"b\"\n"))
+    let text = written { json in
+      json.object { json in
+        json.field(plain, 1)
+        json.field(odd, [true])
+        json.object("more") { json in json.field(plain, String?.none) }
+        json.field("last", false)
+      }
+    }
+    #expect(text == #"{"id":1,"a \"b\"\n":[true],"more":{"id":null},"last":false}"#)
+  }
+
+  @Test(arguments: [0, 1, 9, 10, 99, 100, 9_007_199_254_740_991, UInt.max])
+  func `a number stands in quotes where it is a name`(_ number: UInt) {
+    #expect(
+      written { json in json.array { json in for _ in 1...2 { json.quoted(number) } } }
+        == "[\"\(number)\",\"\(number)\"]")
+  }
+
   @Test func `commas, colons and brackets stand where they must`() {
     let text = written { json in
       json.object { json in
