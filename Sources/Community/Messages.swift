@@ -60,17 +60,21 @@ extension ReadTransaction {
   }
 
   /// Adds what depends on who looks.
-  func seen(_ messages: [Message], by caller: Caller, _ bounds: Bounds) throws(Refusal) -> [SeenMessage] {
+  /// - Parameter marked: those with marks, where that is known.
+  func seen(
+    _ messages: [Message], marked: [ID<Message>]? = nil, by caller: Caller, _ bounds: Bounds
+  ) throws(Refusal) -> [SeenMessage] {
     guard let viewer = caller.account else { return messages.map { SeenMessage($0) } }
-    let live = messages.filter { $0.tombstone == nil }
-    let mine = try actions(of: viewer, on: live.map(\.id))
+    let live = messages.indices.filter { messages[$0].isLive }
+    let mine = try actions(of: viewer, on: marked ?? live.map { messages[$0].id })
     var reading: [ID<Conversation>: [ReadingParticipant]?] = [:]
-    for message in live where message.author == viewer && reading[message.conversation] == nil {
-      reading[message.conversation] = .some(
-        try readingParticipants(of: message.conversation, most: bounds.receiptPeople))
+    for place in live where messages[place].author == viewer {
+      let conversation = messages[place].conversation
+      guard reading[conversation] == nil else { continue }
+      reading[conversation] = .some(try readingParticipants(of: conversation, most: bounds.receiptPeople))
     }
     return messages.map { message in
-      guard message.tombstone == nil else { return SeenMessage(message) }
+      guard message.isLive else { return SeenMessage(message) }
       var seen = SeenMessage(message, mine: mine[message.id] ?? [])
       guard message.author == viewer else { return seen }
       let people = reading[message.conversation] ?? nil
@@ -148,7 +152,7 @@ extension CommunityView {
       query.includesMachineOnly = request.includesMachineOnly
       query.viewer = request.includesMuted ? nil : caller.account
       let page = try tx.messages(query)
-      return (page, try tx.seen(page.messages, by: caller, community.bounds))
+      return (page, try tx.seen(page.messages, marked: page.marked, by: caller, community.bounds))
     }
     return SeenPage(
       messages: await seen.shown(request.show), page: page, cursor: community.cursor(at: page.lastEvent))

@@ -129,6 +129,13 @@ public struct Message: Sendable, Hashable {
 }
 
 extension Message {
+  public var isLive: Bool {
+    switch state {
+    case .live: true
+    case .deleted: false
+    }
+  }
+
   /// Nil for a tombstone.
   public var content: Content? {
     switch state {

@@ -55,6 +55,8 @@ public struct MessagePage: Sendable, Hashable {
   /// What was left out between the messages of the page, and at its ends as far as the window goes when there is no
   /// more. In the order of the conversation.
   public var skipped: [Skipped]
+  /// Those of the messages on which somebody has set a mark, of whatever kind.
+  public var marked: [ID<Message>]
   /// The conversation's last, whatever the filters.
   public var latestSeq: Int
   /// The event that was the log's last when the page was read: what comes later is not in the page.
@@ -62,13 +64,14 @@ public struct MessagePage: Sendable, Hashable {
 
   public init(
     messages: [Message], hasMore: Bool, nextOlder: ID<Message>?, nextNewer: ID<Message>?, skipped: [Skipped],
-    latestSeq: Int, lastEvent: Int
+    marked: [ID<Message>], latestSeq: Int, lastEvent: Int
   ) {
     self.messages = messages
     self.hasMore = hasMore
     self.nextOlder = nextOlder
     self.nextNewer = nextNewer
     self.skipped = skipped
+    self.marked = marked
     self.latestSeq = latestSeq
     self.lastEvent = lastEvent
   }

@@ -11,6 +11,7 @@ extension Message {
     machine_only, created_at, sent_at, edited_at, edited_by, revision, deletion, deleted_at, deleted_by, reason,
     moved_from, moved_to
     """
+  static let columnCount = 23
 
   /// Without attachments and actions.
   init(_ row: borrowing Row) throws(SQLiteError) {
@@ -80,24 +81,29 @@ extension ReadTransaction {
 
   /// Adds the attachments and the counts of public actions.
   func complete(_ messages: inout [Message]) throws(Refusal) {
-    let ids = messages.filter { $0.tombstone == nil }.map(\.id.number)
-    guard !ids.isEmpty else { return }
+    let live = messages.indices.filter { messages[$0].isLive }.map { messages[$0].id.number }
+    try complete(&messages, filesOf: live, marksOf: live)
+  }
+
+  /// The same where it is known which messages have them.
+  func complete(_ messages: inout [Message], filesOf attached: [Int], marksOf marked: [Int]) throws(Refusal) {
     var attachments: [Int: [ID<File>]] = [:]
     var actions: [Int: [Message.ActionCount]] = [:]
     try run { connection in
-      try Self.attachmentsByMessage.each(ids, connection) { row in
+      try Self.attachmentsByMessage.each(attached, connection) { row in
         attachments[try row.int(0), default: []].append(ID(try row.int(1)))
       }
-      try Self.actionsByMessage.each(ids, connection) { row in
+      try Self.actionsByMessage.each(marked, connection) { row in
         actions[try row.int(0), default: []].append(
           Message.ActionCount(type: try row.text(1), count: try row.int(2)))
       }
     }
     guard !attachments.isEmpty || !actions.isEmpty else { return }
     for place in messages.indices {
-      guard var content = messages[place].content else { continue }
-      content.attachments = attachments[messages[place].id.number] ?? []
-      content.actions = actions[messages[place].id.number] ?? []
+      let id = messages[place].id.number
+      guard attachments[id] != nil || actions[id] != nil, var content = messages[place].content else { continue }
+      content.attachments = attachments[id] ?? []
+      content.actions = actions[id] ?? []
       messages[place].state = .live(content)
     }
   }

@@ -12,12 +12,29 @@ extension ReadTransaction {
       throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
     }
     guard let latest = try lastSeq(of: query.conversation) else { throw .notFound }
+    var query = query
+    // Nearly nobody mutes anyone, and then no message has to be looked at for it.
+    if let viewer = query.viewer, try !hidesAnyone(viewer) { query.viewer = nil }
     var slice = try slice(query, latest: latest)
-    try complete(&slice.messages)
+    try complete(&slice.messages, filesOf: slice.attached, marksOf: slice.marked)
+    let skipped = try skipped(slice, query)
+    if query.order == .descending { slice.messages.reverse() }
     return MessagePage(
-      messages: query.order == .ascending ? slice.messages : slice.messages.reversed(), hasMore: slice.hasMore,
-      nextOlder: slice.older?.id, nextNewer: slice.newer?.id, skipped: try skipped(slice, query), latestSeq: latest,
-      lastEvent: try lastEvent())
+      messages: slice.messages, hasMore: slice.hasMore, nextOlder: slice.older?.id, nextNewer: slice.newer?.id,
+      skipped: skipped, marked: slice.marked.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
+  }
+
+  private func hidesAnyone(_ viewer: ID<Account>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select 1
+        from relation
+        where user_id = $1 and kind in ('mute', 'block')
+        limit 1
+        """, viewer.number
+      ) { _ in true } ?? false
+    }
   }
 
   func lastSeq(of conversation: ID<Conversation>) throws(Refusal) -> Int? {
@@ -88,7 +105,8 @@ extension ReadTransaction {
   ) throws(Refusal) -> Slice {
     let visible = window.clamped(to: query.fromSeq..<Int.max)
     var slice = Slice(window: window)
-    slice.messages = try messages(query, visible, fromOldest ? .ascending : .descending, limit: query.limit)
+    slice.messages = try messages(
+      query, visible, fromOldest ? .ascending : .descending, limit: query.limit, of: &slice)
     if !fromOldest { slice.messages.reverse() }
     let gap = fromOldest ? window.lowerBound : window.upperBound
     try findNeighbours(of: &slice, query, orAt: gap)
@@ -101,11 +119,12 @@ extension ReadTransaction {
   private func slice(_ query: MessageQuery, _ window: Range<Int>, around seq: Int) throws(Refusal) -> Slice {
     let limit = query.limit
     var slice = Slice(window: window)
-    var newer = try messages(query, seq + 1..<window.upperBound, .ascending, limit: limit / 2)
-    let older = try messages(query, query.fromSeq..<seq + 1, .descending, limit: limit - newer.count)
+    var newer = try messages(query, seq + 1..<window.upperBound, .ascending, limit: limit / 2, of: &slice)
+    let older = try messages(query, query.fromSeq..<seq + 1, .descending, limit: limit - newer.count, of: &slice)
     if newer.count == limit / 2, older.count + newer.count < limit {
       let next = (newer.last?.seq ?? seq) + 1
-      newer += try messages(query, next..<window.upperBound, .ascending, limit: limit - older.count - newer.count)
+      newer += try messages(
+        query, next..<window.upperBound, .ascending, limit: limit - older.count - newer.count, of: &slice)
     }
     slice.messages = older.reversed() + newer
     try findNeighbours(of: &slice, query, orAt: seq)
@@ -123,47 +142,74 @@ extension ReadTransaction {
 
   // MARK: Queries
 
+  /// Notes in the slice which of them have files and marks: few do, and only those are asked for them.
   private func messages(
-    _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int
+    _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int, of slice: inout Slice
   ) throws(Refusal) -> [Message] {
     if seqs.isEmpty || limit == 0 { return [] }
     var messages: [Message] = []
     messages.reserveCapacity(limit)
-    try run { connection in
-      try connection.each(
-        Self.filtered(Message.columns, query, order), query.conversation.number, seqs.lowerBound, seqs.upperBound,
-        query.viewer?.number, limit
-      ) { row in messages.append(try Message(row)) }
+    var (attached, marked): ([Int], [Int]) = ([], [])
+    try each(Self.columns, query, seqs, order, limit: limit) { row in
+      messages.append(try Message(row))
+      if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
+      if try row.bool(Message.columnCount + 1) { marked.append(try row.int(0)) }
     }
+    slice.attached += attached
+    slice.marked += marked
     return messages
   }
+
+  private static let columns = """
+    \(Message.columns),
+    exists (select 1 from attachment where message_id = message.id),
+    exists (select 1 from action where message_id = message.id)
+    """
 
   private func neighbour(
     _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order
   ) throws(Refusal) -> Slice.Neighbour? {
     if seqs.isEmpty { return nil }
-    return try run { connection in
-      try connection.first(
-        Self.filtered("id, seq", query, order), query.conversation.number, seqs.lowerBound, seqs.upperBound,
-        query.viewer?.number, 1
-      ) { row in Slice.Neighbour(id: ID(try row.int(0)), seq: try row.int(1)) }
+    var found: Slice.Neighbour?
+    try each("id, seq", query, seqs, order, limit: 1) { row in
+      found = Slice.Neighbour(id: ID(try row.int(0)), seq: try row.int(1))
+    }
+    return found
+  }
+
+  private func each(
+    _ columns: String, _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int,
+    _ read: (borrowing Row) throws -> Void
+  ) throws(Refusal) {
+    try run { connection in
+      let statement = try connection.prepare(Self.filtered(columns, query, order))
+      if let viewer = query.viewer {
+        try statement.bind(query.conversation.number, seqs.lowerBound, seqs.upperBound, viewer.number, limit)
+      } else {
+        try statement.bind(query.conversation.number, seqs.lowerBound, seqs.upperBound, limit)
+      }
+      while try statement.step() { try read(statement.row) }
     }
   }
 
-  /// The two filters stand in the text, because with both of them the text fits an index that has nothing else.
+  /// The filters stand in the text, so that what is not asked for costs nothing, and because with two of them the text
+  /// fits an index that has nothing else.
   private static func filtered(_ columns: String, _ query: MessageQuery, _ order: MessageQuery.Order) -> SQL {
     SQL(
       """
       select \(columns)
       from message
       where conversation_id = $1 and seq >= $2 and seq < $3
-      and author_id not in (select other_id from relation where user_id = $4 and kind in ('mute', 'block'))
+      \(query.viewer == nil ? "" : hidden)
       \(query.includesDeleted ? "" : "and deletion is null")
       \(query.includesMachineOnly ? "" : "and machine_only = 0")
       order by seq \(order.rawValue)
-      limit $5
+      limit \(query.viewer == nil ? "$4" : "$5")
       """)
   }
+
+  private static let hidden =
+    "and author_id not in (select other_id from relation where user_id = $4 and kind in ('mute', 'block'))"
 
   // MARK: What was left out
 
@@ -215,6 +261,9 @@ private struct Slice {
   /// The `seq`s that were asked for.
   let window: Range<Int>
   var messages: [Message] = []
+  /// Those with files, and those with marks of anybody.
+  var attached: [Int] = []
+  var marked: [Int] = []
   var older: Neighbour?
   var newer: Neighbour?
   /// Whether the limit left messages of the window out, and where.

@@ -84,6 +84,24 @@ import Testing
     }
   }
 
+  @Test func `files and marks come with those messages that have them`() throws {
+    let meadow = try Meadow()
+    let ids = try (1...6).map { try meadow.post("message \($0)") }
+    try meadow.attach([72, 71], to: ids[1])
+    try meadow.act(Meadow.grace, "like", on: ids[1])
+    try meadow.act(Meadow.alan, "like", on: ids[2])
+    try meadow.act(Meadow.ada, "star", on: ids[3])
+    try meadow.act(Meadow.ada, "like", on: ids[4])
+    try meadow.delete(ids[4])
+    for window in [MessageQuery.Window.all, .around(ids[2])] {
+      let page = try meadow.reading.messages(MessageQuery(Meadow.room, window, order: .ascending))
+      #expect(page.messages == (try meadow.reading.messages(ids)))
+      #expect(page.messages.map { $0.content?.attachments.count } == [0, 2, 0, 0, nil, 0])
+      #expect(page.messages.map { $0.content?.actions.map(\.count) } == [[], [1], [1], [], nil, []])
+      #expect(page.marked.sorted() == Array(ids[1...4]))
+    }
+  }
+
   @Test func `a thousand messages of one millisecond are paged by every method, each once`() throws {
     let meadow = try Meadow()
     let time: Int64 = 1_800_000_000_000
