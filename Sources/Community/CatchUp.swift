@@ -41,8 +41,8 @@ extension Community {
   public func catchUp(
     _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller
   ) async throws(Refusal) -> CatchUp {
-    try await store.readInBackground { tx throws(Refusal) in
-      try tx.catchUp(topics, from: place, bounds, for: try tx.renewed(caller))
+    try await store.readInBackground { [told] tx throws(Refusal) in
+      try tx.catchUp(topics, from: place, bounds, for: try tx.renewed(caller), told)
     }
   }
 }
@@ -54,7 +54,7 @@ extension CommunityView {
 
 extension ReadTransaction {
   fileprivate func catchUp(
-    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller
+    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller, _ told: ToldEvents
   ) throws(Refusal) -> CatchUp {
     let last = try lastEvent()
     let after: Int
@@ -76,9 +76,7 @@ extension ReadTransaction {
     page.hasMore = merged.hasMore
     if merged.hasMore, let end = merged.events.last { page.through = end.id }
     var size = 0
-    for event in try contents(merged.events, expanded.streams) {
-      let item = CatchUpPage.Item(
-        event: event.event.id, stream: event.event.stream, offset: event.event.offset, text: event.jsonBytes)
+    for item in try items(merged.events, expanded.streams, told, at: last) {
       size += item.text.count
       if size > bounds.bytes, let end = page.items.last {
         page.hasMore = true
@@ -90,14 +88,35 @@ extension ReadTransaction {
     return .page(page)
   }
 
-  /// With what they are about, in the order in which they are, as the one who follows may see them.
-  private func contents(
-    _ events: [Event], _ streams: [EventStream: FollowedStream]
-  ) throws(Refusal) -> [DeliveredEvent] {
-    try delivered(events).map { event in
+  /// With what they are about, in the order in which they are, as the one who follows may see them. Only what nobody was
+  /// told lately is read.
+  private func items(
+    _ events: [Event], _ streams: [EventStream: FollowedStream], _ told: ToldEvents, at head: Int
+  ) throws(Refusal) -> [CatchUpPage.Item] {
+    func key(_ event: Event) -> ToldEvents.Key? {
+      streams[event.stream].map { ToldEvents.Key(event: event.id, reader: $0.reader) }
+    }
+    let known = told.texts(at: head)
+    var texts: [Int: [UInt8]] = [:]
+    var unknown: [Event] = []
+    for event in events {
+      if let text = key(event).flatMap({ known[$0] }) { texts[event.id] = text } else { unknown.append(event) }
+    }
+    var new: [ToldEvents.Key: [UInt8]] = [:]
+    for content in try unknown.isEmpty ? [] : delivered(unknown) {
+      let event = content.event
       // Whatever is not followed would be nobody's to see.
-      guard let followed = streams[event.event.stream] else { return DeliveredEvent(event.event, .hidden) }
-      return event.seen(by: followed.reader)
+      let seen = streams[event.stream].map { content.seen(by: $0.reader) } ?? DeliveredEvent(event, .hidden)
+      let text = seen.jsonBytes
+      texts[event.id] = text
+      // What is in the stream of one person nobody else is told, and of the rest messages are nearly all.
+      if case .conversation = event.stream, content.seq != nil, let key = key(event) { new[key] = text }
+    }
+    if !new.isEmpty { told.add(new, at: head) }
+    return events.compactMap { event in
+      texts[event.id].map {
+        CatchUpPage.Item(event: event.id, stream: event.stream, offset: event.offset, text: $0)
+      }
     }
   }
 

@@ -11,6 +11,7 @@ public final class Community: Sendable {
   public let hub: Hub
   let passwords: Passwords
   let uploadRoom = UploadRoom()
+  let told = ToldEvents()
 
   /// `publisher` is where the store delivers to, and `passwordCost` is for tests, which have no time.
   public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {

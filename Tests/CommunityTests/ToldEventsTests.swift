@@ -1,0 +1,43 @@
+import Model
+import Testing
+
+@testable import Community
+
+@Suite struct ToldEventsTests {
+  private static func key(_ event: Int, fromSeq: Int = 1) -> ToldEvents.Key {
+    ToldEvents.Key(event: event, reader: StreamReader(.member, fromSeq: fromSeq))
+  }
+
+  @Test func `what was told is known while the log ends there`() {
+    let told = ToldEvents()
+    told.add([Self.key(1): [1], Self.key(1, fromSeq: 5): [2]], at: 7)
+    told.add([Self.key(2): [3]], at: 7)
+    #expect(told.texts(at: 7) == [Self.key(1): [1], Self.key(1, fromSeq: 5): [2], Self.key(2): [3]])
+    #expect(told.texts(at: 6).isEmpty && told.texts(at: 8).isEmpty)
+  }
+
+  @Test func `with the next event all of it is forgotten`() {
+    let told = ToldEvents()
+    told.add([Self.key(1): [1]], at: 7)
+    told.add([Self.key(2): [2]], at: 8)
+    #expect(told.texts(at: 7).isEmpty)
+    #expect(told.texts(at: 8) == [Self.key(2): [2]])
+  }
+
+  @Test func `a reader who saw an older end adds nothing`() {
+    let told = ToldEvents()
+    told.add([Self.key(2): [2]], at: 8)
+    told.add([Self.key(1): [1]], at: 7)
+    #expect(told.texts(at: 7).isEmpty)
+    #expect(told.texts(at: 8) == [Self.key(2): [2]])
+  }
+
+  @Test func `it takes no more than its share of memory`() {
+    let told = ToldEvents()
+    let half = [UInt8](repeating: 0, count: ToldEvents.mostBytes / 2)
+    for event in 1...3 { told.add([Self.key(event): half], at: 7) }
+    #expect(told.texts(at: 7).count == 2)
+    told.add([Self.key(1): half], at: 7)
+    #expect(told.texts(at: 7).count == 2)
+  }
+}
