@@ -111,7 +111,8 @@ let package = Package(
     .testTarget(
       name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests
     ),
-    .testTarget(name: "CallingTests", dependencies: ["Calling", "Networking", "Wire"], swiftSettings: tests),
+    .testTarget(
+      name: "CallingTests", dependencies: ["Calling", "Serving", "Networking", "Web", "Wire"], swiftSettings: tests),
     .testTarget(
       name: "ParleyKitTests",
       dependencies: [

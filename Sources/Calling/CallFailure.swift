@@ -14,6 +14,8 @@ public enum CallFailure: Error, Sendable, Hashable, CustomStringConvertible {
   case malformed(String)
   /// The answer is longer than the caller wants.
   case tooLarge
+  /// What was to be sent can't be: an address that is not encoded, or a source of bytes that failed.
+  case unsendable(String)
   /// The caller gave up.
   case cancelled
 
@@ -21,7 +23,7 @@ public enum CallFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var isBeforeSending: Bool {
     switch self {
     case .unknownHost, .unreachable, .untrusted: true
-    case .timedOut, .interrupted, .malformed, .tooLarge, .cancelled: false
+    case .timedOut, .interrupted, .malformed, .tooLarge, .unsendable, .cancelled: false
     }
   }
 
@@ -34,6 +36,7 @@ public enum CallFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case .interrupted(let reason): "the connection broke: \(reason)"
     case .malformed(let reason): "what came is not HTTP: \(reason)"
     case .tooLarge: "the answer is too long"
+    case .unsendable(let reason): "it can't be sent: \(reason)"
     case .cancelled: "given up"
     }
   }
