@@ -1,0 +1,115 @@
+public import JSON
+public import Model
+
+// Conversations, and one’s own place in them.
+
+extension Request where Answer == Page<Resource<OwnConversation>> {
+  /// `GET /conversations`
+  public static func conversations(kind: String? = nil, type: String? = nil, limit: Int? = nil, next: String? = nil)
+    -> Request
+  {
+    Request(
+      .get, "/conversations",
+      query: [QueryItem("kind", kind), QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}
+
+extension Request where Answer == Resource<OwnConversation> {
+  /// `POST /conversations`
+  public static func createConversation(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/conversations", body: .object(members))
+  }
+
+  /// `PUT /conversations/{id}/request`
+  public static func acceptRequest(for conversation: ID<Conversation>) -> Request {
+    Request(.put, "/conversations/{id}/request", [conversation.description])
+  }
+}
+
+extension Request where Answer == Fact {
+  /// `GET /conversations/{id}`
+  public static func conversation(_ conversation: ID<Conversation>) -> Request {
+    Request(.get, "/conversations/{id}", [conversation.description])
+  }
+
+  /// `PATCH /conversations/{id}`
+  public static func changeConversation(_ conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void)
+    -> Request
+  {
+    Request(.patch, "/conversations/{id}", [conversation.description], body: .object(members))
+  }
+
+  /// `PUT /conversations/{id}/read`
+  public static func markRead(_ conversation: ID<Conversation>, upTo message: ID<Message>) -> Request {
+    Request(
+      .put, "/conversations/{id}/read", [conversation.description], body: .object { $0.field("message_id", message) })
+  }
+
+  /// `PUT /conversations/{id}/delivered`
+  public static func markDelivered(_ conversation: ID<Conversation>, upTo message: ID<Message>) -> Request {
+    Request(
+      .put, "/conversations/{id}/delivered", [conversation.description],
+      body: .object { $0.field("message_id", message) })
+  }
+
+  /// `PUT /conversations/{id}/level`
+  public static func setLevel(of conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.put, "/conversations/{id}/level", [conversation.description], body: .object(members))
+  }
+
+  /// `DELETE /conversations/{id}/level`
+  public static func clearLevel(of conversation: ID<Conversation>) -> Request {
+    Request(.delete, "/conversations/{id}/level", [conversation.description])
+  }
+
+  /// `GET /conversations/{id}/digest`
+  public static func digest(
+    of conversation: ID<Conversation>, fromSeq: Int? = nil, toSeq: Int? = nil, parts: Int? = nil
+  ) -> Request {
+    Request(
+      .get, "/conversations/{id}/digest", [conversation.description],
+      query: [QueryItem("from_seq", fromSeq), QueryItem("to_seq", toSeq), QueryItem("parts", parts)])
+  }
+}
+
+extension Request where Answer == Void {
+  /// `DELETE /conversations/{id}`
+  public static func deleteConversation(_ conversation: ID<Conversation>) -> Request {
+    Request(.delete, "/conversations/{id}", [conversation.description])
+  }
+
+  /// `DELETE /conversations/{id}/participants/{user}`
+  public static func removeParticipant(of conversation: ID<Conversation>, person: AccountReference) -> Request {
+    Request(.delete, "/conversations/{id}/participants/{user}", [conversation.description, person.text])
+  }
+
+  /// `DELETE /conversations/{id}/request`
+  public static func refuseRequest(for conversation: ID<Conversation>) -> Request {
+    Request(.delete, "/conversations/{id}/request", [conversation.description])
+  }
+
+  /// `POST /conversations/{id}/typing`
+  public static func typing(in conversation: ID<Conversation>) -> Request {
+    Request(.post, "/conversations/{id}/typing", [conversation.description])
+  }
+}
+
+extension Request where Answer == Page<Resource<Participant>> {
+  /// `GET /conversations/{id}/participants`
+  public static func participants(of conversation: ID<Conversation>, limit: Int? = nil, next: String? = nil) -> Request
+  {
+    Request(
+      .get, "/conversations/{id}/participants", [conversation.description],
+      query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}
+
+extension Request where Answer == Resource<Participant> {
+  /// `PUT /conversations/{id}/participants/{user}`
+  public static func setParticipant(
+    of conversation: ID<Conversation>, to person: AccountReference, _ members: (inout JSONWriter) -> Void = { _ in }
+  ) -> Request {
+    Request(
+      .put, "/conversations/{id}/participants/{user}", [conversation.description, person.text], body: .object(members))
+  }
+}

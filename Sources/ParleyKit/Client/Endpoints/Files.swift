@@ -1,0 +1,80 @@
+public import JSON
+public import Model
+
+// Files, whole and in parts. `Client.upload` and `Client.download` do what an app mostly wants.
+
+extension Request where Answer == Fact {
+  /// `POST /files`
+  public static func postFile(
+    name: String, type: String? = nil, public isPublic: Bool? = nil, clientId: String? = nil, _ body: RequestBody
+  ) -> Request {
+    Request(
+      .post, "/files",
+      query: [
+        QueryItem("name", name), QueryItem("type", type), QueryItem("public", isPublic),
+        QueryItem("client_id", clientId),
+      ], body: body)
+  }
+
+  /// `GET /files/{id}`
+  public static func file(_ file: ID<File>) -> Request {
+    Request(.get, "/files/{id}", [file.description])
+  }
+
+  /// `PUT /files/{id}/preview`
+  public static func setFilePreview(of file: ID<File>, _ body: RequestBody) -> Request {
+    Request(.put, "/files/{id}/preview", [file.description], body: body)
+  }
+
+  /// `POST /files/{id}/link`
+  public static func linkFile(_ file: ID<File>) -> Request {
+    Request(.post, "/files/{id}/link", [file.description])
+  }
+
+  /// `POST /uploads`
+  public static func beginUpload(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/uploads", body: .object(members))
+  }
+
+  /// `GET /uploads/{id}`
+  public static func upload(_ id: String) -> Request {
+    Request(.get, "/uploads/{id}", [id])
+  }
+}
+
+extension Request where Answer == Page<Fact> {
+  /// `GET /files`
+  public static func files(ids: String? = nil, limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/files", query: [QueryItem("ids", ids), QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}
+
+extension Request where Answer == Void {
+  /// `DELETE /files/{id}`
+  public static func deleteFile(_ file: ID<File>) -> Request {
+    Request(.delete, "/files/{id}", [file.description])
+  }
+
+  /// `DELETE /uploads/{id}`
+  public static func giveUpUpload(_ id: String) -> Request {
+    Request(.delete, "/uploads/{id}", [id])
+  }
+}
+
+extension Request where Answer == Reply {
+  /// `GET /files/{id}/content`
+  public static func fileContent(of file: ID<File>, width: Int? = nil, height: Int? = nil) -> Request {
+    Request(
+      .get, "/files/{id}/content", [file.description], query: [QueryItem("width", width), QueryItem("height", height)])
+  }
+
+  /// `GET /files/{id}/preview`
+  public static func filePreview(of file: ID<File>) -> Request {
+    Request(.get, "/files/{id}/preview", [file.description])
+  }
+
+  /// `PATCH /uploads/{id}`
+  public static func continueUpload(_ id: String, _ body: RequestBody) -> Request {
+    Request(.patch, "/uploads/{id}", [id], body: body)
+  }
+}

@@ -1,0 +1,63 @@
+public import JSON
+public import Model
+
+// Following along, and what waits.
+
+extension Request where Answer == Void {
+  /// `GET /realtime`
+  public static func realtime(topics: String? = nil, after: String? = nil) -> Request {
+    Request(.get, "/realtime", query: [QueryItem("topics", topics), QueryItem("after", after)])
+  }
+}
+
+extension Request where Answer == Reply {
+  /// `GET /events`
+  public static func events(topics: String, after: String? = nil) -> Request {
+    Request(.get, "/events", query: [QueryItem("topics", topics), QueryItem("after", after)])
+  }
+}
+
+extension Request where Answer == Fact {
+  /// `GET /sync`
+  public static func sync(topics: String, after: String? = nil, wait: Int? = nil) -> Request {
+    Request(.get, "/sync", query: [QueryItem("topics", topics), QueryItem("after", after), QueryItem("wait", wait)])
+  }
+
+  /// `GET /inbox`
+  public static func inbox(
+    kind: String? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, html: Bool? = nil
+  ) -> Request {
+    Request(
+      .get, "/inbox",
+      query: [
+        QueryItem("kind", kind), QueryItem("unread", unread), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("html", html),
+      ])
+  }
+
+  /// `PUT /inbox/read`
+  public static func markInboxRead(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.put, "/inbox/read", body: .object(members))
+  }
+}
+
+extension Request where Answer == Page<Fact> {
+  /// `GET /streams/{stream}/events`
+  public static func events(of stream: String, afterOffset: Int? = nil, limit: Int? = nil) -> Request {
+    Request(
+      .get, "/streams/{stream}/events", [stream],
+      query: [QueryItem("after_offset", afterOffset), QueryItem("limit", limit)])
+  }
+
+  /// `GET /unread`
+  public static func unread(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/unread", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}
+
+extension Request where Answer == Resource<Snapshot> {
+  /// `GET /snapshot`
+  public static func snapshot() -> Request {
+    Request(.get, "/snapshot")
+  }
+}

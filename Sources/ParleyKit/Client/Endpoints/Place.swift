@@ -1,0 +1,66 @@
+public import JSON
+public import Model
+
+// The place itself, for everyone and for those who keep it.
+
+extension Request where Answer == Fact {
+  /// `GET /server`
+  public static func server() -> Request {
+    Request(.get, "/server")
+  }
+
+  /// `GET /statistics`
+  public static func statistics() -> Request {
+    Request(.get, "/statistics")
+  }
+
+  /// `POST /backups`
+  public static func makeBackup() -> Request {
+    Request(.post, "/backups")
+  }
+
+  /// `GET /jobs/{id}`
+  public static func job(_ job: String) -> Request {
+    Request(.get, "/jobs/{id}", [job])
+  }
+}
+
+extension Request where Answer == Resource<PlaceSettings> {
+  /// `GET /settings`
+  public static func settings() -> Request {
+    Request(.get, "/settings")
+  }
+
+  /// `PATCH /settings`
+  public static func changeSettings(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.patch, "/settings", body: .object(members))
+  }
+}
+
+extension Request where Answer == Page<Fact> {
+  /// `GET /backups`
+  public static func backups(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/backups", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+
+  /// `GET /audit`
+  public static func audit(
+    actor: String? = nil, subject: String? = nil, kind: String? = nil, forum: ID<Forum>? = nil,
+    afterTime: Timestamp? = nil, beforeTime: Timestamp? = nil, limit: Int? = nil, next: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/audit",
+      query: [
+        QueryItem("actor", actor), QueryItem("subject", subject), QueryItem("kind", kind), QueryItem("forum", forum),
+        QueryItem("after_time", afterTime), QueryItem("before_time", beforeTime), QueryItem("limit", limit),
+        QueryItem("next", next),
+      ])
+  }
+}
+
+extension Request where Answer == Reply {
+  /// `GET /icon`
+  public static func placeIcon() -> Request {
+    Request(.get, "/icon")
+  }
+}

@@ -1,0 +1,27 @@
+/// A file to be sent: its bytes are asked for by their place, so that sending can go on where it was interrupted.
+public struct FileSource: Sendable {
+  public var name: String
+  public var size: Int
+  /// The media type; nil: the server looks.
+  public var type: String?
+  /// At most so many bytes from this place; none is the end.
+  public var read: @Sendable (_ offset: Int, _ count: Int) async throws -> [UInt8]
+
+  public init(
+    name: String, size: Int, type: String? = nil,
+    read: @escaping @Sendable (_ offset: Int, _ count: Int) async throws -> [UInt8]
+  ) {
+    self.name = name
+    self.size = size
+    self.type = type
+    self.read = read
+  }
+
+  /// A file that is in memory.
+  public init(name: String, bytes: [UInt8], type: String? = nil) {
+    self.init(name: name, size: bytes.count, type: type) { offset, count in
+      guard offset < bytes.count else { return [] }
+      return Array(bytes[offset..<min(bytes.count, offset + count)])
+    }
+  }
+}
