@@ -99,7 +99,7 @@ extension OwnConversation: JSONReadable {
 }
 
 extension OwnConversation.Participation {
-  fileprivate func writeMembers(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     json.field("role", role.rawValue)
     json.field("from_seq", fromSeq)
     json.field("from_offset", fromOffset)
@@ -107,7 +107,7 @@ extension OwnConversation.Participation {
     json.field("request", isRequest)
   }
 
-  fileprivate init?(_ object: inout JSONObject) throws(JSONError) {
+  init?(_ object: inout JSONObject) throws(JSONError) {
     guard let role: ParticipantRole = try object.optionalWord("role") else { return nil }
     self.init(
       role: role, fromSeq: try object.int("from_seq", in: 1...Int.max),

@@ -48,3 +48,12 @@ extension SearchQuery.Term {
     return position + words.count - 1
   }
 }
+
+extension SearchQuery {
+  /// Whether all that is wanted is in the text, and nothing of what is not.
+  public func isFound(in text: String) -> Bool {
+    let words = SearchWord.words(of: text)
+    let isThere = { (term: Term) in words.indices.contains { term.end(in: words, from: $0) != nil } }
+    return wanted.allSatisfy(isThere) && !excluded.contains(where: isThere)
+  }
+}

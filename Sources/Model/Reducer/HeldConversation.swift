@@ -11,10 +11,10 @@ public struct HeldConversation: Sendable, Hashable {
   public internal(set) var messages: [Int: HeldMessage] = [:]
   /// How far others have come.
   public internal(set) var receipts: [ID<Account>: Mark] = [:]
-  private var seqs: [ID<Message>: Int] = [:]
+  var seqs: [ID<Message>: Int] = [:]
   /// What has no revision is at least as new as this event, and exactly as new as this offset of its stream.
-  private(set) var asOf: Int
-  private(set) var asOfOffset = 0
+  var asOf: Int
+  var asOfOffset = 0
 
   init(_ conversation: Conversation, asOf: Int) {
     self.conversation = conversation
