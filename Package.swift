@@ -113,11 +113,13 @@ let package = Package(
     ),
     .testTarget(
       name: "CallingTests", dependencies: ["Calling", "Serving", "Networking", "Web", "Wire"], swiftSettings: tests),
+    .target(
+      name: "Samples", dependencies: ["ParleyKit", "Model", "JSON"], path: "Tests/Samples", swiftSettings: tests),
     .testTarget(
       name: "ParleyKitTests",
       dependencies: [
-        "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto",
-        "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom",
+        "Samples", "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage", "SQLite",
+        "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom",
       ],
       swiftSettings: tests),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),

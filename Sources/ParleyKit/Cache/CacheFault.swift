@@ -1,0 +1,19 @@
+/// What can be wrong with what is held here.
+public enum CacheFault: Error, Sendable, Hashable {
+  /// The disk is full or broken, or the file is another's. The text is for developers.
+  case broken(String)
+  /// A later version of the app has written it.
+  case newer(version: Int)
+  /// It was erased while somebody was still asking.
+  case closed
+}
+
+extension CacheFault {
+  public var sentence: String {
+    switch self {
+    case .broken: "What is kept on this device can't be read or written."
+    case .newer: "What is kept on this device is from a newer version of the app."
+    case .closed: "You have signed out."
+    }
+  }
+}

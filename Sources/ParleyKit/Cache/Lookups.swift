@@ -1,0 +1,92 @@
+// Looking through what is held: nothing here asks the server. What was not sent yet is found by its text, too.
+
+public import Model
+
+/// What was found, newest first by the date that is shown, and what the app's filter has left out.
+public struct FoundMessages: Sendable, Hashable {
+  public var messages: [ShownMessage]
+  public var excluded: [ShownMessage] = []
+}
+
+extension Cache {
+  /// Whatever was typed is looked for in the texts.
+  public func search(
+    _ text: String, in conversation: ID<Conversation>? = nil, before: Int64? = nil, limit: Int = 50,
+    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> FoundMessages {
+    let query = try SearchQuery(text)
+    var lookup = MessageLookup(in: conversation, limit: limit)
+    lookup.words = query
+    lookup.before = before
+    let waiting = unsent(in: conversation)
+      .filter { $0.displayDate < before ?? .max && query.isFound(in: $0.text) }
+      .sorted { $0.displayDate > $1.displayDate }
+    let found = try find(lookup, nil).messages
+    return Self.split(Array((waiting + found).prefix(limit)), isWanted)
+  }
+
+  /// Whatever was typed is looked for in the names of places.
+  public func searchPlaces(
+    _ text: String, in conversation: ID<Conversation>? = nil, before: Int64? = nil, limit: Int = 50,
+    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> FoundMessages {
+    var lookup = MessageLookup(in: conversation, limit: limit)
+    lookup.placeName = try SearchQuery(text)
+    lookup.before = before
+    return try find(lookup, isWanted)
+  }
+
+  /// What has all of these: a hashtag, a mention, a type of annotation, an author, a place as near as one says.
+  public func find(
+    _ features: [MessageFeature], in conversation: ID<Conversation>? = nil, before: Int64? = nil, limit: Int = 50,
+    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> FoundMessages {
+    var lookup = MessageLookup(in: conversation, limit: limit)
+    lookup.features = features
+    lookup.before = before
+    return try find(lookup, isWanted)
+  }
+
+  /// The messages of a conversation by the date that is shown.
+  public func stored(
+    in conversation: ID<Conversation>, before: Int64? = nil, limit: Int = 50,
+    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> FoundMessages {
+    var lookup = MessageLookup(in: conversation, limit: limit)
+    lookup.before = before
+    return try find(lookup, isWanted)
+  }
+
+  /// Which of the messages that are held have a mark of one's own, by the date of the message.
+  public func actioned(
+    _ type: String, in conversation: ID<Conversation>, before: Int64? = nil, limit: Int = 50
+  ) throws -> [ShownMessage] {
+    var found: [ShownMessage] = unsent(in: conversation).filter { $0.mine.contains(type) }.reversed()
+    var before = before
+    // Marks stand in no index: they come and go without a word about the message.
+    while found.count < limit {
+      let page = try stored(in: conversation, before: before, limit: 500).messages
+      found += page.filter { $0.mine.contains(type) && !$0.isDeleted }
+      guard page.count == 500, let last = page.last else { break }
+      before = last.displayDate
+    }
+    return Array(found.prefix(limit))
+  }
+
+  public func person(_ id: ID<Account>) -> Person? {
+    replica.me?.account.id == id ? replica.me : replica.people[id]
+  }
+
+  private func find(
+    _ lookup: MessageLookup, _ isWanted: (@Sendable (ShownMessage) -> Bool)?
+  ) throws(CacheFault) -> FoundMessages {
+    Self.split(shown(try messages(lookup)).filter { !$0.isDeleted }, isWanted)
+  }
+
+  private static func split(
+    _ all: [ShownMessage], _ isWanted: (@Sendable (ShownMessage) -> Bool)?
+  ) -> FoundMessages {
+    guard let isWanted else { return FoundMessages(messages: all) }
+    return FoundMessages(messages: all.filter(isWanted), excluded: all.filter { !isWanted($0) })
+  }
+}

@@ -1,0 +1,411 @@
+// Keeps a copy equal to what the server holds: a snapshot, and from then on every event in order.
+//
+// - What is missing of a stream is pulled before anything after it is applied.
+// - What events say by an id alone is asked for (`Replica.needs`), and asked for again after a kill.
+// - Where the server can't say what happened since our cursor, every conversation is compared by its digest, what differs is
+//   fetched anew, and only then the cursor moves. The outbox and the drafts stay.
+
+public import Model
+
+public actor Sync {
+  private let cache: Cache
+  private let server: any PlaceServer
+  /// One at a time changes what is held by what the server says.
+  private let turns = Turns()
+
+  /// Messages a page, the most that the server gives.
+  static let page = 200
+  /// A need whose answer is older than what is held is asked for again so often.
+  private static let mostAsks = 4
+
+  public init(_ cache: Cache, _ server: any PlaceServer) {
+    self.cache = cache
+    self.server = server
+  }
+
+  private func inTurn<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    await turns.take()
+    do {
+      let value = try await body()
+      await turns.give()
+      return value
+    } catch {
+      await turns.give()
+      throw error
+    }
+  }
+
+  // MARK: Following along
+
+  /// Fetches what a first screen needs, where nothing is held yet.
+  public func begin() async throws {
+    try await inTurn { if await cache.replica.cursor == nil { try await beginAnew() } }
+  }
+
+  /// What has just happened. Events that don't follow on what is held make the missing ones be fetched first.
+  public func take(_ events: [ReceivedEvent]) async throws {
+    try await inTurn {
+      try await apply(events)
+      try await fetchNeeds()
+    }
+  }
+
+  /// The server has given all events up to here.
+  public func caughtUp(to cursor: EventCursor) async throws {
+    try await inTurn { try await cache.move(to: cursor) }
+  }
+
+  /// The server can't say what happened since our cursor.
+  public func reset() async throws { try await inTurn { try await beginAnew() } }
+
+  /// Events of a stream were left out: the connection was too slow.
+  public func pull(_ stream: EventStream) async throws {
+    try await inTurn { try await pull(stream, after: await cache.replica.positions[stream]?.offset ?? 0) }
+  }
+
+  /// Everything that has happened, without a live connection: the newest of all conversations in one call.
+  /// - Parameter wait: so many seconds the server may wait for something to happen.
+  public func catchUp(wait: Int = 0) async throws {
+    try await inTurn {
+      if await cache.replica.cursor == nil { try await beginAnew() }
+      var wait = wait
+      while let cursor = await cache.replica.cursor {
+        let found: FetchedEvents = try await server.read(
+          ServerCall(
+            .get, "/sync", [.init("topics", "me"), .init("after", cursor.description), .init("wait", "\(wait)")]))
+        guard found.reset == nil else {
+          try await beginAnew()
+          continue
+        }
+        try await apply(found.events)
+        try await cache.move(to: found.cursor)
+        wait = 0
+        if !found.hasMore { break }
+      }
+      try await fetchNeeds()
+    }
+  }
+
+  private func apply(_ events: [ReceivedEvent]) async throws {
+    var rest = events[...]
+    while !rest.isEmpty {
+      let applied = try await cache.apply(Array(rest))
+      rest = rest.dropFirst(applied.count)
+      guard let missing = applied.missing, let next = rest.first else { return }
+      try await pull(missing.stream, after: missing.after)
+      let offset = await cache.replica.positions[missing.stream]?.offset ?? 0
+      // Still not there: then what is between can't be had, and the thing itself is asked for.
+      if offset < next.offset - 1 { try await skip(missing.stream, to: next) }
+    }
+  }
+
+  private func pull(_ stream: EventStream, after offset: Int) async throws {
+    var offset = offset
+    while true {
+      let call = ServerCall(
+        .get, "/streams/\(stream)/events", [.init("after_offset", "\(offset)"), .init("limit", "\(Self.page)")])
+      let found: FetchedStream
+      do { found = try await server.read(call) } catch {
+        guard error.isGone else { throw error }
+        return
+      }
+      _ = try await cache.apply(found.events, movesCursor: false)
+      guard found.hasMore, let last = found.events.last else { return }
+      offset = last.offset
+    }
+  }
+
+  private func skip(_ stream: EventStream, to next: ReceivedEvent) async throws {
+    try await cache.skip(stream, to: next.offset - 1, event: next.id - 1)
+    guard case .conversation(let id) = stream else { return }
+    try await fetchConversation(id)
+    _ = try await compare(id)
+  }
+
+  // MARK: What no event has told
+
+  private func fetchNeeds() async throws {
+    for _ in 0..<Self.mostAsks {
+      let needs = await cache.replica.needs
+      if needs.isEmpty { return }
+      for need in needs { try await fetch(need) }
+    }
+  }
+
+  private func fetch(_ need: Replica.Need) async throws {
+    // An answer knows at least what had happened when it was asked for.
+    let known = await cache.replica.cursor?.event ?? 0
+    do {
+      switch need {
+      case .person(let id):
+        let person: Person = try await server.read(ServerCall(.get, "/users/\(id)"))
+        try await cache.hold(person)
+      case .forum(let id):
+        let forum: SeenForum = try await server.read(ServerCall(.get, "/forums/\(id)"))
+        try await cache.hold(forum, asOf: known)
+      case .conversation(let id): try await fetchConversation(id)
+      case .message(let id):
+        let message: SeenMessage = try await server.read(ServerCall(.get, "/messages/\(id)"))
+        try await cache.hold([message], asOf: known)
+      case .inbox:
+        let inbox: FetchedInbox = try await server.read(ServerCall(.get, "/inbox", [.init("limit", "1")]))
+        try await cache.hold(inbox.unread)
+      case .everything: try await beginAnew()
+      }
+    } catch let fault as ServerFault {
+      guard fault.isGone else { throw fault }
+      try await cache.letGo(need)
+    }
+  }
+
+  /// With its newest messages.
+  private func fetchConversation(_ id: ID<Conversation>) async throws {
+    let known = await cache.replica.cursor?.event ?? 0
+    let own: OwnConversation = try await server.read(ServerCall(.get, "/conversations/\(id)"))
+    try await cache.hold(own, asOf: known)
+    guard own.conversation.lastSeq > 0 else { return }
+    let page = try await fetch(id, [.init("order", "desc")], limit: 50)
+    try await cache.hold(page.messages, asOf: page.asOf.event)
+  }
+
+  private func fetch(
+    _ conversation: ID<Conversation>, _ query: [ServerCall.QueryItem], limit: Int
+  ) async throws(ServerFault) -> FetchedMessages {
+    let all = [
+      ServerCall.QueryItem("limit", "\(limit)"), .init("include_machine", "true"), .init("include_muted", "true"),
+    ]
+    return try await server.read(ServerCall(.get, "/conversations/\(conversation)/messages", query + all))
+  }
+
+  // MARK: Beginning
+
+  private func beginAnew() async throws {
+    let snapshot: Snapshot = try await server.read(ServerCall(.get, "/snapshot"))
+    var others: [OwnConversation] = []
+    if snapshot.hasMoreConversations {
+      let listed = Set(snapshot.conversations.map(\.conversation.id))
+      others = try await list("/conversations").filter { !listed.contains($0.conversation.id) }
+    }
+    if try await cache.begin(snapshot, others: others) { throw SyncRefusal.accountChanged }
+    if snapshot.hasMoreForums {
+      let forums: [SeenForum] = try await list("/forums")
+      for forum in forums { try await cache.hold(forum, asOf: snapshot.cursor.event) }
+    }
+    for id in await cache.heldConversations {
+      guard let held = await cache.replica.conversations[id] else { continue }
+      try await cache.orphan(id, after: held.conversation.lastSeq)
+      _ = try await compare(id)
+    }
+    try await cache.move(to: snapshot.cursor)
+  }
+
+  private func list<Element: JSONReadableAndSendable>(_ path: String) async throws -> [Element] {
+    var all: [Element] = []
+    var next: String?
+    repeat {
+      let query = [ServerCall.QueryItem("limit", "\(Self.page)")] + (next.map { [.init("next", $0)] } ?? [])
+      let page: FetchedPage<Element> = try await server.read(ServerCall(.get, path, query))
+      all += page.elements
+      next = page.next
+    } while next != nil
+    return all
+  }
+
+  // MARK: Conversations
+
+  /// The newest of a conversation, without a hole behind what is held of it.
+  /// - Returns: what was not held here before, oldest first.
+  @discardableResult
+  public func fetchNewest(in conversation: ID<Conversation>) async throws -> [Message] {
+    guard await cache.replica.conversations[conversation] != nil else { throw SyncRefusal.unknownConversation }
+    guard await !cache.operations.values.contains(where: { $0.conversation == conversation && $0.kind != .read }) else {
+      throw SyncRefusal.unsentWork(conversation)
+    }
+    return try await inTurn {
+      guard let last = try await cache.lastHeld(in: conversation) else {
+        let page = try await fetch(conversation, [.init("order", "desc")], limit: 50)
+        try await cache.hold(page.messages, asOf: page.asOf.event)
+        return page.messages.reversed().map(\.message)
+      }
+      var new: [Message] = []
+      var after = last
+      while true {
+        let page = try await fetch(
+          conversation, [.init("after", after.description), .init("order", "asc")], limit: Self.page)
+        try await cache.hold(page.messages, asOf: page.asOf.event)
+        new += page.messages.map(\.message)
+        guard page.hasMore, let newest = page.messages.last else { return new }
+        after = newest.message.id
+      }
+    }
+  }
+
+  /// What stands before a message and is not held yet; what is held is not asked for.
+  public func fetchOlder(than seq: Int, in conversation: ID<Conversation>, limit: Int = 50) async throws {
+    guard seq > 1 else { return }
+    let missing = await cache.history(of: conversation).held.missing(in: max(1, seq - limit)...seq - 1)
+    guard let top = missing.last else { return }
+    try await inTurn {
+      let page = try await fetch(
+        conversation, try await before(top.upperBound + 1, in: conversation), limit: min(limit, Self.page))
+      try await cache.hold(page.messages, asOf: page.asOf.event)
+    }
+  }
+
+  /// Everything from the beginning of one's history on. It goes on where it was interrupted, asks for nothing that is held, and
+  /// is done at once where it was done before.
+  /// - Parameter started: called before the first page is asked for, and not at all where nothing is to be done.
+  public func fetchAll(
+    _ conversations: [ID<Conversation>], started: @Sendable () -> Void = {},
+    progress: @Sendable (_ conversation: ID<Conversation>, _ left: Int) -> Void = { _, _ in }
+  ) async throws {
+    var hasStarted = false
+    for conversation in conversations {
+      guard await cache.replica.conversations[conversation] != nil else { throw SyncRefusal.unknownConversation }
+      if await cache.history(of: conversation).sync == .complete { continue }
+      if !hasStarted { started() }
+      hasStarted = true
+      while let left = try await fetchNextPage(of: conversation) { progress(conversation, left) }
+    }
+  }
+
+  /// How many are left at most; nil when all are held.
+  private func fetchNextPage(of conversation: ID<Conversation>) async throws -> Int? {
+    try await inTurn {
+      guard let held = await cache.replica.conversations[conversation] else { throw SyncRefusal.unknownConversation }
+      let history = await cache.history(of: conversation)
+      var next = held.conversation.lastSeq
+      while let stretch = history.held.stretch(at: next) { next = stretch.lowerBound - 1 }
+      guard next >= held.participation?.fromSeq ?? 1 else {
+        try await cache.setSync(.complete, of: conversation)
+        return nil
+      }
+      let page = try await fetch(conversation, try await before(next + 1, in: conversation), limit: Self.page)
+      guard let oldest = page.messages.map(\.message.seq).min() else {
+        try await cache.setSync(.complete, of: conversation)
+        return nil
+      }
+      let isDone = !page.hasMore && history.held.all.first.map { $0.lowerBound >= oldest } ?? true
+      try await cache.hold(
+        page.messages, asOf: page.asOf.event, sync: isDone ? .complete : .started(before: oldest), of: conversation)
+      return isDone ? nil : oldest - 1
+    }
+  }
+
+  /// Where a page begins that ends right before this.
+  private func before(_ seq: Int, in conversation: ID<Conversation>) async throws -> [ServerCall.QueryItem] {
+    let order = ServerCall.QueryItem("order", "desc")
+    guard let anchor = try await cache.messages(.stretch(seq...seq, of: conversation)).first else { return [order] }
+    return [.init("before", anchor.message.id.description), order]
+  }
+
+  /// A private channel of a type, for an app's own things: mine, and nobody else writes. Of several the oldest one; where
+  /// there is none, it is made.
+  public func privateChannel(_ type: String, title: String? = nil) async throws -> ID<Conversation> {
+    try await inTurn {
+      let replica = await cache.replica
+      let me = replica.me?.account.id
+      var found: ID<Conversation>?
+      for one in replica.conversations.values.map(\.conversation) where one.kind == .channel && one.type == type {
+        guard one.createdBy == me, one.writers.audience == .listed, one.writers.isImmutable else { continue }
+        found = found.map { min($0, one.id) } ?? one.id
+      }
+      if let found { return found }
+      let known = replica.cursor?.event ?? 0
+      let own: OwnConversation = try await server.read(
+        ServerCall(.post, "/conversations") { json in
+          json.field("kind", "channel")
+          json.field("type", type)
+          if let title { json.field("title", title) }
+          // Two devices that make it at once make one.
+          if type.utf8.count <= 56 { json.field("client_id", "private:\(type)") }
+          json.object("readers") { json in json.field("open_to", "listed") }
+          json.object("writers") { json in
+            json.field("open_to", "listed")
+            json.field("immutable", true)
+          }
+        })
+      try await cache.hold(own, asOf: known)
+      return own.conversation.id
+    }
+  }
+
+  // MARK: Proving
+
+  /// What came of comparing a copy.
+  public struct Verdict: Sendable, Hashable {
+    /// Messages that were compared.
+    public var checked = 0
+    /// Messages that were fetched anew.
+    public var mended = 0
+  }
+
+  /// Compares what is held of a conversation with the server, and mends what differs.
+  public func verify(_ conversation: ID<Conversation>) async throws -> Verdict {
+    try await catchUp()
+    return try await inTurn { try await compare(conversation) }
+  }
+
+  private func compare(_ conversation: ID<Conversation>) async throws -> Verdict {
+    var verdict = Verdict()
+    for stretch in await cache.history(of: conversation).held.all {
+      verdict.checked += stretch.count
+      verdict.mended += try await compare(stretch, of: conversation)
+    }
+    return verdict
+  }
+
+  /// Stretches of at most so many messages are fetched anew instead of looked at more closely.
+  private static let smallest = 50
+
+  private func compare(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
+    let call = ServerCall(
+      .get, "/conversations/\(conversation)/digest",
+      [.init("from_seq", "\(seqs.lowerBound)"), .init("to_seq", "\(seqs.upperBound)"), .init("parts", "16")])
+    let said: FetchedDigest
+    do { said = try await server.read(call) } catch {
+      guard error.isGone || error.status == 400 else { throw error }
+      // One's history begins later than it did, or it is not there at all.
+      try await cache.replace(seqs, of: conversation, by: [], asOf: 0)
+      return 0
+    }
+    var mended = 0
+    for part in said.parts {
+      let held = try await cache.messages(.stretch(part.seqs, of: conversation)).map(\.message)
+      if held.count == part.seqs.count, try CopyDigest.of(held) == part.digest { continue }
+      if part.seqs.count > Self.smallest, part.seqs != seqs {
+        mended += try await compare(part.seqs, of: conversation)
+      } else {
+        mended += try await fetchAnew(part.seqs, of: conversation, held.first)
+      }
+    }
+    return mended
+  }
+
+  private func fetchAnew(
+    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, _ first: Message?
+  ) async throws -> Int {
+    var found: [SeenMessage] = []
+    var asOf = 0
+    var query = [ServerCall.QueryItem("order", "asc")]
+    if seqs.lowerBound > 1, let previous = first?.previous { query.append(.init("after", previous.description)) }
+    while true {
+      let page: FetchedMessages
+      do { page = try await fetch(conversation, query, limit: min(Self.page, seqs.count)) } catch {
+        guard error.isGone || error.status == 400 else { throw error }
+        // Its neighbours are others, too: it is fetched when it is looked at again.
+        break
+      }
+      asOf = page.asOf.event
+      found += page.messages
+      guard page.hasMore, let last = page.messages.last, last.message.seq < seqs.upperBound else { break }
+      query = [.init("order", "asc"), .init("after", last.message.id.description)]
+    }
+    try await cache.replace(seqs, of: conversation, by: found, asOf: asOf)
+    return seqs.count
+  }
+}
+
+import JSON
+
+typealias JSONReadableAndSendable = JSONReadable & Sendable

@@ -1,0 +1,19 @@
+public import Model
+
+/// Why something was not done, before anything was asked of the server.
+public enum SyncRefusal: Error, Sendable, Hashable {
+  /// Somebody else has signed in. Nothing of whoever was here before is left; to begin again begins for the other.
+  case accountChanged
+  /// Something of this conversation was not sent yet. Live events still come.
+  case unsentWork(ID<Conversation>)
+  /// The conversation was not found or made yet.
+  case unknownConversation
+
+  public var sentence: String {
+    switch self {
+    case .accountChanged: "Somebody else has signed in."
+    case .unsentWork: "Something was not sent yet."
+    case .unknownConversation: "This conversation is not here yet."
+    }
+  }
+}

@@ -1,0 +1,192 @@
+// The list that a view shows: a stretch of one conversation, with what was not sent yet at its newest end. It reads the cache
+// alone, and asks the server for what is missing at its edges.
+
+public import Model
+
+public actor MessageWindow {
+  /// What has changed in the list, to be applied one after the other.
+  public enum Delta: Sendable, Hashable {
+    case insert(ShownMessage, at: Int)
+    case remove(at: Int)
+    case replace(ShownMessage, at: Int)
+  }
+
+  /// The list as it is, and how it came to be that.
+  public struct Update: Sendable, Hashable {
+    public var messages: [ShownMessage]
+    public var deltas: [Delta]
+    /// Whether there is more before and after it.
+    public var hasOlder: Bool
+    public var hasNewer: Bool
+  }
+
+  public let conversation: ID<Conversation>
+  private let cache: Cache
+  private let sync: Sync?
+  private let size: Int
+  /// Nil while nothing is held.
+  private var first: Int?
+  /// Nil while it sticks to the newest.
+  private var last: Int?
+  private var current: Update
+  private var observers: [Int: AsyncStream<Update>.Continuation] = [:]
+  private var lastObserver = 0
+  private var watching: Task<Void, Never>?
+
+  /// - Parameter sync: asked for what is not held; without it the window shows what is.
+  public init(_ conversation: ID<Conversation>, _ cache: Cache, _ sync: Sync? = nil, size: Int = 50) {
+    self.conversation = conversation
+    self.cache = cache
+    self.sync = sync
+    self.size = size
+    current = Update(messages: [], deltas: [], hasOlder: false, hasNewer: false)
+  }
+
+  deinit { watching?.cancel() }
+
+  public var messages: [ShownMessage] { current.messages }
+  public var hasOlder: Bool { current.hasOlder }
+  public var hasNewer: Bool { current.hasNewer }
+
+  // MARK: Moving
+
+  /// To the newest, and stays there: what comes is appended.
+  @discardableResult
+  public func newest() async throws -> Update {
+    await watch()
+    let before = current.messages
+    let end = await end
+    last = nil
+    first = max(1, end - size + 1)
+    // What is held shows at once.
+    try await refresh()
+    try await fetch(before: end + 1, size)
+    var update = try await refresh()
+    update.deltas = Self.deltas(from: before, to: update.messages)
+    return update
+  }
+
+  /// So many more at the beginning; what is not held is asked for.
+  @discardableResult
+  public func older(_ count: Int? = nil) async throws -> Update {
+    guard let first, first > 1 else { return try await refresh() }
+    let start = max(1, first - (count ?? size))
+    try await fetch(before: first, first - start)
+    self.first = start
+    return try await refresh()
+  }
+
+  /// So many more at the end, until it sticks to the newest again.
+  @discardableResult
+  public func newer(_ count: Int? = nil) async throws(CacheFault) -> Update {
+    guard let end = last else { return try await refresh() }
+    let newEnd = end + (count ?? size)
+    last = newEnd >= (await self.end) ? nil : newEnd
+    return try await refresh()
+  }
+
+  /// To a message, with as many on either side as fit. It does not follow the newest then, unless that is in it.
+  @discardableResult
+  public func around(_ message: ID<Message>) async throws -> Update {
+    await watch()
+    guard let cached = try await cache.messages(.ids([message])).first, cached.message.conversation == conversation
+    else { throw SyncRefusal.unknownConversation }
+    let seq = cached.message.seq
+    let start = max(1, seq - size / 2)
+    let newEnd = start + size - 1
+    first = start
+    last = newEnd >= (await end) ? nil : newEnd
+    try await fetch(before: min(newEnd, await end) + 1, size)
+    return try await refresh()
+  }
+
+  /// What is not held is asked for; without a network, what is held is shown.
+  private func fetch(before seq: Int, _ count: Int) async throws {
+    do {
+      try await sync?.fetchOlder(than: seq, in: conversation, limit: count)
+    } catch {
+      guard let fault = error as? ServerFault, fault.isTemporary else { throw error }
+    }
+  }
+
+  private var end: Int {
+    get async {
+      let held = await cache.history(of: conversation).held.all.last?.upperBound ?? 0
+      return max(held, await cache.replica.conversations[conversation]?.conversation.lastSeq ?? 0)
+    }
+  }
+
+  // MARK: Reading
+
+  @discardableResult
+  private func refresh() async throws(CacheFault) -> Update {
+    let start = first ?? 1
+    let seqs = start...max(start, last ?? Int.max)
+    var shown = await cache.shown(try await cache.messages(.stretch(seqs, of: conversation)))
+    let newestSeq = shown.last?.message?.seq ?? 0
+    if last == nil { shown += await cache.unsent(in: conversation) }
+    let old = current.messages
+    let from = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
+    let hasNewer: Bool
+    if last == nil { hasNewer = false } else { hasNewer = await end > newestSeq }
+    // Another refresh may have been quicker while this one waited: the deltas are from what is shown now.
+    let update = Update(
+      messages: shown, deltas: Self.deltas(from: current.messages, to: shown), hasOlder: start > from,
+      hasNewer: hasNewer)
+    current = update
+    if update.messages != old { for observer in observers.values { observer.yield(update) } }
+    return update
+  }
+
+  /// By identity: a message that was sent takes the place of the one that waited.
+  static func deltas(from old: [ShownMessage], to new: [ShownMessage]) -> [Delta] {
+    var deltas: [Delta] = []
+    var list = old
+    let difference = new.map(\.identity).difference(from: old.map(\.identity))
+    for change in difference {
+      switch change {
+      case .remove(let offset, _, _):
+        deltas.append(.remove(at: offset))
+        list.remove(at: offset)
+      case .insert(let offset, _, _):
+        deltas.append(.insert(new[offset], at: offset))
+        list.insert(new[offset], at: offset)
+      }
+    }
+    for (place, message) in new.enumerated() where list[place] != message {
+      deltas.append(.replace(message, at: place))
+    }
+    return deltas
+  }
+
+  // MARK: Watching
+
+  /// The list at once, and whenever it is another.
+  public func updates() async -> AsyncStream<Update> {
+    await watch()
+    lastObserver += 1
+    let number = lastObserver
+    let (stream, continuation) = AsyncStream.makeStream(of: Update.self)
+    observers[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
+    continuation.yield(current)
+    return stream
+  }
+
+  private func forget(_ observer: Int) { observers[observer] = nil }
+
+  private func watch() async {
+    guard watching == nil else { return }
+    watching = Task {}
+    let news = await cache.news()
+    let conversation = conversation
+    watching = Task { [weak self] in
+      for await one in news {
+        guard one.isErased || one.messages.contains(conversation) || !one.operations.isEmpty else { continue }
+        guard let self else { return }
+        // What can't be read now shows what it showed before.
+        _ = try? await self.refresh()
+      }
+    }
+  }
+}

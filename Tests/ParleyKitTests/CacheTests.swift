@@ -1,0 +1,215 @@
+import Foundation
+import JSON
+import Model
+import SQLite
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct CacheTests {
+  @Test func `what is held is there again after the app was opened anew`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      var before = Replica()
+      do {
+        let ada = try HamletClient(hamlet, "ada", file: file)
+        try await ada.sync.catchUp()
+        try await hamlet.post("first #food", as: "grace", in: garden)
+        try await hamlet.post("second", as: "grace", in: garden)
+        try await ada.sync.catchUp()
+        before = await ada.cache.replica
+        #expect(before.conversations[garden]?.unread == 2)
+      }
+      let again = try HamletClient(hamlet, "ada", file: file)
+      let after = await again.cache.replica
+      #expect(after == before)
+      #expect(try await again.texts(garden) == ["first #food", "second"])
+      // And it goes on from there.
+      try await hamlet.post("third", as: "grace", in: garden)
+      try await again.sync.catchUp()
+      #expect(try await again.texts(garden) == ["first #food", "second", "third"])
+      #expect(again.server.asked.contains("GET /snapshot") == false)
+    }
+  }
+
+  @Test func `a late answer does not undo what an event has told`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let message = try await hamlet.post("before", as: "grace", in: garden)
+      let late: SeenMessage = try await ada.server.value(ServerCall(.get, "/messages/\(message.id)"))
+      let asOf = try #require(await ada.cache.replica.cursor?.event)
+      let _: SeenMessage = try await hamlet.server("grace").value(
+        .json(.patch, "/messages/\(message.id)") { json in json.field("text", "after") })
+      try await ada.sync.catchUp()
+      try await ada.cache.hold([late], asOf: asOf)
+      #expect(try await ada.texts(garden) == ["after"])
+      // What is deleted stays so.
+      _ = try await hamlet.server("grace").answer(to: ServerCall(.delete, "/messages/\(message.id)"))
+      try await ada.sync.catchUp()
+      try await ada.cache.hold([late], asOf: asOf)
+      #expect(try await ada.texts(garden) == ["†"])
+    }
+  }
+
+  @Test(arguments: [false, true]) func `erasing leaves nothing`(isOnDisk: Bool) async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada", file: isOnDisk ? file : nil)
+      try await ada.sync.catchUp()
+      try await hamlet.post("xylophonesecret", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      try await ada.cache.setDraft(Draft("draftsecret"), in: garden)
+      #expect(try await ada.cache.search("xylophonesecret").messages.count == 1)
+      try await ada.cache.erase()
+      #expect(await ada.cache.replica == Replica())
+      #expect(await ada.cache.draft(in: garden) == nil)
+      #expect(try await ada.texts(garden).isEmpty)
+      guard isOnDisk else { return }
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+        let bytes = try #require(FileManager.default.contents(atPath: "\(folder.path)/\(name)"))
+        for secret in ["xylophonesecret", "draftsecret"] {
+          #expect(bytes.firstRange(of: Data(secret.utf8)) == nil, "\(secret) is still in \(name)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [false, true]) func `messages are found by what they have`(isOnDisk: Bool) async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let garden = try await hamlet.group("ada", "grace")
+      let other = try await hamlet.group("ada", "linus")
+      var indexing = MessageIndexing()
+      indexing.displayDate = MessageIndexing.date(inAnnotation: "net.app.ohai.displaydate")
+      indexing.annotationTypes = ["com.example.todo"]
+      let ada = try HamletClient(hamlet, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
+      try await ada.sync.catchUp()
+      let sanFrancisco = Draft.Annotation.place("McDonald's", latitude: 37.7793, longitude: -122.4192)
+      let nextDoor = Draft.Annotation.place("McDonald's", latitude: 37.7841, longitude: -122.4192)
+      let chicago = Draft.Annotation.place("McDonald's", latitude: 41.8781, longitude: -87.6298)
+      let todo = Draft.Annotation("com.example.todo") { json in json.field("done", false) }
+      let ancient = Draft.Annotation("net.app.ohai.displaydate") { json in
+        json.field("date", "1999-12-31T23:59:59.000Z")
+      }
+      try await hamlet.post("lunch #Food with @ada", as: "grace", in: garden, [sanFrancisco])
+      try await hamlet.post("dinner 日本語", as: "grace", in: garden, [nextDoor, todo])
+      try await hamlet.post("old lunch", as: "grace", in: garden, [chicago, ancient])
+      try await hamlet.post("lunch elsewhere #food", as: "linus", in: other)
+      try await ada.sync.catchUp()
+      let cache = ada.cache
+      func texts(_ found: FoundMessages) -> [String] { found.messages.map(\.text) }
+      #expect(try await texts(cache.search("lunch", in: garden)) == ["lunch #Food with @ada", "old lunch"])
+      #expect(try await texts(cache.search("LUN*")).count == 3)
+      #expect(try await texts(cache.search("本語")) == ["dinner 日本語"])
+      #expect(try await texts(cache.search("lunch -elsewhere", limit: 1)) == ["lunch #Food with @ada"])
+      #expect(try await texts(cache.find([.hashtag("food")], in: garden)) == ["lunch #Food with @ada"])
+      #expect(try await texts(cache.find([.hashtag("#FOOD")])).count == 2)
+      #expect(try await texts(cache.find([.mention(hamlet.id("ada"))])) == ["lunch #Food with @ada"])
+      #expect(try await texts(cache.find([.annotation("com.example.todo")])) == ["dinner 日本語"])
+      #expect(try await texts(cache.find([.annotation("net.app.ohai.displaydate")])).isEmpty)
+      #expect(
+        texts(try await cache.find([.author(hamlet.id("linus")), .hashtag("food")])) == ["lunch elsewhere #food"])
+      let place = Location(name: "mcdonald's", latitude: 37.7791, longitude: -122.4193)
+      #expect(try await texts(cache.find([.place(place, .house)])) == ["lunch #Food with @ada"])
+      #expect(try await texts(cache.find([.place(place, .town)])) == ["dinner 日本語", "lunch #Food with @ada"])
+      #expect(try await texts(cache.searchPlaces("mcdonald")).count == 3)
+      #expect(try await texts(cache.stored(in: garden)).last == "old lunch")
+      let millennium = Int64(try #require(Timestamp.parse("2000-01-01T00:00:00.000Z")))
+      #expect(try await texts(cache.stored(in: garden, before: millennium)) == ["old lunch"])
+      let split = try await cache.stored(in: garden) { $0.text.contains("lunch") }
+      #expect(split.messages.count == 2)
+      #expect(split.excluded.map(\.text) == ["dinner 日本語"])
+      let shown = try #require(try await cache.find([.annotation("com.example.todo")]).messages.first)
+      #expect(shown.displayPlace == "McDonald's")
+      // What is deleted is found by nothing.
+      let gone = try #require(try await cache.search("elsewhere").messages.first?.message)
+      _ = try await hamlet.server("linus").answer(to: ServerCall(.delete, "/messages/\(gone.id)"))
+      try await ada.sync.catchUp()
+      #expect(try await cache.search("elsewhere").messages.isEmpty)
+      #expect(try await cache.find([.hashtag("food")], in: other).messages.isEmpty)
+    }
+  }
+
+  @Test func `a place without a name gets the one that the app finds`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      var indexing = MessageIndexing()
+      indexing.placeName = { location in location.latitude > 50 ? "Alexanderplatz" : nil }
+      let ada = try HamletClient(hamlet, "ada", indexing)
+      try await ada.sync.catchUp()
+      let point = Draft.Annotation("net.app.core.geolocation") { json in
+        json.field("latitude", 52.5219)
+        json.field("longitude", 13.4132)
+      }
+      let message = try await hamlet.post("here", as: "grace", in: garden, [point])
+      try await ada.sync.catchUp()
+      try await ada.cache.namePlaces(of: [message])
+      #expect(try await ada.cache.searchPlaces("alexanderplatz").messages.map(\.text) == ["here"])
+    }
+  }
+
+  @Test func `the app may find messages by something else in a new version`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      var indexing = MessageIndexing()
+      indexing.annotationTypes = []
+      let todo = Draft.Annotation("com.example.todo") { _ in }
+      do {
+        let ada = try HamletClient(hamlet, "ada", file: file, indexing)
+        try await ada.sync.catchUp()
+        try await hamlet.post("milk", as: "grace", in: garden, [todo])
+        try await ada.sync.catchUp()
+        #expect(try await ada.cache.find([.annotation("com.example.todo")]).messages.isEmpty)
+      }
+      indexing.annotationTypes = nil
+      indexing.version = 2
+      let ada = try HamletClient(hamlet, "ada", file: file, indexing)
+      #expect(try await ada.cache.find([.annotation("com.example.todo")]).messages.map(\.text) == ["milk"])
+    }
+  }
+
+  @Test func `a file that a later version has written is left alone`() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let file = folder.path + "/cache.db"
+    let connection = try Connection.writer(file)
+    try connection.execute("pragma user_version = 2")
+    connection.close()
+    #expect(throws: CacheFault.newer(version: 2)) { _ = try DiskStore(file) }
+  }
+}
+
+@Suite struct StretchTests {
+  @Test(arguments: [
+    ([1...3, 4...6], [1...6]), ([1...3, 5...6], [1...3, 5...6]), ([5...6, 1...3, 4...4], [1...6]),
+    ([1...9, 3...4], [1...9]), ([2...4, 1...7], [1...7]),
+  ])
+  func `stretches that touch are one`(added: [ClosedRange<Int>], all: [ClosedRange<Int>]) {
+    var stretches = Stretches()
+    for one in added { stretches.add(one) }
+    #expect(stretches.all == all)
+  }
+
+  @Test func `what is missing is between them`() {
+    var stretches = Stretches()
+    stretches.add(3...5)
+    stretches.add(8...9)
+    #expect(stretches.missing(in: 1...10) == [1...2, 6...7, 10...10])
+    #expect(stretches.missing(in: 4...8) == [6...7])
+    #expect(stretches.missing(in: 8...9) == [])
+    stretches.remove(4...8)
+    #expect(stretches.all == [3...3, 9...9])
+  }
+}

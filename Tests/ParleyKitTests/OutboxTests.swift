@@ -1,0 +1,229 @@
+import Foundation
+import JSON
+import Model
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct OutboxTests {
+  /// Waits until nothing waits to be sent.
+  private func drain(_ client: HamletClient) async throws {
+    for _ in 0..<2_000 {
+      if await client.outbox.list().isEmpty { return }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    Issue.record("still there: \(await client.outbox.list())")
+  }
+
+  @Test func `what was said without a network leaves in its order`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.isOffline = true }
+      try await ada.outbox.start()
+      let said = (1...20).map { "line \($0)" }
+      for text in said { try await ada.outbox.send(Draft(text), in: garden) }
+      let unsent = await ada.cache.unsent(in: garden)
+      #expect(unsent.map(\.text) == said)
+      #expect(unsent.map(\.isUnsent) == said.map { _ in true })
+      #expect(try await ada.cache.search("line").messages.count == 20)
+      ada.server.set { $0.isOffline = false }
+      await ada.outbox.networkIsBack()
+      try await drain(ada)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == said)
+      await ada.outbox.stop()
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == said)
+    }
+  }
+
+  @Test func `a send whose answer got lost is one message`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.answersLost = 3 }
+      let events = await ada.outbox.events()
+      try await ada.outbox.start()
+      let operation = try await ada.outbox.send(Draft("once"), in: garden)
+      try await drain(ada)
+      await ada.outbox.stop()
+      #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
+      var failed = 0
+      for await event in events {
+        if case .didFail(let one, HamletServer.noNetwork) = event {
+          failed += 1
+          #expect(one.attempts == failed)
+        }
+        guard case .didSend(let sent, let message) = event else { continue }
+        #expect(sent.id == operation.id)
+        #expect(try await ada.held(garden).map(\.id) == [message])
+        break
+      }
+      #expect(failed == 3)
+    }
+  }
+
+  @Test func `what was under way when the app was killed has failed, and is sent once`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      do {
+        let ada = try HamletClient(hamlet, "ada", file: file)
+        try await ada.sync.catchUp()
+        var operation = try await ada.outbox.send(Draft("was it said?"), in: garden)
+        try await ada.outbox.send(Draft("afterwards"), in: garden)
+        // The server has it, and the app dies before it has heard so.
+        let _: SeenMessage = try await ada.server.value(
+          .json(.post, "/conversations/\(garden)/messages") { json in
+            json.field("text", "was it said?")
+            json.field("client_id", operation.id)
+          })
+        operation.isUnderWay = true
+        operation.attempts = 1
+        try await ada.cache.keep([CacheRow(.operation, operation.id, writing: operation)])
+      }
+      let ada = try HamletClient(hamlet, "ada", file: file)
+      _ = try await ada.outbox.send(Draft("last"), in: garden)
+      #expect(await ada.outbox.list().map(\.failure) == [.interrupted, nil, nil])
+      try await ada.outbox.start()
+      try await drain(ada)
+      await ada.outbox.stop()
+      let texts = try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text }
+      #expect(texts == ["was it said?", "afterwards", "last"])
+    }
+  }
+
+  @Test func `what was never sent is changed and let go here`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let first = try await ada.outbox.send(Draft("frist"), in: garden)
+      let second = try await ada.outbox.send(Draft("never"), in: garden)
+      try await ada.outbox.edit(.unsent(first.id), in: garden, to: "first")
+      try await ada.outbox.act("like", on: .unsent(second.id), in: garden)
+      #expect(try await ada.outbox.delete(.unsent(second.id), in: garden) == nil)
+      #expect(await ada.outbox.list().count == 1)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["first"])
+      #expect(ada.server.asked.filter { $0.hasPrefix("DELETE") || $0.hasPrefix("PATCH") }.isEmpty)
+    }
+  }
+
+  @Test func `an action on a message waits until it was sent`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let operation = try await ada.outbox.send(Draft("important"), in: garden)
+      let target = Draft.Target.unsent(operation.id)
+      try await ada.outbox.act("com.example.high", on: target, in: garden)
+      try await ada.outbox.act("com.example.high", on: target, in: garden)
+      try await ada.outbox.send(Draft("answer", replyTo: target), in: garden)
+      #expect(await ada.outbox.list().count == 3)
+      #expect(try await ada.cache.actioned("com.example.high", in: garden).map(\.text) == ["important"])
+      #expect(try await ada.outbox.sendAll() == nil)
+      let messages = try await hamlet.messages(of: garden, as: "ada")
+      #expect(messages.map(\.mine) == [["com.example.high"], []])
+      #expect(messages.last?.message.replyTo == messages.first?.message.id)
+      // It is so already.
+      let id = try #require(messages.first?.message.id)
+      try await ada.sync.catchUp()
+      #expect(try await ada.outbox.act("com.example.high", on: .message(id), in: garden) == nil)
+      try await ada.outbox.act("com.example.high", on: .message(id), in: garden, isSet: false)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").first?.mine == [])
+      #expect(try await ada.cache.actioned("com.example.high", in: garden).isEmpty)
+    }
+  }
+
+  @Test func `a deletion goes ahead and takes what waits on the same message`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      let message = try await hamlet.post("regretted", as: "ada", in: garden)
+      try await ada.sync.catchUp()
+      try await ada.outbox.send(Draft("new"), in: garden)
+      try await ada.outbox.edit(.message(message.id), in: garden, to: "reworded")
+      try await ada.outbox.act("like", on: .message(message.id), in: garden)
+      try await ada.outbox.delete(.message(message.id), in: garden)
+      #expect(await ada.outbox.list().map(\.kind) == [.send, .delete])
+      ada.server.set { $0.asked = [] }
+      #expect(try await ada.outbox.sendAll(in: garden) == nil)
+      #expect(ada.server.asked.first == "DELETE /messages/\(message.id)")
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["†", "new"])
+    }
+  }
+
+  @Test func `what the server refuses waits for the person, and what was said after it goes on`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
+      try await ada.outbox.send(Draft("fine"), in: garden)
+      // By hand, the first failure ends it.
+      #expect(try await ada.outbox.sendAll(in: garden)?.code == "invalid")
+      #expect(await ada.outbox.list().map(\.kind) == [.send, .send])
+      try await ada.outbox.start()
+      for _ in 0..<2_000 where await ada.outbox.list().count > 1 { try await Task.sleep(for: .milliseconds(5)) }
+      await ada.outbox.stop()
+      #expect(await ada.outbox.list(.send).map(\.failure?.code) == ["invalid"])
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine"])
+      try await ada.outbox.edit(.unsent(refused.id), in: garden, to: "shorter")
+      try await ada.outbox.retry(refused.id)
+      #expect(try await ada.outbox.sendAll(in: garden) == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine", "shorter"])
+      await #expect(throws: OutboxRefusal.unknownOperation) { try await ada.outbox.retry(refused.id) }
+    }
+  }
+
+  @Test func `files go before their message, and once`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let path = folder.path + "/note.txt"
+      try Data("a note".utf8).write(to: URL(filePath: path))
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      var draft = Draft("see this")
+      draft.files = [PendingFile(id: "note-1", path: path, name: "note.txt", mimeType: "text/plain")]
+      try await ada.outbox.send(draft, in: garden)
+      #expect(await ada.cache.unsent(in: garden).first?.pendingFiles.map(\.name) == ["note.txt"])
+      // The file arrives, and the message's answer gets lost.
+      ada.server.set { $0.answersLost = 1 }
+      #expect(try await ada.outbox.sendAll()?.code == "network")
+      let waiting = try #require(await ada.outbox.list().first?.draft?.files.first)
+      #expect(waiting.file != nil)
+      try FileManager.default.removeItem(atPath: path)
+      #expect(try await ada.outbox.sendAll() == nil)
+      let messages = try await hamlet.messages(of: garden, as: "ada")
+      let file = try #require(waiting.file)
+      #expect(messages.map(\.message.content?.attachments) == [[file]])
+    }
+  }
+
+  @Test func `only the last place that was read is told`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      let first = try await hamlet.post("one", as: "grace", in: garden)
+      let second = try await hamlet.post("two", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[garden]?.unread == 2)
+      try await ada.outbox.markRead(first.id, in: garden)
+      try await ada.outbox.markRead(second.id, in: garden)
+      #expect(await ada.outbox.list().count == 1)
+      #expect(try await ada.outbox.sendAll() == nil)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[garden]?.unread == 0)
+      #expect(await ada.cache.replica.conversations[garden]?.mark.readSeq == 2)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Model
+import ParleyKit
+import Testing
+
+@testable import Samples
+
+@Suite struct SampleTests {
+  @Test func `a list made without a network is on another device`() async throws {
+    try await Hamlet.open { hamlet in
+      let phone = try HamletClient(hamlet, "ada")
+      let list = try await Todo(phone.cache, phone.outbox, phone.sync)
+      phone.server.set { $0.isOffline = true }
+      let milk = try await list.add("buy milk")
+      _ = try await list.add("water the garden")
+      try await list.setUrgent(milk)
+      #expect(
+        try await list.entries == [
+          Todo.Entry(title: "buy milk", isUrgent: true, isWaiting: true),
+          Todo.Entry(title: "water the garden", isUrgent: false, isWaiting: true),
+        ])
+      #expect(try await list.urgentTitles == ["buy milk"])
+      phone.server.set { $0.isOffline = false }
+      #expect(try await phone.outbox.sendAll() == nil)
+
+      let laptop = try HamletClient(hamlet, "ada")
+      let other = try await Todo(laptop.cache, laptop.outbox, laptop.sync)
+      #expect(other.channel == list.channel)
+      try await other.fetchEverything()
+      #expect(try await other.entries.map(\.title) == ["buy milk", "water the garden"])
+      #expect(try await other.urgentTitles == ["buy milk"])
+      let found = try #require(try await other.find("milk"))
+      try await other.setUrgent(found, false)
+      try await other.finish(try #require(try await other.find("garden")))
+      #expect(try await laptop.outbox.sendAll() == nil)
+      try await list.fetchEverything()
+      #expect(
+        try await list.entries == [Todo.Entry(title: "buy milk", isUrgent: false, isWaiting: false)])
+    }
+  }
+
+  @Test func `a journal is found again by day, hashtag, place and words`() async throws {
+    try await Hamlet.open { hamlet in
+      let phone = try HamletClient(hamlet, "grace", Journal.indexing)
+      let journal = try await Journal(phone.cache, phone.outbox, phone.sync)
+      let cafe = Location(name: "Café Einstein", latitude: 52.4996, longitude: 13.3597)
+      try await journal.write("It rained. #weather", about: "2026-11-20")
+      try await journal.write("Long ago we met here #memories", about: "2001-05-01", at: cafe)
+      try await journal.write("Cake! #memories", about: "2026-11-21", at: cafe)
+      #expect(try await journal.search("cake") == ["Cake! #memories"])
+      #expect(try await phone.outbox.sendAll() == nil)
+      try await phone.sync.catchUp()
+      #expect(
+        try await journal.entries() == ["Cake! #memories", "It rained. #weather", "Long ago we met here #memories"])
+      #expect(try await journal.entries(before: "2026-01-01") == ["Long ago we met here #memories"])
+      #expect(try await journal.tagged("memories") == ["Cake! #memories", "Long ago we met here #memories"])
+      let across = Location(name: "café einstein", latitude: 52.4999, longitude: 13.3601)
+      #expect(try await journal.written(near: across).count == 2)
+      #expect(try await journal.search("rain*") == ["It rained. #weather"])
+    }
+  }
+}

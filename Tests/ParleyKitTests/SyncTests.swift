@@ -1,0 +1,223 @@
+import Foundation
+import JSON
+import Model
+import SeededRandom
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct SyncTests {
+  @Test func `following along holds what the server would answer`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace", "linus")
+      let ada = try HamletClient(hamlet, "ada")
+      var random = Seeded(seed: 7)
+      var said: [(id: ID<Message>, by: String)] = []
+      for round in 0..<60 {
+        let name = ["ada", "grace", "linus"].randomElement(using: &random) ?? "ada"
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0 where !said.isEmpty:
+          let place = Int.random(in: 0..<said.count, using: &random)
+          let one = said.remove(at: place)
+          _ = try await hamlet.server(one.by).answer(to: ServerCall(.delete, "/messages/\(one.id)"))
+        case 1 where !said.isEmpty:
+          let one = said[Int.random(in: 0..<said.count, using: &random)]
+          _ = try await hamlet.server(one.by).answer(
+            to: .json(.patch, "/messages/\(one.id)") { json in json.field("text", "edit \(round)") })
+        case 2 where !said.isEmpty:
+          let one = said[Int.random(in: 0..<said.count, using: &random)]
+          _ = try await hamlet.server(name).answer(to: ServerCall(.put, "/messages/\(one.id)/actions/like"))
+        default: said.append((try await hamlet.post("round \(round)", as: name, in: garden).id, name))
+        }
+        if Int.random(in: 0..<4, using: &random) == 0 { try await ada.sync.catchUp() }
+      }
+      try await ada.sync.catchUp()
+      let server = try await hamlet.messages(of: garden, as: "ada")
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.held(garden) == server.map(\.message))
+      let verdict = try await ada.sync.verify(garden)
+      #expect(verdict == Sync.Verdict(checked: server.count, mended: 0))
+      let own: OwnConversation = try await ada.server.value(ServerCall(.get, "/conversations/\(garden)"))
+      let held = try #require(await ada.cache.replica.conversations[garden])
+      #expect(held.unread == own.unread)
+      #expect(held.conversation == own.conversation)
+      #expect(await ada.cache.replica.needs.isEmpty)
+    }
+  }
+
+  @Test func `a full sync that was cut goes on where it was`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...450 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      var pages = 0
+      do {
+        let ada = try HamletClient(hamlet, "ada", file: file)
+        try await ada.sync.catchUp()
+        #expect(await ada.cache.history(of: garden).sync == .notStarted)
+        ada.server.set { $0.callsLeft = 2 }
+        await #expect(throws: HamletServer.noNetwork) { try await ada.sync.fetchAll([garden]) }
+        guard case .started = await ada.cache.history(of: garden).sync else {
+          Issue.record("it is \(await ada.cache.history(of: garden).sync)")
+          return
+        }
+        pages = ada.server.asked.count { $0.hasSuffix("/messages") }
+      }
+      let ada = try HamletClient(hamlet, "ada", file: file)
+      let starts = Atomic(0)
+      try await ada.sync.fetchAll([garden]) { starts.add(1, ordering: .relaxed) }
+      #expect(starts.load(ordering: .relaxed) == 1)
+      #expect(await ada.cache.history(of: garden).sync == .complete)
+      #expect(try await ada.texts(garden) == (1...450).map { "message \($0)" })
+      // Nothing that was held is asked for again.
+      #expect(pages + ada.server.asked.count { $0.hasSuffix("/messages") } <= 4)
+      ada.server.set { $0.asked = [] }
+      try await ada.sync.fetchAll([garden]) { Issue.record("there is nothing left to be done") }
+      #expect(ada.server.asked.isEmpty)
+    }
+  }
+
+  @Test func `a copy that differs is mended`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...120 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      var spoiled = try #require(try await ada.cache.messages(.stretch(77...77, of: garden)).first)
+      spoiled.held = HeldMessage(
+        {
+          var message = spoiled.message
+          message.state = .live(.init(text: "something else"))
+          return SeenMessage(message)
+        }(), asOf: 0)
+      var changes = CacheChanges()
+      changes.messages = [spoiled]
+      try await ada.cache.change(bringing: [], changes) { _ in }
+      #expect(try await ada.texts(garden)[76] == "something else")
+      let verdict = try await ada.sync.verify(garden)
+      #expect(verdict.checked == 120)
+      #expect((1...16).contains(verdict.mended))
+      #expect(try await ada.texts(garden) == (1...120).map { "message \($0)" })
+    }
+  }
+
+  @Test func `after a restore of the server everything is compared, and what it lost is offered again`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      // As though there had been two more, and one that is another now.
+      var lost = try #require(try await ada.held(garden).last)
+      lost.seq = 4
+      lost.previous = lost.id
+      lost.id = ID(999_001)
+      lost.author = hamlet.id("ada")
+      lost.clientID = "lost-one"
+      lost.state = .live(.init(text: "only here"))
+      var theirs = lost
+      (theirs.seq, theirs.previous, theirs.id, theirs.clientID) = (5, lost.id, ID(999_002), nil)
+      theirs.author = hamlet.id("grace")
+      let (mine, others) = (lost, theirs)
+      var changes = CacheChanges()
+      changes.messages = [mine, others].map {
+        CachedMessage(HeldMessage(SeenMessage($0), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: $0.createdAt))
+      }
+      try await ada.cache.change(bringing: [], changes) { _ in }
+      try await ada.cache.setDraft(Draft("kept"), in: garden)
+      let cursor = try #require(await ada.cache.replica.cursor)
+      try await ada.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.cursor?.epoch == cursor.epoch)
+      #expect(try await ada.texts(garden) == ["message 1", "message 2", "message 3"])
+      #expect(await ada.cache.draft(in: garden)?.text == "kept")
+      #expect(await ada.outbox.orphans.map(\.id) == [mine.id])
+      try await ada.outbox.offerAgain(mine.id)
+      #expect(await ada.outbox.orphans.isEmpty)
+      #expect(try await ada.outbox.sendAll() == nil)
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden).last == "only here")
+      // What happens from now on is newer than all that was held.
+      let first = try #require(try await ada.held(garden).first)
+      _ = try await hamlet.server("grace").answer(to: ServerCall(.put, "/messages/\(first.id)/actions/like"))
+      try await ada.sync.catchUp()
+      #expect(try await ada.held(garden).first?.content?.actions.map(\.count) == [1])
+    }
+  }
+
+  @Test func `somebody else finds nothing of whoever was here before`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      try await hamlet.post("private", as: "grace", in: garden)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let linus = Sync(ada.cache, hamlet.server("linus"))
+      await #expect(throws: SyncRefusal.accountChanged) { try await linus.reset() }
+      #expect(await ada.cache.replica == Replica())
+      #expect(try await ada.texts(garden).isEmpty)
+      try await linus.catchUp()
+      #expect(await ada.cache.replica.me?.account.id == hamlet.id("linus"))
+    }
+  }
+
+  @Test func `the newest are fetched without a hole, but not while something waits`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await hamlet.post("message 1", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      for number in 2...230 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      let waiting = try await ada.outbox.send(Draft("not yet"), in: garden)
+      await #expect(throws: SyncRefusal.unsentWork(garden)) { try await ada.sync.fetchNewest(in: garden) }
+      try await ada.outbox.cancel(waiting.id)
+      #expect(try await ada.sync.fetchNewest(in: garden).count == 229)
+      #expect(await ada.cache.history(of: garden).held.all == [1...230])
+      await #expect(throws: SyncRefusal.unknownConversation) { try await ada.sync.fetchNewest(in: ID(5)) }
+    }
+  }
+
+  @Test func `a private channel is made once and found on another device`() async throws {
+    try await Hamlet.open { hamlet in
+      let phone = try HamletClient(hamlet, "ada")
+      let laptop = try HamletClient(hamlet, "ada")
+      try await phone.sync.catchUp()
+      try await laptop.sync.catchUp()
+      let channel = try await phone.sync.privateChannel("com.example.todo", title: "To do")
+      #expect(try await phone.sync.privateChannel("com.example.todo") == channel)
+      #expect(try await laptop.sync.privateChannel("com.example.todo") == channel)
+      try await hamlet.post("milk", as: "ada", in: channel)
+      try await laptop.sync.catchUp()
+      #expect(try await laptop.texts(channel) == ["milk"])
+      await #expect(throws: ServerFault.self) { try await hamlet.post("no", as: "grace", in: channel) }
+    }
+  }
+
+  @Test func `a held answer comes first, and never after the fresh one`() async throws {
+    var answers: [String] = []
+    for try await answer in cachedThenFresh(
+      cached: { "held" },
+      fresh: {
+        try await Task.sleep(for: .milliseconds(50))
+        return "new"
+      })
+    {
+      answers.append("\(answer.isFresh ? "fresh" : "cached") \(answer.value)")
+    }
+    #expect(answers == ["cached held", "fresh new"])
+    answers = []
+    for try await answer in cachedThenFresh(
+      cached: {
+        try await Task.sleep(for: .milliseconds(50))
+        return "late"
+      }, fresh: { "new" })
+    {
+      answers.append(answer.value)
+    }
+    #expect(answers == ["new"])
+  }
+}

@@ -1,0 +1,112 @@
+import JSON
+import Model
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct WindowTests {
+  /// A view that does nothing but what it is told.
+  private func apply(_ update: MessageWindow.Update, to list: inout [ShownMessage]) {
+    for delta in update.deltas {
+      switch delta {
+      case .insert(let message, let place): list.insert(message, at: place)
+      case .remove(let place): list.remove(at: place)
+      case .replace(let message, let place): list[place] = message
+      }
+    }
+    #expect(list == update.messages)
+  }
+
+  @Test func `a view that applies the deltas shows the list`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...40 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10)
+      var list: [ShownMessage] = []
+      apply(try await window.newest(), to: &list)
+      let updates = await window.updates()
+      var iterator = updates.makeAsyncIterator()
+      _ = await iterator.next()
+      let operation = try await ada.outbox.send(Draft("mine"), in: garden)
+      while list.last?.text != "mine", let update = await iterator.next() { apply(update, to: &list) }
+      #expect(list.last?.isUnsent == true)
+      let identity = list.last?.identity
+      #expect(try await ada.outbox.sendAll() == nil)
+      while list.last?.isUnsent == true, let update = await iterator.next() { apply(update, to: &list) }
+      #expect(list.last?.identity == identity)
+      #expect(list.count { $0.text == "mine" } == 1)
+      #expect(list.last?.message?.clientID == operation.id)
+      let message = try #require(list.first?.message)
+      _ = try await hamlet.server("grace").answer(
+        to: .json(.patch, "/messages/\(message.id)") { json in json.field("text", "edited") })
+      try await hamlet.post("after", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      while list.last?.text != "after" || list.first?.text != "edited", let update = await iterator.next() {
+        apply(update, to: &list)
+      }
+    }
+  }
+
+  @Test func `older messages come as one scrolls`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...120 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchNewest(in: garden)
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 50)
+      #expect(try await window.newest().messages.map(\.text) == (71...120).map { "message \($0)" })
+      #expect(try await window.older().messages.map(\.text) == (21...120).map { "message \($0)" })
+      #expect(await window.hasOlder)
+      let all = try await window.older()
+      #expect(all.messages.map(\.text) == (1...120).map { "message \($0)" })
+      #expect(!all.hasOlder && !all.hasNewer)
+      let tenth = try #require(all.messages[9].message?.id)
+      let small = MessageWindow(garden, ada.cache, ada.sync, size: 10)
+      let around = try await small.around(tenth)
+      #expect(around.messages.map(\.text) == (5...14).map { "message \($0)" })
+      #expect(around.hasOlder && around.hasNewer)
+      #expect(try await small.newer(200).messages.last?.text == "message 120")
+      #expect(await !small.hasNewer)
+    }
+  }
+
+  @Test func `what waits is shown as done`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      let first = try await hamlet.post("one", as: "ada", in: garden)
+      let second = try await hamlet.post("two", as: "ada", in: garden)
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync)
+      try await ada.outbox.edit(.message(first.id), in: garden, to: "uno")
+      try await ada.outbox.act("like", on: .message(first.id), in: garden)
+      try await ada.outbox.delete(.message(second.id), in: garden)
+      let shown = try await window.newest().messages
+      #expect(shown.map(\.text) == ["uno", ""])
+      #expect(shown.map(\.isDeleted) == [false, true])
+      #expect(shown.first?.mine == ["like"])
+    }
+  }
+}
+
+@Suite struct DraftTests {
+  @Test func `drafts begin with the names that they need`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace", "linus")
+      let ada = try HamletClient(hamlet, "ada")
+      let message = try await hamlet.post("hello @linus and @ada", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      let grace = try #require(await ada.cache.person(hamlet.id("grace"))?.account)
+      let me = try #require(await ada.cache.replica.me?.account)
+      #expect(Draft.reply(to: message, by: grace) == Draft("@grace ", replyTo: .message(message.id)))
+      #expect(Draft.replyToAll(message, by: grace, me: me).text == "@grace @linus ")
+      #expect(Draft.replyToAll(message, by: grace, me: me, except: ["linus"]).text == "@grace ")
+      #expect(Draft.mention(grace).text == "@grace ")
+      #expect(Draft.forward(message, by: grace).text == "» @grace hello @linus and @ada")
+      #expect(Draft.copy(message).text == "hello @linus and @ada")
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// A journal: an entry has the day that it is about, perhaps a place, and hashtags in its text. All of it is found again without
+// a network.
+
+import JSON
+import Model
+import ParleyKit
+
+struct Journal {
+  let cache: Cache
+  let outbox: Outbox
+  let sync: Sync
+  let channel: ID<Conversation>
+
+  private static let type = "com.example.journal"
+  private static let dated = "net.app.ohai.displaydate"
+
+  /// How the cache of a journal dates its messages: by the day that an entry is about.
+  static var indexing: MessageIndexing {
+    var indexing = MessageIndexing()
+    indexing.displayDate = MessageIndexing.date(inAnnotation: dated)
+    return indexing
+  }
+
+  init(_ cache: Cache, _ outbox: Outbox, _ sync: Sync) async throws {
+    try await sync.begin()
+    (self.cache, self.outbox, self.sync) = (cache, outbox, sync)
+    channel = try await sync.privateChannel(Self.type, title: "Journal")
+  }
+
+  /// - Parameter day: such as `2026-11-22`.
+  func write(_ text: String, about day: String, at place: Location? = nil) async throws {
+    var draft = Draft(text)
+    draft.annotations = [Draft.Annotation(Self.dated) { json in json.field("date", "\(day)T12:00:00.000Z") }]
+    if let place, let name = place.name {
+      draft.annotations.append(.place(name, latitude: place.latitude, longitude: place.longitude))
+    }
+    try await outbox.send(draft, in: channel)
+  }
+
+  /// The newest day first.
+  func entries(before day: String? = nil) async throws -> [String] {
+    let before = day.flatMap { Timestamp.parse("\($0)T00:00:00.000Z") }
+    return try await cache.stored(in: channel, before: before.map { Int64($0) }).messages.map(\.text)
+  }
+
+  func tagged(_ hashtag: String) async throws -> [String] {
+    try await cache.find([.hashtag(hashtag)], in: channel).messages.map(\.text)
+  }
+
+  func written(near place: Location) async throws -> [String] {
+    try await cache.find([.place(place, .quarter)], in: channel).messages.map(\.text)
+  }
+
+  func search(_ words: String) async throws -> [String] {
+    try await cache.search(words, in: channel).messages.map(\.text)
+  }
+}

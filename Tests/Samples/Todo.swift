@@ -1,0 +1,66 @@
+// A to-do list that works without a network: a private channel holds the entries, an action marks what is urgent, and another
+// device has it all after a full sync.
+
+import JSON
+import Model
+import ParleyKit
+
+struct Todo {
+  let cache: Cache
+  let outbox: Outbox
+  let sync: Sync
+  let channel: ID<Conversation>
+
+  private static let type = "com.example.todo"
+  private static let urgent = "com.example.high_priority"
+
+  struct Entry: Equatable {
+    var title: String
+    var isUrgent: Bool
+    /// Not sent yet.
+    var isWaiting: Bool
+  }
+
+  /// Finds the list, or makes it: needs the network the first time alone.
+  init(_ cache: Cache, _ outbox: Outbox, _ sync: Sync) async throws {
+    try await sync.begin()
+    (self.cache, self.outbox, self.sync) = (cache, outbox, sync)
+    channel = try await sync.privateChannel(Self.type, title: "To do")
+  }
+
+  func add(_ title: String) async throws -> Draft.Target {
+    let kind = Draft.Annotation(Self.type) { json in json.field("done", false) }
+    return .unsent(try await outbox.send(Draft(title, annotations: [kind]), in: channel).id)
+  }
+
+  func setUrgent(_ entry: Draft.Target, _ isUrgent: Bool = true) async throws {
+    try await outbox.act(Self.urgent, on: entry, in: channel, isSet: isUrgent)
+  }
+
+  /// What is done is gone.
+  func finish(_ entry: Draft.Target) async throws { try await outbox.delete(entry, in: channel) }
+
+  func find(_ title: String) async throws -> Draft.Target? {
+    try await cache.search(title, in: channel, limit: 1).messages.first?.target
+  }
+
+  var urgentTitles: [String] {
+    get async throws { try await cache.actioned(Self.urgent, in: channel).map(\.text) }
+  }
+
+  /// Oldest first, what waits to be sent at the end.
+  var entries: [Entry] {
+    get async throws {
+      let shown = try await MessageWindow(channel, cache, size: 1_000).newest().messages
+      return shown.filter { !$0.isDeleted && $0.message?.kind != .system }.map { message in
+        Entry(title: message.text, isUrgent: message.mine.contains(Self.urgent), isWaiting: message.isUnsent)
+      }
+    }
+  }
+
+  /// On a new device: everything that is not here yet.
+  func fetchEverything() async throws {
+    try await sync.catchUp()
+    try await sync.fetchAll([channel])
+  }
+}
