@@ -92,14 +92,17 @@ import Wire
 
   @Test(arguments: Way.allCases)
   func `who guesses too often is told when to come back`(way: Way) async throws {
-    try await Village.open(way, rates: Self.limits) { village in
+    var limits = Self.limits
+    // However long the machine takes over four passwords, no guess comes back meanwhile.
+    limits.login = Allowance(burst: 3, perMinute: 1)
+    try await Village.open(way, rates: limits) { village in
       for _ in 1...3 {
         #expect(try await village.ask(.post, "/sessions", ["username": "grace", "password": "guess"]).status == 401)
       }
       let limited = try await village.ask(.post, "/sessions", ["username": "grace", "password": "grace’s password"])
       #expect(limited.status == 429 && limited.code == "rate_limited")
       let seconds = try #require(limited.int("params.seconds"))
-      #expect((1...10).contains(seconds) && limited.fields["retry-after"] == "\(seconds)")
+      #expect((1...60).contains(seconds) && limited.fields["retry-after"] == "\(seconds)")
       #expect(limited.fields["ratelimit-limit"] == "3" && limited.fields["ratelimit-remaining"] == "0")
       #expect(limited.fields["ratelimit-reset"] == "\(seconds)")
       // Asking is free, and so is other work.

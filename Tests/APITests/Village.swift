@@ -90,6 +90,7 @@ final class Village: Sendable {
     limits.connectionsPerAddress = limits.connections
     // Others have the machine too, and a peer that takes nothing is to be judged by the village’s clock.
     limits.byteTime = 600
+    limits.socketIdleTime = 600
     let site = Site(router: router, limits: limits)
     switch way {
     case .inMemory: self.way = .inMemory(Loop(site))
