@@ -32,6 +32,10 @@ let package = Package(
     .target(name: "Crypto", dependencies: ["COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Wire", dependencies: ["CZlib", "Crypto", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
+    .target(name: "Outgoing", dependencies: ["Networking", "Wire"], exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "Previews", dependencies: ["Outgoing", "Media", "Wire", "JSON"], exclude: ["README.md"],
+      swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Markup", exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Media", exclude: ["README.md"], swiftSettings: strict),
@@ -45,8 +49,8 @@ let package = Package(
       exclude: ["README.md"],
       swiftSettings: strict),
     .target(
-      name: "API", dependencies: ["Community", "PubSub", "Model", "Web", "Wire", "JSON"], exclude: ["README.md"],
-      swiftSettings: strict),
+      name: "API", dependencies: ["Community", "PubSub", "Model", "Previews", "Web", "Wire", "JSON"],
+      exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "Serving", dependencies: ["Networking", "Wire", "Web", "JSON"], exclude: ["README.md"],
@@ -62,7 +66,9 @@ let package = Package(
     .executableTarget(
       name: "parley",
       dependencies: [
-        "API", "Community", "PubSub", "Serving", "Networking", "Wire", "Web", "Storage", "Model", "JSON", "Crypto",
+        "API", "Community", "PubSub", "Serving", "Networking", "Outgoing", "Previews", "Wire", "Web", "Storage",
+        "Model",
+        "JSON", "Crypto",
       ],
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
@@ -77,6 +83,14 @@ let package = Package(
     .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
     .testTarget(name: "WireTests", dependencies: ["Wire", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
+    .target(name: "CannedServer", path: "Tests/CannedServer", swiftSettings: tests),
+    .testTarget(
+      name: "OutgoingTests", dependencies: ["Outgoing", "Networking", "Wire", "Serving", "Web", "CannedServer"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "PreviewsTests",
+      dependencies: ["Previews", "Outgoing", "Wire", "JSON", "CannedServer", "Pictures", "SeededRandom"],
+      swiftSettings: tests),
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
     .target(
       name: "FaultyDisk", dependencies: ["CFaultyVFS", "SQLite"], path: "Tests/FaultyDisk", swiftSettings: tests),
@@ -92,7 +106,7 @@ let package = Package(
       name: "APITests",
       dependencies: [
         "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire",
-        "JSON", "Pictures", "SeededRandom",
+        "JSON", "Pictures", "SeededRandom", "Previews", "Outgoing", "CannedServer",
       ],
       swiftSettings: tests),
     .target(

@@ -28,6 +28,8 @@ public struct TLSConfiguration: Sendable {
   public enum Trust: Sendable {
     /// Those whose certificate chains to the system's roots and bears the right name.
     case system
+    /// The same with these roots, as a PEM text, instead of the system's.
+    case roots([UInt8])
     /// The one whose certificate has this SHA-256, whatever else it says.
     case fingerprint([UInt8])
   }
@@ -76,6 +78,13 @@ public struct TLSConfiguration: Sendable {
       case .system:
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         guard unsafe SSL_CTX_set_default_verify_paths(context) == 1 else { throw Self.failure("system roots") }
+      case .roots(let pem):
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        for root in Certificate.list(fromPEM: pem) {
+          guard unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(context), root.pointer) == 1 else {
+            throw Self.failure("roots")
+          }
+        }
       case .fingerprint:
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
       }

@@ -41,20 +41,19 @@ struct TLSFailure: Error {
       unsafe SSL_set_accept_state(ssl)
     } else {
       unsafe SSL_set_connect_state(ssl)
-      if let serverName { unsafe Self.expect(serverName, of: ssl) }
+      // A name that can't be expected would let every certificate through.
+      if let serverName, unsafe !Self.expect(serverName, of: ssl) { return nil }
     }
   }
 
   deinit { unsafe SSL_free(ssl) }
 
   /// The name that the peer's certificate must bear. RFC 6066 §3: an address is not sent as a server name.
-  private static func expect(_ name: String, of ssl: OpaquePointer) {
+  private static func expect(_ name: String, of ssl: OpaquePointer) -> Bool {
     if SocketAddress(host: name, port: 0) != nil {
-      _ = unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name)
-    } else {
-      _ = unsafe parley_SSL_set_tlsext_host_name(ssl, name)
-      _ = unsafe SSL_set1_host(ssl, name)
+      return unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1
     }
+    return unsafe parley_SSL_set_tlsext_host_name(ssl, name) == 1 && SSL_set1_host(ssl, name) == 1
   }
 
   /// A memory BIO never gives back what it once held. One that has carried a large transfer and is empty makes room for a
