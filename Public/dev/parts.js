@@ -394,7 +394,7 @@ const parts = {
       url: 'https://example.org/seeds',
       title: 'Seeds for shady places',
       description: 'Forty kinds that grow where the sun rarely comes, sorted by taste.',
-      picture: picture(90, 'S'),
+      picture: { url: picture(90, 'S') },
     }),
     linkPreview({ url: 'http://example.org/', title: 'An old page' }),
   ],

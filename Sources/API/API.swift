@@ -1,5 +1,6 @@
 public import Community
 import Model
+public import Previews
 import PubSub
 public import Web
 import Wire
@@ -9,6 +10,8 @@ public struct API: Sendable {
   public let community: Community
   let release: Release
   let limiter: RateLimiter
+  /// Nil where the server asks nobody anything.
+  let previews: LinkPreviews?
 
   /// Every path of it begins so.
   public static let base = "/api/v1"
@@ -28,10 +31,14 @@ public struct API: Sendable {
     }
   }
 
-  public init(_ community: Community, release: Release = Release(), rates: RateLimits = RateLimits()) {
+  public init(
+    _ community: Community, release: Release = Release(), rates: RateLimits = RateLimits(),
+    previews: LinkPreviews? = nil
+  ) {
     self.community = community
     self.release = release
     limiter = RateLimiter(rates)
+    self.previews = previews
   }
 
   /// Where a store delivers to whose community is asked by this API.

@@ -45,7 +45,13 @@ extension API {
   }
 
   @Sendable static func showForumIcon(_ call: Call) async throws -> Response {
-    try .icon(try call.view.icon(of: try call.id(), for: call.caller), call, caching: "private, no-cache")
+    let (icon, caching) = (try call.view.icon(of: try call.id(), for: call.caller), "private, no-cache")
+    // Fetched by us and not by who looks, so that nobody's address goes to where somebody else wants it.
+    if case .address(let address, let drawing) = icon {
+      if let picture = try await call.picture(at: address) { return .picture(picture, caching: caching) }
+      return try .icon(drawing, call, caching: caching)
+    }
+    return try .icon(icon, call, caching: caching)
   }
 
   // MARK: Members

@@ -30,7 +30,7 @@ extension Response {
     var response =
       switch icon {
       case .file(let kept): try Response.content(of: kept, call, caching: caching)
-      case .address(let address): Response.redirect(to: address)
+      case .address(_, let drawing): try Response.icon(drawing, call, caching: caching)
       case .drawing(let svg, let tag): Response(.ok, Array(svg.utf8), type: .forEnding("svg")).tagged(tag)
       }
     // Opened by itself it runs nothing.

@@ -9,7 +9,9 @@ extension API {
   @Sendable static func showServer(_ call: Call) async throws -> Response {
     let facts = try call.view.facts()
     let release = call.api.release
-    let tag = "\(facts.settings.revision)-\(facts.isSetUp ? 1 : 0)-\(facts.epoch)-\(release.version)-\(release.web)"
+    let tag =
+      "\(facts.settings.revision)-\(facts.isSetUp ? 1 : 0)-\(facts.epoch)-\(release.version)-\(release.web)"
+      + (call.api.previews == nil ? "-alone" : "")
     return Response.object { json in
       json.field("name", facts.settings.name)
       json.field("hue", facts.settings.hue)
@@ -19,6 +21,7 @@ extension API {
       json.field("epoch", facts.epoch)
       json.field("policy", facts.settings.registration.rawValue)
       json.field("set_up", facts.isSetUp)
+      json.field("link_previews", facts.settings.linkPreviews && call.api.previews != nil)
       json.object("limits") { call.community.bounds.write(to: &$0) }
     }.tagged(tag)
   }

@@ -84,7 +84,8 @@ final class RateLimiter: Sendable {
     case .login, .registration: address.map { .address($0.subscriber) }
     // Counted by the name, which stands in the body.
     case .guessing: nil
-    case .sending, .discovery, .writing: caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
+    case .sending, .discovery, .previewing, .writing:
+      caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
     }
   }
 

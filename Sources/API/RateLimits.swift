@@ -9,6 +9,8 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case sending
   /// Looking for people by their addresses.
   case discovery
+  /// Having links looked at.
+  case previewing
   /// Every other change.
   case writing
 }
@@ -20,6 +22,7 @@ public struct RateLimits: Sendable {
   public var registration = Allowance(burst: 20, perMinute: 2)
   public var sending = Allowance(burst: 60, perMinute: 120)
   public var discovery = Allowance(burst: 10, perDay: 10)
+  public var previewing = Allowance(burst: 60, perMinute: 60)
   public var writing = Allowance(burst: 120, perMinute: 240)
 
   public init() {}
@@ -31,6 +34,7 @@ public struct RateLimits: Sendable {
     case .registration: registration
     case .sending: sending
     case .discovery: discovery
+    case .previewing: previewing
     case .writing: writing
     }
   }
@@ -62,6 +66,9 @@ extension RateLimits {
     Entry(name: "sending-burst", meaning: "how many of them at once", path: \.sending.burst),
     Entry(name: "writing", meaning: "other changes of one person in a minute", path: \.writing.perMinute),
     Entry(name: "writing-burst", meaning: "how many of them at once", path: \.writing.burst),
+    Entry(
+      name: "previews", meaning: "links that are looked at for one person in a minute", path: \.previewing.perMinute),
+    Entry(name: "previews-burst", meaning: "how many of them at once", path: \.previewing.burst),
     Entry(name: "discovery", meaning: "times that one person asks for addresses in a day", path: \.discovery.perDay),
     Entry(name: "discovery-burst", meaning: "how many of them at once", path: \.discovery.burst),
   ]

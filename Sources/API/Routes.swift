@@ -129,6 +129,8 @@ extension API {
     Endpoint(.get, "/uploads/{id}", .person(.write), showUpload),
     Endpoint(.patch, "/uploads/{id}", .person(.write), bodyLimit: \Bounds.fileBody, continueUpload),
     Endpoint(.delete, "/uploads/{id}", .person(.write), deleteUpload),
+    Endpoint(.post, "/previews", .person(.read), counts: .previewing, preview),
+    Endpoint(.get, "/previews/{key}/picture", .anyone, showPreviewPicture),
     // What waits for a person.
     Endpoint(.get, "/inbox", .person(.read), showInbox),
     Endpoint(.put, "/inbox/read", .person(.write), readInbox),

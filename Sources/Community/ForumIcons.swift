@@ -4,8 +4,8 @@ import Storage
 
 /// What a forum looks like.
 public enum ForumIcon: Sendable {
-  /// Where its people say that it is.
-  case address(String)
+  /// Where its people say that it is; and what else it looks like where nothing is.
+  indirect case address(String, otherwise: ForumIcon)
   /// What they uploaded.
   case file(KeptFile)
   /// Made of the title: the same for ever, as long as the title is. The tag is another for another drawing.
@@ -19,8 +19,8 @@ extension CommunityView {
       let kept = try read { tx throws(Refusal) in try tx.keptFile(icon) }
       if let kept { return .file(kept) }
     }
-    if let address = forum.iconURL { return .address(address) }
-    return try .quilt(of: forum.title)
+    let drawing = try ForumIcon.quilt(of: forum.title)
+    return forum.iconURL.map { .address($0, otherwise: drawing) } ?? drawing
   }
 }
 

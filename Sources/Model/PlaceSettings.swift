@@ -20,6 +20,8 @@ public struct PlaceSettings: Sendable, Hashable {
   public var newcomers = Newcomers()
   /// Whether pictures lose what they say of where and when they were taken.
   public var cutsMetadata = true
+  /// Whether the server looks at what stands behind links.
+  public var linkPreviews = true
   /// The place's own picture.
   public var icon: ID<File>?
   public var revision = 1
@@ -59,6 +61,7 @@ extension PlaceSettings: JSONWritable {
       json.field("discovery", hasDiscovery)
       json.field("newcomers", newcomers)
       json.field("cut_metadata", cutsMetadata)
+      json.field("link_previews", linkPreviews)
       json.field("icon_file", icon)
       json.field("revision", revision)
     }
@@ -79,6 +82,7 @@ extension PlaceSettings: JSONReadable {
     hasDiscovery = try object.bool("discovery")
     newcomers = try object.optional("newcomers") ?? newcomers
     cutsMetadata = try object.optional("cut_metadata") ?? cutsMetadata
+    linkPreviews = try object.optional("link_previews") ?? linkPreviews
     icon = try object.optional("icon_file")
     revision = try object.int("revision", in: 1...Int.max)
   }
@@ -97,6 +101,7 @@ public struct PlaceSettingsChange: Sendable {
   public var hasDiscovery: Bool?
   public var newcomers: NewcomersChange?
   public var cutsMetadata: Bool?
+  public var linkPreviews: Bool?
   public var icon: Change<ID<File>>
   /// Refused unless it is the present one.
   public var ifRevision: Int?
@@ -113,6 +118,7 @@ public struct PlaceSettingsChange: Sendable {
     hasDiscovery = try object.optional("discovery")
     newcomers = try object.optional("newcomers") { value throws(JSONError) in try NewcomersChange(json: value) }
     cutsMetadata = try object.optional("cut_metadata")
+    linkPreviews = try object.optional("link_previews")
     icon = try object.change("icon_file")
     ifRevision = try object.optional("if_revision")
   }
@@ -130,6 +136,7 @@ public struct PlaceSettingsChange: Sendable {
     settings.hasDiscovery = hasDiscovery ?? settings.hasDiscovery
     settings.newcomers = newcomers?.applied(to: settings.newcomers) ?? settings.newcomers
     settings.cutsMetadata = cutsMetadata ?? settings.cutsMetadata
+    settings.linkPreviews = linkPreviews ?? settings.linkPreviews
     settings.icon = icon.applied(to: settings.icon)
     return settings
   }

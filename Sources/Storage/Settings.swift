@@ -7,6 +7,7 @@ private enum SettingName: String, CaseIterable {
   case mayInvite = "may_invite"
   case mayCreateForums = "may_create_forums"
   case cutsMetadata = "cut_metadata"
+  case linkPreviews = "link_previews"
   case icon = "icon_file"
   case mayPublish = "may_publish"
   case revision
@@ -62,6 +63,7 @@ extension PlaceSettings {
     case .discovery: hasDiscovery = text == "true"
     case .newcomers: newcomers = Newcomers(stored: text) ?? newcomers
     case .cutsMetadata: cutsMetadata = text == "true"
+    case .linkPreviews: linkPreviews = text == "true"
     case .icon: icon = ID(text)
     case .mayInvite: mayInvite = Circle(rawValue: text) ?? mayInvite
     case .mayCreateForums: mayCreateForums = Circle(rawValue: text) ?? mayCreateForums
@@ -80,6 +82,7 @@ extension PlaceSettings {
     case .discovery: hasDiscovery ? "true" : "false"
     case .newcomers: newcomers.stored
     case .cutsMetadata: cutsMetadata ? "true" : "false"
+    case .linkPreviews: linkPreviews ? "true" : "false"
     case .icon: icon?.description ?? ""
     case .mayInvite: mayInvite.rawValue
     case .mayCreateForums: mayCreateForums.rawValue

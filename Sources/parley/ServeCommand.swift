@@ -4,6 +4,8 @@ import API
 import Community
 import Glibc
 import Networking
+import Outgoing
+import Previews
 import PubSub
 import Serving
 import Storage
@@ -33,6 +35,7 @@ enum ServeCommand {
     let (addresses, others) = (try addresses(settings), try settings.origins(.corsOrigin))
     let eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
     let (loops, polling, log) = (try loops(settings), try polling(settings), try accessLog(settings))
+    let asksOthers = try asksOthers(settings)
     let share = try Folder.share(settings.text(.share))
     let certificates = try Certificates(settings, data: data)
     if !settings.all(.redirect).isEmpty, certificates == nil {
@@ -55,7 +58,10 @@ enum ServeCommand {
     let publisher = API.publisher()
     let store = try openStore(folder, Folder.migrations(share), complain) { publisher.take($0) }
     let community = Community(store, publisher: publisher, bounds: bounds)
-    let api = API(community, release: .current, rates: rates)
+    let outgoing = asksOthers ? try OutgoingClient() : nil
+    await outgoing?.start()
+    let previews = outgoing.map { LinkPreviews($0, now: { Clock.wall() / 1_000_000 }) }
+    let api = API(community, release: .current, rates: rates, previews: previews)
 
     let endpoints = sockets.map { socket in
       Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
@@ -88,6 +94,7 @@ enum ServeCommand {
     housekeeping.cancel()
     await housekeeping.value
     await control?.stop()
+    await outgoing?.stop()
     await store.close()
     return 0
   }
@@ -240,6 +247,14 @@ enum ServeCommand {
       throw Settings.Mistake(sentence: "--polling takes epoll or sources, not \"\(text)\".")
     }
     return polling
+  }
+
+  private static func asksOthers(_ settings: Settings) throws(Settings.Mistake) -> Bool {
+    switch settings.text(.outgoing) ?? "on" {
+    case "on": return true
+    case "off": return false
+    case let text: throw Settings.Mistake(sentence: "--outgoing takes on or off, not \"\(text)\".")
+    }
   }
 
   private static func accessLog(_ settings: Settings) throws(Settings.Mistake) -> AccessLog? {

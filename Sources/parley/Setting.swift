@@ -63,10 +63,13 @@ extension Setting {
   static let keepEvents = Setting(
     name: "keep-events", value: "DAYS",
     meaning: "how long the log of what happened is kept; who was away longer fetches all anew", fallback: "for ever")
+  static let outgoing = Setting(
+    name: "outgoing", value: "HOW",
+    meaning: "on, or off: whether the server asks other sites what stands behind links", fallback: "on")
 
   static let usual: [Setting] = [
     listen, data, share, publicURL, corsOrigin, trustedProxy, proxyFields, certificate, key, selfSigned, redirect,
-    loops, polling, keepEvents, log, development,
+    loops, polling, keepEvents, outgoing, log, development,
   ]
 
   static let limits: [Setting] = Limits.all.map { entry in

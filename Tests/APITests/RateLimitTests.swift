@@ -160,5 +160,6 @@ import Wire
     #expect(kinds[.login]?.map(\.path).sorted() == ["/links/{code}", "/me/password", "/sessions", "/users/{id}"])
     #expect(kinds[.registration]?.map(\.path) == ["/users"])
     #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
+    #expect(kinds[.previewing]?.map(\.path) == ["/previews"])
   }
 }

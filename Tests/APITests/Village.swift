@@ -1,7 +1,10 @@
+import CannedServer
 import Crypto
 import Foundation
 import Model
 import Networking
+import Outgoing
+import Previews
 import Serving
 import Synchronization
 import Testing
@@ -26,6 +29,8 @@ final class Village: Sendable {
   let community: Community
   let folder: String
   private let delivered: Delivered
+  /// What asks others, where a test wants that; of this machine it reaches the servers of the test alone.
+  private let outgoing: OutgoingClient?
   private let way: Ways
   private let people: Mutex<[String: (id: ID<Account>, token: String)]> = Mutex([:])
 
@@ -42,7 +47,7 @@ final class Village: Sendable {
     let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
     var rates = RateLimits()
     (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
-    (rates.discovery, rates.guessing) = (endless, endless)
+    (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
     return rates
   }()
 
@@ -51,11 +56,11 @@ final class Village: Sendable {
 
   /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
   static func open(
-    _ way: Way, rates: RateLimits = unlimited, bounds: Bounds = Bounds(),
+    _ way: Way, rates: RateLimits = unlimited, bounds: Bounds = Bounds(), asking others: [CannedServer]? = nil,
     clock: @escaping @Sendable () -> Int64 = ticking,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(way, rates, bounds, clock)
+    let village = try await Village(way, rates, bounds, others, clock)
     do {
       try await body(village)
     } catch {
@@ -66,7 +71,8 @@ final class Village: Sendable {
   }
 
   private init(
-    _ way: Way, _ rates: RateLimits, _ bounds: Bounds, _ clock: @escaping @Sendable () -> Int64
+    _ way: Way, _ rates: RateLimits, _ bounds: Bounds, _ others: [CannedServer]?,
+    _ clock: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -83,7 +89,13 @@ final class Village: Sendable {
         publisher.take($0)
       })
     community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
-    let api = API(community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates)
+    outgoing = try others.map { servers in
+      try OutgoingClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }))
+    }
+    await outgoing?.start()
+    let api = API(
+      community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates,
+      previews: outgoing.map { LinkPreviews($0, now: clock) })
     let router = Router { routes in api.add(to: &routes) }
     var limits = Limits()
     // All come from one address.
@@ -139,6 +151,7 @@ final class Village: Sendable {
       session.invalidateAndCancel()
       _ = await server.stop(within: 1)
     }
+    await outgoing?.stop()
     await community.store.close()
     try? FileManager.default.removeItem(atPath: folder)
   }

@@ -8,7 +8,7 @@ import { endpoints } from '../../../Public/js/parley/endpoints.js';
 
 const description = JSON.parse(readFileSync(new URL('../../../Public/openapi.json', import.meta.url), 'utf8'));
 // Answered with bytes, or by a connection that stays: for these there is no call.
-const others = /\/(content|preview)$|^GET \/(events|realtime|openapi\.json)$|^(HEAD|PATCH) \/uploads|^POST \/files$/;
+const others = /\/(content|preview|picture)$|^GET \/(events|realtime|openapi\.json)$|^(HEAD|PATCH) \/uploads|^POST \/files$/;
 const described = Object.entries(description.paths).flatMap(([path, operations]) =>
   Object.keys(operations).filter((method) => method !== 'parameters').map((method) => `${method.toUpperCase()} ${path}`),
 );

@@ -9,7 +9,7 @@ export function linkPreview({ url, title, description, picture }) {
   return el(
     'a.link-preview',
     { href: address, rel: 'noopener noreferrer nofollow', target: '_blank' },
-    picture && el('img', { src: picture, alt: '', loading: 'lazy', width: 72, height: 72 }),
+    picture && el('img', { src: picture.url, alt: '', loading: 'lazy', width: 72, height: 72 }),
     el(
       'span.link-preview-words',
       null,
