@@ -3,10 +3,11 @@
 create table inbox (
   id integer primary key,
   user_id integer not null references account (id) on delete cascade,
-  kind text not null check (kind in ('mention', 'reply', 'direct', 'room', 'request', 'report')),
+  kind text not null check (kind in ('mention', 'reply', 'direct', 'room', 'request', 'report', 'warning')),
   conversation_id integer,
   message_id integer,
   report_id integer,
+  sanction_id integer,
   actor_id integer,
   created_at integer not null,
   read_at integer

@@ -22,6 +22,7 @@ extension Community {
       let warning = try tx.impose(NewSanction(.warning, of: account, reason: reason), by: actor)
       if let clientID = draft.clientID { try tx.remember(.warning, by: actor, clientID, subject: warning.id.number) }
       try tx.tell(account, by: actor)
+      try tx.addToInbox(.warning, of: account, sanction: warning.id, by: actor)
       return (warning, true)
     }
   }

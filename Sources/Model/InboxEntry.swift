@@ -8,6 +8,7 @@ public struct InboxEntry: Sendable, Hashable {
   /// What it is about; nil for what is no message.
   public let message: ID<Message>?
   public let report: ID<Report>?
+  public let sanction: ID<Sanction>?
   /// Whose doing it is.
   public let actor: ID<Account>?
   public let createdAt: Int64
@@ -24,17 +25,21 @@ public struct InboxEntry: Sendable, Hashable {
     case request
     /// For those who keep order.
     case report
+    /// By those who keep order; the reason stands in the sanction.
+    case warning
   }
 
   public init(
     id: ID<InboxEntry>, kind: Kind, conversation: ID<Conversation>? = nil, message: ID<Message>? = nil,
-    report: ID<Report>? = nil, actor: ID<Account>? = nil, createdAt: Int64, readAt: Int64? = nil
+    report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, actor: ID<Account>? = nil, createdAt: Int64,
+    readAt: Int64? = nil
   ) {
     self.id = id
     self.kind = kind
     self.conversation = conversation
     self.message = message
     self.report = report
+    self.sanction = sanction
     self.actor = actor
     self.createdAt = createdAt
     self.readAt = readAt
@@ -53,6 +58,7 @@ extension InboxEntry: JSONWritable {
     json.field("conversation_id", conversation)
     json.field("message_id", message)
     json.field("report_id", report)
+    json.field("sanction_id", sanction)
     json.field("actor_id", actor)
     json.field("created_at", Timestamp(createdAt))
     json.field("read_at", readAt.map { Timestamp($0) })
@@ -67,8 +73,8 @@ extension InboxEntry: JSONReadable {
     self.init(
       id: try object.read("id"), kind: try object.word("kind"), conversation: try object.optional("conversation_id"),
       message: try object.optional("message_id"), report: try object.optional("report_id"),
-      actor: try object.optional("actor_id"), createdAt: Int64(createdAt.milliseconds),
-      readAt: readAt.map { Int64($0.milliseconds) })
+      sanction: try object.optional("sanction_id"), actor: try object.optional("actor_id"),
+      createdAt: Int64(createdAt.milliseconds), readAt: readAt.map { Int64($0.milliseconds) })
   }
 }
 

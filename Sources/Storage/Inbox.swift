@@ -11,7 +11,8 @@ extension ReadTransaction {
     limit: Int
   ) throws(Refusal) -> [InboxEntry] {
     let all: SQL = """
-      select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.actor_id, i.created_at, i.read_at
+      select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.sanction_id, i.actor_id, i.created_at,
+        i.read_at
       from inbox i
       left join message m on m.id = i.message_id
       where i.user_id = $1 and i.id < $2 and ($3 is null or i.kind = $3) and m.deletion is null
@@ -19,7 +20,8 @@ extension ReadTransaction {
       limit $4
       """
     let unread: SQL = """
-      select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.actor_id, i.created_at, i.read_at
+      select i.id, i.kind, i.conversation_id, i.message_id, i.report_id, i.sanction_id, i.actor_id, i.created_at,
+        i.read_at
       from inbox i
       left join message m on m.id = i.message_id
       where i.user_id = $1 and i.id < $2 and ($3 is null or i.kind = $3) and m.deletion is null and i.read_at is null
@@ -43,7 +45,7 @@ extension ReadTransaction {
 
   private static let entries = ListQuery { list in
     """
-    select id, kind, conversation_id, message_id, report_id, actor_id, created_at, read_at
+    select id, kind, conversation_id, message_id, report_id, sanction_id, actor_id, created_at, read_at
     from inbox
     where id in (\(list))
     """
@@ -57,17 +59,17 @@ extension WriteTransaction {
   /// Lets something wait for somebody. Of one message at most one thing waits for each.
   public func addToInbox(
     _ kind: InboxEntry.Kind, of person: ID<Account>, in conversation: ID<Conversation>? = nil,
-    message: ID<Message>? = nil, report: ID<Report>? = nil, by actor: ID<Account>
+    message: ID<Message>? = nil, report: ID<Report>? = nil, sanction: ID<Sanction>? = nil, by actor: ID<Account>
   ) throws(Refusal) {
     let id = nextID()
     let isNew = try run { connection in
       try connection.execute(
         """
-        insert into inbox (id, user_id, kind, conversation_id, message_id, report_id, actor_id, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        insert into inbox (id, user_id, kind, conversation_id, message_id, report_id, sanction_id, actor_id, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         on conflict (message_id, user_id) where message_id is not null do nothing
-        """, id, person.number, kind.rawValue, conversation?.number, message?.number, report?.number, actor.number,
-        Int(now)) == 1
+        """, id, person.number, kind.rawValue, conversation?.number, message?.number, report?.number,
+        sanction?.number, actor.number, Int(now)) == 1
     }
     guard isNew else { return }
     try log(.inboxAdded, in: .user(person), subject: id, revision: 0, actor: actor.number)
@@ -211,7 +213,7 @@ extension InboxEntry {
     self.init(
       id: ID(try row.int(0)), kind: try row.word(1), conversation: try row.optionalInt(2).map { ID($0) },
       message: try row.optionalInt(3).map { ID($0) }, report: try row.optionalInt(4).map { ID($0) },
-      actor: try row.optionalInt(5).map { ID($0) }, createdAt: Int64(try row.int(6)),
-      readAt: try row.optionalInt(7).map { Int64($0) })
+      sanction: try row.optionalInt(5).map { ID($0) }, actor: try row.optionalInt(6).map { ID($0) },
+      createdAt: Int64(try row.int(7)), readAt: try row.optionalInt(8).map { Int64($0) })
   }
 }

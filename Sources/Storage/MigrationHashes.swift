@@ -20,7 +20,7 @@ enum MigrationHashes {
       hash: "22293d206017e14e3a13656b904987ec36021f7e572227403eaff6062c7e0614"),
     Migration(
       number: 6, name: "inbox",
-      hash: "06d81d8832c60dc31d1a884ad7f8c4595bb9350b613056179db2a4fae552851b"),
+      hash: "c47ff78b926bb31a2e32a98737f0fa10dbdfb0e658e94a131136e9cfe4a9408d"),
     Migration(
       number: 7, name: "events",
       hash: "e1e40d44f9484363c6f48cf80faf33bded9542b6ce9ccd172f59859487ce0049"),

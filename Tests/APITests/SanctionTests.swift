@@ -19,7 +19,10 @@ import Wire
         let again = try await village.expect(200, .post, "/users/@grace/warn", as: "mira", body)
         #expect(again["id"] == made?["id"])
       }
-      #expect(events == ["preferences.updated user:\(grace) #2"])
+      #expect(events == ["preferences.updated user:\(grace) #2", "inbox.added user:\(grace)"])
+      let inbox = try await village.expect(200, .get, "/inbox?kind=warning", as: "grace")
+      #expect(inbox.texts("data", "sanction_id") == [made?["id"]] && inbox["data.0.actor_id"] == village.id("mira"))
+      #expect(inbox.int("unread.warning") == 1 && inbox.int("unread.all") == 1)
       #expect(made?["kind"] == "warning" && made?["user_id"] == grace && made?["created_by"] == village.id("mira"))
       for viewer in ["grace", "mira", "ada"] {
         let list = try await village.expect(200, .get, "/users/\(grace)/sanctions", as: viewer)

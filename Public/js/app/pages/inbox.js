@@ -124,9 +124,11 @@ function itemRow(place, item) {
   const href =
     item.kind === 'report'
       ? '/admin/reports'
-      : item.message_id
-        ? `/m/${item.message_id}`
-        : `/c/${item.conversation_id}`;
+      : item.kind === 'warning'
+        ? '/you'
+        : item.message_id
+          ? `/m/${item.message_id}`
+          : `/c/${item.conversation_id}`;
   return el(
     'a.inbox-row',
     { href, class: item.read_at ? '' : 'is-unread' },
