@@ -42,11 +42,12 @@ extension Community {
     }
   }
 
-  /// Takes it on, or gives it to somebody, and says what became of it.
+  /// Takes it on, or gives it to somebody, and says what became of it. What others have reported of the same thing is judged
+  /// with it.
   public func change(_ id: ID<Report>, _ change: ReportChange, by caller: Caller) async throws(Refusal) -> Report {
     let actor = try caller.person(for: .write)
     if case .set(let text) = change.outcome { _ = try Texts.block(text, "outcome", scalars: bounds.reasonScalars) }
-    return try await store.write { tx throws(Refusal) in
+    let (judged, hasMore) = try await store.write { tx throws(Refusal) in
       let caller = try tx.renewed(caller)
       let before = try tx.report(id, for: caller)
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
@@ -60,8 +61,38 @@ extension Community {
       for action in before.audited(after) {
         try tx.audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
       }
-      return try tx.change(before, to: after)
+      let judged = try tx.change(before, to: after)
+      let isJudged = judged.state != before.state && judged.state != .open
+      return (judged, try isJudged ? tx.judgeOthers(like: judged, by: actor) : false)
     }
+    var isMore = hasMore
+    while isMore {
+      isMore = try await store.write { tx throws(Refusal) in
+        _ = try tx.report(id, for: try tx.renewed(caller))
+        return try tx.judgeOthers(like: judged, by: actor)
+      }
+    }
+    return judged
+  }
+}
+
+extension WriteTransaction {
+  private static let judgedAtOnce = 100
+
+  /// Whether there are more.
+  fileprivate func judgeOthers(like judged: Report, by actor: ID<Account>) throws(Refusal) -> Bool {
+    let others = try openReports(like: judged, limit: Self.judgedAtOnce + 1)
+    for id in others.prefix(Self.judgedAtOnce) {
+      guard let before = try report(id) else { continue }
+      var after = before
+      (after.state, after.outcome) = (judged.state, judged.outcome)
+      (after.handledBy, after.handledAt) = (judged.handledBy, judged.handledAt)
+      for action in before.audited(after) {
+        try audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
+      }
+      _ = try change(before, to: after)
+    }
+    return others.count > Self.judgedAtOnce
   }
 }
 

@@ -96,6 +96,32 @@ extension ReadTransaction {
     }
   }
 
+  /// Others that wait, about the same message, or the same person and no message.
+  public func openReports(like report: Report, limit: Int) throws(Refusal) -> [ID<Report>] {
+    try run { connection in
+      guard let message = report.message else {
+        return try connection.all(
+          """
+          select id
+          from report
+          where user_id = $1 and state = 'open' and message_id is null and id <> $2
+          order by id
+          limit $3
+          """, report.account.number, report.id.number, limit
+        ) { row in ID(try row.int(0)) }
+      }
+      return try connection.all(
+        """
+        select id
+        from report
+        where message_id = $1 and state = 'open' and id <> $2
+        order by id
+        limit $3
+        """, message.number, report.id.number, limit
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
   /// Who keeps order, at the place and in a forum; at most so many at each.
   public func keepersOfOrder(in forum: ID<Forum>?, limit: Int) throws(Refusal) -> [ID<Account>] {
     try run { connection in

@@ -82,6 +82,48 @@ import Wire
     }
   }
 
+  @Test func `what several have reported is judged at once`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      let said = try await village.say("buy", in: room, as: "grace")
+      let other = try await village.say("more", in: room, as: "grace")
+      func report(_ name: String, _ body: [String: Any]) async throws -> String {
+        var draft = body
+        draft["reason"] = "Spam."
+        return try #require(try await village.expect(201, .post, "/reports", as: name, draft)["id"])
+      }
+      let first = try await report("linus", ["message_id": said])
+      let same = try await report("robo", ["message_id": said])
+      let elsewhere = try await report("linus", ["message_id": other])
+      let person = try await report("linus", ["user": "@grace"])
+      let same2 = try await report("robo", ["user": "@grace"])
+      var many: [String] = []
+      for number in 0..<101 {
+        try await village.settle("reporter\(number)")
+        many.append(try await report("reporter\(number)", ["message_id": said]))
+      }
+      try await village.expect(200, .patch, "/reports/\(first)", as: "mira", ["assignee": "me"])
+      for id in [same, elsewhere] {
+        #expect(try await village.expect(200, .get, "/reports/\(id)", as: "mira").isNull("assignee_id"))
+      }
+      try await village.expect(
+        200, .patch, "/reports/\(first)", as: "mira", ["state": "acted", "outcome": "Removed."])
+      for id in [same] + many {
+        let judged = try await village.expect(200, .get, "/reports/\(id)", as: "mira")
+        #expect(judged["state"] == "acted" && judged["outcome"] == "Removed." && judged.int("revision") == 2)
+        #expect(judged["handled_by"] == village.id("mira") && !judged.isNull("handled_at"))
+      }
+      for id in [elsewhere, person, same2] {
+        #expect(try await village.expect(200, .get, "/reports/\(id)", as: "mira")["state"] == "open")
+      }
+      try await village.expect(200, .patch, "/reports/\(person)", as: "ada", ["state": "dismissed"])
+      #expect(try await village.expect(200, .get, "/reports/\(same2)", as: "mira")["state"] == "dismissed")
+      // One that is opened again is opened alone.
+      try await village.expect(200, .patch, "/reports/\(same)", as: "mira", ["state": "open"])
+      #expect(try await village.expect(200, .get, "/reports/\(first)", as: "mira")["state"] == "acted")
+    }
+  }
+
   @Test func `nobody judges what is about themselves`() async throws {
     try await Village.open(.inMemory) { village in
       let made = try await village.expect(201, .post, "/reports", as: "grace", ["user": "@mira", "reason": "Unfair."])
