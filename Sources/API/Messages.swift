@@ -90,8 +90,11 @@ extension API {
 
   @Sendable static func makeTopic(_ call: Call) async throws -> Response {
     let title = try await call.body { body in try body.string("title") }
-    let (made, isNew) = try await call.community.makeTopic(of: try call.id(), title: title, by: call.caller)
-    return .one(made, isNew ? .created : .ok)
+    let (made, job, isNew) = try await call.community.makeTopic(of: try call.id(), title: title, by: call.caller)
+    return .object(isNew ? .created : .ok) { json in
+      made.writeFields(to: &json)
+      json.field("job_id", job)
+    }
   }
 
   @Sendable static func showDigest(_ call: Call) async throws -> Response {

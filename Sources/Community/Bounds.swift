@@ -25,7 +25,8 @@ public struct Bounds: Sendable {
   /// Kinds of public marks on one message, and marks of one person on it.
   public var actionTypes = 50
   public var ownActions = 20
-  /// Messages of which a topic can be made at once: as many as one transaction copies before it holds up others.
+  /// Messages of which a topic is made at once: as many as one transaction copies before it holds up others. Of more it is
+  /// made by a job.
   public var branch = 200
   /// Where more take part, nobody sees who has read what.
   public var receiptPeople = 50

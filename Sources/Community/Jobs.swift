@@ -7,7 +7,7 @@ extension Community {
   /// Every kind of large work that the rules start, for the store that carries it out.
   public static let jobs: [JobKind] = [
     .departure, .forumErasure, .forumLosses, .branchBan, .removal, .restoration,
-    .inboxRemoval, .roomRinging,
+    .inboxRemoval, .roomRinging, .branchMove,
   ]
 
   /// For who started it, and for the staff. What was done long ago is forgotten.

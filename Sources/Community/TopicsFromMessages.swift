@@ -3,10 +3,11 @@ import Storage
 
 extension Community {
   /// Makes a topic of a message and everything that answers it. Its author may, where they may start topics, and who
-  /// keeps order. What was made a topic stays one: asked again, the answer is the same.
+  /// keeps order. What was made a topic stays one: asked again, the answer is the same. What is more than one transaction
+  /// moves is moved by the job that comes back.
   public func makeTopic(
     of id: ID<Message>, title: String, by caller: Caller
-  ) async throws(Refusal) -> (made: TopicFromMessage, isNew: Bool) {
+  ) async throws(Refusal) -> (made: TopicFromMessage, job: ID<Job>?, isNew: Bool) {
     let actor = try caller.person(for: .write)
     let title = try Texts.line(title, "title", scalars: bounds.titleScalars)
     let most = bounds.branch
@@ -19,26 +20,39 @@ extension Community {
       guard rights.contains(.startTopics), found.isBy(caller) || rights.contains(.moderate) else { throw .forbidden }
       if let moved = try tx.movedPlace(of: id) {
         _ = try tx.rights(of: caller, in: moved.conversation)
-        return (TopicFromMessage(topic: moved.conversation, message: moved.id), false)
+        let job = try tx.job(.branchMove, about: moved.conversation.number)
+        return (TopicFromMessage(topic: moved.conversation, message: moved.id), job, false)
       }
       guard found.message.tombstone == nil else { throw .gone }
       guard found.message.kind == .message else { throw .forbidden }
       let ids = try tx.branch(of: id, most: most)
-      guard ids.count <= most else { throw .tooMany(limit: most) }
-      // What is no longer there has nothing to copy, and stays where it is.
-      let branch = try tx.messages(ids).filter { $0.tombstone == nil && $0.kind == .message }
       let topic = try tx.addTopic(title, in: forum, by: actor)
-      let copies = try tx.move(branch, to: topic, in: forum, by: actor)
-      guard let root = copies[id] else { throw .gone }
-      for author in Set(branch.map(\.author)).sorted() { try tx.takePart(author, inTopic: topic, since: 1, by: actor) }
+      var move = BranchMove(of: found.message, to: topic, in: forum, by: actor)
+      if ids.count <= most {
+        try tx.move(ids, to: topic, in: forum, by: actor)
+      } else {
+        _ = try tx.moveMore(&move)
+      }
+      guard let root = try tx.movedPlace(of: id)?.id else { throw .gone }
       let made = TopicFromMessage(topic: topic, message: root)
       try tx.leaveLink(to: made, titled: title, in: found.message.conversation, by: actor)
-      return (made, true)
+      guard ids.count > most else { return (made, nil, true) }
+      let job = try tx.startJob(kind: JobKind.branchMove.name, subject: topic.number, by: actor, state: move)
+      return (made, job, true)
     }
   }
 }
 
 extension WriteTransaction {
+  /// What is no longer there has nothing to copy, and stays where it is.
+  fileprivate func move(
+    _ branch: [ID<Message>], to topic: ID<Conversation>, in forum: ID<Forum>, by actor: ID<Account>
+  ) throws(Refusal) {
+    let live = try messages(branch).filter { $0.tombstone == nil && $0.kind == .message }
+    _ = try move(live, to: topic, in: forum, by: actor)
+    for author in Set(live.map(\.author)).sorted() { try takePart(author, inTopic: topic, since: 1, by: actor) }
+  }
+
   /// Says where it went to those who read along.
   fileprivate func leaveLink(
     to made: TopicFromMessage, titled title: String, in conversation: ID<Conversation>, by actor: ID<Account>

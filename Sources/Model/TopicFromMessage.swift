@@ -29,9 +29,12 @@ public struct TopicFromMessage: Sendable, Hashable {
 
 extension TopicFromMessage: JSONWritable {
   public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.field("conversation_id", topic)
-      json.field("message_id", message)
-    }
+    json.object { json in writeFields(to: &json) }
+  }
+
+  /// For an answer that says more beside them.
+  public func writeFields(to json: inout JSONWriter) {
+    json.field("conversation_id", topic)
+    json.field("message_id", message)
   }
 }

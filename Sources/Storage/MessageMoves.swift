@@ -56,7 +56,14 @@ extension WriteTransaction {
   ) throws(Refusal) -> [ID<Message>: ID<Message>] {
     var copies: [ID<Message>: ID<Message>] = [:]
     for message in messages {
-      let copy = try self.copy(message, to: topic, answering: message.replyTo.flatMap { copies[$0] }, by: actor)
+      let reply =
+        try message.replyTo.flatMap { reply throws(Refusal) in
+          if let copy = copies[reply] { return copy }
+          // Of a long branch what it answers may have been moved by an earlier chunk.
+          guard let moved = try movedPlace(of: reply), moved.conversation == topic else { return nil }
+          return moved.id
+        } as ID<Message>?
+      let copy = try self.copy(message, to: topic, answering: reply, by: actor)
       copies[message.id] = copy
       _ = try entomb(try state(of: message.id), as: .moved, by: actor, movedTo: copy)
     }

@@ -105,15 +105,52 @@ import Testing
       let topic = made["conversation_id"] ?? ""
       let page = try await village.ask(.get, "/conversations/\(topic)/messages?limit=200&order=asc", as: "grace")
       #expect(page.count("data") == 200 && page["data.199.text"] == "199")
-      // One that answers the one before, and so on.
+      #expect(made.isNull("job_id"))
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `a longer branch comes over in a job, each message once and in order`(way: Way) async throws {
+    try await Village.open(way) { village in
+      try await village.decide(["newcomers": ["days": 0, "messages": 0]])
+      let (forum, room) = try await village.garden()
+      try await village.say("before", in: room, as: "linus")
       let over = try await village.say("over", in: room)
       var last = over
-      for number in 1...200 { last = try await village.say("\(number)", in: room, as: "grace", ["reply_to": last]) }
-      let events = try await village.events {
-        let refused = try await village.ask(.post, "/messages/\(over)/topic", as: "ada", ["title": "over"])
-        #expect(refused.status == 409 && refused.code == "too_many" && refused.int("params.limit") == 200)
+      var expected = ["over"]
+      for number in 1...300 {
+        // One that answers the one before, and so on; some are gone, and some answer nothing of it.
+        let id = try await village.say("\(number)", in: room, as: "grace", ["reply_to": last])
+        if number % 50 == 0 {
+          try await village.expect(200, .delete, "/messages/\(id)", as: "grace")
+          try await village.say("aside", in: room, as: "robo")
+        } else {
+          expected.append("\(number)")
+        }
+        last = id
       }
-      #expect(events == [])
+      let made = try await village.expect(201, .post, "/messages/\(over)/topic", as: "ada", ["title": "over"])
+      let (topic, job) = (try #require(made["conversation_id"]), try #require(made["job_id"]))
+      let again = try await village.ask(.post, "/messages/\(over)/topic", as: "mira", ["title": "x"])
+      #expect(again.status == 200 && again.body == made.body)
+      while try await village.expect(200, .get, "/jobs/\(job)", as: "ada")["state"] == "running" { await Task.yield() }
+      #expect(try await village.expect(200, .get, "/jobs/\(job)", as: "ada")["state"] == "finished")
+      let first = try await village.ask(.get, "/conversations/\(topic)/messages?limit=200&order=asc", as: "grace")
+      let rest = try await village.ask(
+        .get, "/conversations/\(topic)/messages?limit=200&order=asc&after=\(first["data.199.id"] ?? "")", as: "grace")
+      #expect(first.texts("data", "text") + rest.texts("data", "text") == expected)
+      #expect(first.isNull("data.0.reply_to") && first["data.0.id"] == made["message_id"])
+      // What answers something that is gone answers nothing; all others what they did.
+      let replies = first.texts("data", "reply_to") + rest.texts("data", "reply_to")
+      let ids = first.texts("data", "id") + rest.texts("data", "id")
+      for index in 1..<ids.count {
+        let isBehindGap = (Int(expected[index]) ?? 0) % 50 == 1 && index > 1
+        #expect(replies[index] == (isBehindGap ? nil : ids[index - 1]), "\(expected[index])")
+      }
+      let left = try await village.rows(
+        "select text from message where conversation_id = \(room) and deletion is null order by seq")
+      #expect(left == ["before"] + [String](repeating: "aside", count: 6) + ["over"])
+      #expect(try await village.ask(.get, "/forums/\(forum)", as: "grace").status == 200)
     }
   }
 }

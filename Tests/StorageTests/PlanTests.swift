@@ -276,6 +276,12 @@ import Testing
       _ = try tx.loseConversations(of: forum.id, Garden.ada, limit: 10, by: Garden.ada)
       try tx.forgetMember(Garden.ada, of: forum.id, by: Garden.ada)
       try tx.delete(changed, by: Garden.ada)
+      let topic = try tx.addTopic("leaves", in: forum.id, by: Garden.ada)
+      let leaf = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, text: "leaf"))
+      if let root = try tx.messages([leaf.id]).first {
+        var move = BranchMove(of: root, to: topic, in: forum.id, by: Garden.ada)
+        while try !tx.moveMore(&move) {}
+      }
       var erasure = ForumErasure(forum.id, by: Garden.ada)
       while try !tx.eraseMore(&erasure) {}
     }
