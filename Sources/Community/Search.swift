@@ -53,6 +53,8 @@ extension Community {
   ) async throws(Refusal) -> (hits: [SearchHit], next: SearchRequest.Place?) {
     let (words, search) = try request.search()
     let found = try await store.readInBackground { [bounds] tx throws(Refusal) in
+      // It may have waited; who was put out meanwhile finds nothing.
+      let caller = try tx.renewed(caller)
       var search = search
       search.places = try tx.searchPlaces(of: caller, conversation: request.conversation, forum: request.forum)
       search.viewer = caller.account

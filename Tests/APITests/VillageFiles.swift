@@ -33,6 +33,15 @@ extension Village {
     return (body + Array("--edge--\r\n".utf8), ["Content-Type": "multipart/form-data; boundary=edge"])
   }
 
+  /// What is on its way into a file.
+  var incoming: [String] {
+    get throws {
+      let folder = self.folder + "/files/tmp"
+      guard FileManager.default.fileExists(atPath: folder) else { return [] }
+      return try FileManager.default.contentsOfDirectory(atPath: folder)
+    }
+  }
+
   /// Every file on the disk, by its digest.
   var stored: Set<String> {
     let all = FileManager.default.enumerator(atPath: folder + "/files")?.compactMap { $0 as? String } ?? []

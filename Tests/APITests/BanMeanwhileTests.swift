@@ -1,0 +1,105 @@
+import Glibc
+import Model
+import Synchronization
+import Testing
+import Wire
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// Somebody is put out while something of theirs is under way.
+@Suite struct BanMeanwhileTests {
+  private static func ban(_ name: String, in village: Village) async throws {
+    try await village.expect(200, .put, "/users/@\(name)/ban", as: "mira", ["reason": "Enough."])
+  }
+
+  @Test func `an upload is heard no further, and nothing of it is left`() async throws {
+    try await Village.open(.socket) { village in
+      let address = try #require(village.serverAddress)
+      let client = try UploadingClient(address, token: village.token("grace"), announcing: 1_000_000)
+      try client.send([UInt8](repeating: 7, count: 400_000))
+      // What has come is written before the ban.
+      while try village.incoming.isEmpty { await Task.yield() }
+      try await Self.ban("grace", in: village)
+      try client.send([UInt8](repeating: 7, count: 400_000))
+      #expect(try await client.status() == 401)
+      #expect(village.stored.isEmpty)
+      while try !village.incoming.isEmpty { await Task.yield() }
+      #expect(try await village.rows("select name from file") == [])
+    }
+  }
+
+  @Test func `an upload in parts does not go on`() async throws {
+    try await Village.open(.inMemory) { village in
+      let made = try await village.expect(201, .post, "/uploads", as: "grace", ["name": "a", "size": 10])
+      let path = "/uploads/\(try #require(made["id"]))"
+      let part: (Int) -> Fields = { ["Upload-Offset": "\($0)", "Content-Type": "application/offset+octet-stream"] }
+      #expect(try await village.send(.patch, path, as: "grace", Array("12345".utf8), fields: part(0)).status == 204)
+      try await Self.ban("grace", in: village)
+      #expect(try await village.send(.patch, path, as: "grace", Array("67890".utf8), fields: part(5)).status == 401)
+      #expect(village.stored.isEmpty)
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `a long poll ends at once, and tells nothing`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      let cursor = try await village.cursor("conversation:\(room)", as: "grace")
+      let path = "/sync?topics=conversation:\(room)&after=\(cursor)&wait=60"
+      async let waiting = village.ask(.get, path, as: "grace")
+      try await Task.sleep(for: .milliseconds(50))
+      let begin = ContinuousClock.now
+      try await Self.ban("grace", in: village)
+      let answer = try await waiting
+      #expect(ContinuousClock.now - begin < .seconds(40), "it did not wait for its time to be over")
+      #expect(answer.status == 401 || answer.count("data") == 0)
+      try await village.say("after", in: room)
+      #expect(try await village.ask(.get, path, as: "grace").status == 401)
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `a search that has to wait finds nothing any more`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      try await village.say("roses", in: room)
+      #expect(try await village.expect(200, .get, "/messages/search?q=roses", as: "grace").count("data") == 1)
+      // Both readers are busy until the ban is there.
+      let gate = Gate()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<BackgroundReaders.laneCount {
+          group.addTask {
+            try await village.community.store.readInBackground { _ throws(Refusal) in
+              gate.pass()
+            }
+          }
+        }
+        while gate.waiting < BackgroundReaders.laneCount { await Task.yield() }
+        async let search = village.ask(.get, "/messages/search?q=roses", as: "grace")
+        try await Task.sleep(for: .milliseconds(50))
+        try await Self.ban("grace", in: village)
+        gate.open()
+        let answer = try await search
+        #expect(answer.status == 401 && !answer.text.contains("roses"), "\(answer.text)")
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// Holds whoever passes until it is opened.
+  private final class Gate: Sendable {
+    private let isOpen = Atomic<Bool>(false)
+    private let count = Atomic<Int>(0)
+
+    var waiting: Int { count.load(ordering: .relaxed) }
+
+    func open() { isOpen.store(true, ordering: .relaxed) }
+
+    func pass() {
+      count.add(1, ordering: .relaxed)
+      while !isOpen.load(ordering: .relaxed) { usleep(500) }
+    }
+  }
+}

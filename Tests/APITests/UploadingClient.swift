@@ -1,0 +1,49 @@
+import Glibc
+import Wire
+
+@testable import Networking
+
+/// Sends a file by and by, over a socket of its own.
+final class UploadingClient {
+  private let descriptor: Int32
+
+  struct Silence: Error {}
+
+  init(_ address: SocketAddress, token: String, announcing length: Int) throws {
+    let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
+    self.descriptor = descriptor
+    guard address.withSystem({ connect(descriptor, $0, $1) }) == 0 else { throw Silence() }
+    let head = "POST /api/v1/files?name=a HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n"
+    try send(Array("\(head)Content-Type: application/octet-stream\r\nContent-Length: \(length)\r\n\r\n".utf8))
+  }
+
+  deinit { close(descriptor) }
+
+  /// As far as it is taken: whoever is heard no further can't send.
+  func send(_ bytes: [UInt8]) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Of the answer.
+  func status() async throws -> Int {
+    var received: [UInt8] = []
+    let end = ContinuousClock.now + .seconds(20)
+    while received.count < 12 {
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if count > 0 {
+        received += buffer[..<count]
+      } else if count == 0 || .now > end {
+        throw Silence()
+      } else {
+        try await Task.sleep(for: .milliseconds(2))
+      }
+    }
+    return Int(String(decoding: received[9..<12], as: UTF8.self)) ?? 0
+  }
+}
