@@ -107,7 +107,8 @@ import Wire
     try await Village.open(.inMemory) { village in
       #expect(try await village.ask(.get, "/server").bool("link_previews") == false)
       #expect(try await village.ask(.get, "/settings").bool("link_previews") == true)
-      #expect(try await village.ask(.post, "/previews", as: "ada", ["url": server.url + "/roses"]).status == 403)
+      let refused = try await village.ask(.post, "/previews", as: "ada", ["url": server.url + "/roses"])
+      #expect(refused.status == 403)
       #expect(try await village.ask(.get, "/previews/x/picture").status == 404)
     }
     #expect(server.targets.count == 2)

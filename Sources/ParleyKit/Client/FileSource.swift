@@ -2,7 +2,7 @@
 public struct FileSource: Sendable {
   public var name: String
   public var size: Int
-  /// The media type; nil: the server looks.
+  /// What an app calls its kind of file, such as `com.example.photo`. The media type is for the server to find in the bytes.
   public var type: String?
   /// At most so many bytes from this place; none is the end.
   public var read: @Sendable (_ offset: Int, _ count: Int) async throws -> [UInt8]

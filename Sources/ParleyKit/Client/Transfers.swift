@@ -22,7 +22,7 @@ extension Client {
     progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
   ) async throws(ClientFault) -> Fact {
     guard file.size > Self.smallFile else {
-      let body = RequestBody.file(file, 0..<file.size, type: file.type ?? "application/octet-stream")
+      let body = RequestBody.file(file, 0..<file.size, type: "application/octet-stream")
       let request = Request<Fact>.postFile(
         name: file.name, type: file.type, public: isPublic, clientId: clientID, body)
       return try await send(request.named(clientID), progress: progress)

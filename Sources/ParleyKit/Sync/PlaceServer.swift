@@ -1,7 +1,7 @@
 public import JSON
 public import Model
 
-/// What this device's memory asks of the server: calls that answer with JSON, and files on their way. `Client` is one.
+/// What this device's memory asks of the server: calls that answer with JSON, and files on their way. `ClientServer` is one.
 public protocol PlaceServer: Sendable {
   /// The body of the answer. Whatever is no success is thrown.
   func answer(to call: ServerCall) async throws(ServerFault) -> [UInt8]
