@@ -35,7 +35,9 @@ import Wire
         let path = try #require(roses["picture.url"].map { String($0.dropFirst("/api/v1".count)) })
         let picture = try await village.ask(.get, path)
         #expect(picture.status == 200 && picture.body == Photographs.servedJPEG())
-        #expect(picture.fields["content-type"] == "image/jpeg" && picture.fields["x-content-type-options"] == "nosniff")
+        #expect(picture.fields["content-type"] == "image/jpeg")
+        // In memory there is no server to add what every answer has.
+        #expect(way == .inMemory || picture.fields["x-content-type-options"] == "nosniff")
         #expect(picture.fields["content-security-policy"]?.contains("sandbox") == true)
         let tag = try #require(picture.fields["etag"])
         #expect(try await village.ask(.get, path, fields: ["If-None-Match": tag]).status == 304)
@@ -120,7 +122,8 @@ import Wire
     rates.previewing = Allowance(burst: 2, perDay: 1)
     try await Village.open(.inMemory, rates: rates, asking: [server]) { village in
       for (name, status) in [("grace", 200), ("grace", 200), ("grace", 429), ("linus", 200)] {
-        #expect(try await village.ask(.post, "/previews", as: name, ["url": server.url + "/words"]).status == status)
+        let answer = try await village.ask(.post, "/previews", as: name, ["url": server.url + "/words"])
+        #expect(answer.status == status)
       }
     }
   }

@@ -205,8 +205,9 @@ import Wire
       }
     }
     try await Self.client([server], time: 300) { client in
-      // "HHHH" is wrong at once; all others are too slow.
-      #expect(await Self.fault(client, server.url + "/drip") == .unreachable)
+      // "HH" is wrong at once, unless a busy machine needs all the time for it.
+      let fault = await Self.fault(client, server.url + "/drip")
+      #expect(fault == .unreachable || fault == .tooSlow)
       for path in ["/silent", "/body", "/redirect"] {
         #expect(await Self.fault(client, server.url + path) == .tooSlow, "\(path)")
       }

@@ -31,6 +31,15 @@ extension Request where Answer == Fact {
     Request(.post, "/files/{id}/link", [file.description])
   }
 
+  /// `POST /previews`: what stands behind a link.
+  public static func preview(of address: String, keep: Bool? = nil) -> Request {
+    let body = RequestBody.object { json in
+      json.field("url", address)
+      if let keep { json.field("keep", keep) }
+    }
+    return Request(.post, "/previews", body: body)
+  }
+
   /// `POST /uploads`
   public static func beginUpload(_ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/uploads", body: .object(members))
@@ -76,5 +85,10 @@ extension Request where Answer == Reply {
   /// `PATCH /uploads/{id}`
   public static func continueUpload(_ id: String, _ body: RequestBody) -> Request {
     Request(.patch, "/uploads/{id}", [id], body: body)
+  }
+
+  /// `GET /previews/{key}/picture`
+  public static func previewPicture(_ key: String) -> Request {
+    Request(.get, "/previews/{key}/picture", [key])
   }
 }
