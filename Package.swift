@@ -66,9 +66,8 @@ let package = Package(
     .executableTarget(
       name: "parley",
       dependencies: [
-        "API", "Community", "PubSub", "Serving", "Networking", "Outgoing", "Previews", "Wire", "Web", "Storage",
-        "Model",
-        "JSON", "Crypto",
+        "API", "Community", "PubSub", "Serving", "Networking", "Outgoing", "Previews", "ParleyKit", "ParleyTransport",
+        "Wire", "Web", "Storage", "Model", "JSON", "Crypto",
       ],
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(

@@ -1,5 +1,6 @@
 import Glibc
 import Networking
+import ParleyKit
 import Storage
 import Web
 
@@ -74,6 +75,29 @@ enum Folder {
     }
     guard isWritten, unsafe rename(draft, path) == 0 else {
       throw Settings.Mistake(sentence: "\(path) can't be written: \(reason).")
+    }
+  }
+
+  static func remove(_ path: String) throws(Settings.Mistake) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else {
+      throw Settings.Mistake(sentence: "\(path) can't be removed: \(reason).")
+    }
+  }
+
+  /// A file to be sent, read by its places. What is cut short meanwhile ends the sending.
+  static func source(_ path: String) throws(Settings.Mistake) -> FileSource {
+    let descriptor = Descriptor(owning: unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC))
+    var status = stat()
+    guard descriptor.number >= 0, unsafe fstat(descriptor.number, &status) == 0 else {
+      throw Settings.Mistake(sentence: "\(path) can't be read: \(reason).")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw Settings.Mistake(sentence: "\(path) is no file.") }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    return FileSource(name: name, size: Int(status.st_size)) { offset, count in
+      var bytes = [UInt8](repeating: 0, count: count)
+      let read = unsafe pread(descriptor.number, &bytes, count, off_t(offset))
+      guard read >= 0 else { throw SystemError("read", code: errno) }
+      return Array(bytes[..<read])
     }
   }
 

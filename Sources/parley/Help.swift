@@ -17,6 +17,9 @@ enum Help {
       parley tail TOPICS    follow along what happens on a running server
       parley version        print the version
 
+    And for people, at any server:
+
+    \(TalkCommand.overview)
     The exit status is 0 when all is well, 1 when something was found to be wrong, such as a file that is no backup, and 2
     when a command could not be carried out. A place that says no, such as to a name that is taken, is 1. parley COMMAND --help says more.
 
@@ -36,7 +39,7 @@ enum Help {
     return text
   }
 
-  private static func table(_ settings: [Setting]) -> String {
+  static func table(_ settings: [Setting]) -> String {
     let left = settings.map { [$0.flag, $0.value].compactMap { $0 }.joined(separator: " ") }
     let width = left.map(\.count).max() ?? 0
     return zip(left, settings).map { left, setting in

@@ -110,7 +110,7 @@ struct Settings: Sendable {
     var given: Set<String> = []
     var rest = arguments[...]
     while let argument = rest.popFirst() {
-      if !argument.hasPrefix("-"), operands.count < wanted.count {
+      if argument == "-" || !argument.hasPrefix("-"), operands.count < wanted.count {
         operands.append(argument)
         continue
       }

@@ -130,19 +130,7 @@ struct TailLine {
         said = try value.string()
       }
     }
-    let parts = [at, stream, name, actor.map { "by \($0)" }, said.map { "\u{201c}\(Self.plain($0))\u{201d}" }]
+    let parts = [at, stream, name, actor.map { "by \($0)" }, said.map { "\u{201c}\(Terminal.plain($0))\u{201d}" }]
     text = parts.compactMap { $0 }.joined(separator: " ")
-  }
-
-  /// What somebody wrote must not speak to the terminal.
-  private static func plain(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { scalar in
-          switch scalar.properties.generalCategory {
-          case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: " "
-          default: scalar
-          }
-        }))
   }
 }

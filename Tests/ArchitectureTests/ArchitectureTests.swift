@@ -53,9 +53,8 @@ private let mayImport: [String: Set<String>] = [
   "ParleyKit": ["SQLite", "Model", "Markup", "Crypto", "JSON"],
   "ParleyTransport": ["ParleyKit", "Calling", "Networking", "Wire"],
   "parley": [
-    "API", "Community", "Crypto", "JSON", "Model", "Networking", "Outgoing", "Previews", "PubSub", "Serving", "Storage",
-    "Web", "Wire",
-    "Dispatch",
+    "API", "Community", "Crypto", "JSON", "Model", "Networking", "Outgoing", "ParleyKit", "ParleyTransport", "Previews",
+    "PubSub", "Serving", "Storage", "Web", "Wire", "Dispatch",
   ],
   "parley-bench": [
     "Crypto", "JSON", "Model", "Networking", "SQLite", "Serving", "Storage", "Web", "Wire", "Dispatch",

@@ -1,0 +1,139 @@
+import JSON
+import Model
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+@Test func `a conversation from signing in to deleting`() async throws {
+  try await Harbour.open { harbour in
+    let room = try await harbour.room()
+    let client = try harbour.client()
+    let notes = MemoryNotes()
+    let session = OwnSession(client, notes: notes.notes, now: { notes.now })
+    await #expect(throws: ClientFault.self) { try await session.signIn("grace", password: "wrong") }
+    try await session.signIn("grace", password: "password of grace", device: "test")
+    let (person, asks) = try await session.verify()
+    #expect(person.account.name == "grace" && asks)
+    #expect(try await session.verify().asksDiscoverability == false)
+
+    let draft = Request<Resource<SeenMessage>>.post(in: room) { json in
+      json.field("text", "first")
+      json.field("client_id", "one")
+    }
+    let first = try await client.send(draft)
+    #expect(try await client.send(draft).message.id == first.message.id)
+    for number in 2...5 {
+      _ = try await client.send(.post(in: room) { $0.field("text", "message \(number)") })
+    }
+    var seqs: [Int] = []
+    for try await page in client.pages(of: .messages(in: room, order: "asc", limit: 2)) {
+      seqs += page.elements.map(\.message.seq)
+      break
+    }
+    #expect(seqs == [1, 2])
+    let edited = try await client.send(first.edit("first, but better"))
+    #expect(edited.message.content?.text == "first, but better" && edited.message.revision == 2)
+    #expect(try await client.send(first.act("like")).mine == ["like"])
+    _ = try await client.send(edited.delete())
+    #expect(try await client.send(.message(first.message.id)).message.tombstone != nil)
+
+    do throws(ClientFault) {
+      _ = try await client.send(.forum(ID(999_999)))
+      Issue.record("there is such a forum")
+    } catch {
+      guard case .refused(let problem) = error else { throw error }
+      #expect(problem.code == "not_found" && problem.status == 404)
+    }
+    try await session.signOut()
+    #expect(client.token == nil)
+    await #expect(throws: ClientFault.self) { try await session.verify() }
+  }
+}
+
+@Test func `another person at the same device is noticed once`() async throws {
+  try await Harbour.open { harbour in
+    let notes = MemoryNotes()
+    _ = try await OwnSession(harbour.client("ada"), notes: notes.notes, now: { 0 }).verify()
+    let other = OwnSession(try harbour.client("grace"), notes: notes.notes, now: { 0 })
+    await #expect(throws: ClientFault.accountChanged) { try await other.verify() }
+    #expect(try await other.verify().person.account.name == "grace")
+  }
+}
+
+@Test func `the configuration is asked at most once a day, whatever the clock does`() async throws {
+  try await Harbour.open { harbour in
+    let notes = MemoryNotes()
+    let session = OwnSession(try harbour.client(), notes: notes.notes, now: { notes.now })
+    #expect(try await session.configurationIfDue().wasAsked)
+    #expect(try await session.configurationIfDue().wasAsked == false)
+    notes.pass(86_399_999)
+    #expect(try await session.configurationIfDue().wasAsked == false)
+    notes.pass(1)
+    #expect(try await session.configurationIfDue().wasAsked)
+    notes.pass(-500_000_000)
+    #expect(try await session.configurationIfDue().wasAsked)
+  }
+}
+
+@Test func `a file goes up whole or in parts, and comes down the same`() async throws {
+  try await Harbour.open { harbour in
+    let client = try harbour.client("ada")
+    for size in [1_000, Client.smallFile + 1] {
+      let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      let sent = Mutex(0)
+      let file = try await client.upload(
+        FileSource(name: "a.bin", bytes: bytes), clientID: "file \(size)",
+        progress: { count, _ in sent.withLock { $0 = count } })
+      #expect(sent.withLock { $0 } == size)
+      let id = try #require(file.member("id", as: ID<File>.self))
+      for start in [0, 500] {
+        var got: [UInt8] = []
+        try await client.download(id, from: start) { (piece: [UInt8]) throws(ClientFault) in got += piece }
+        #expect(got == Array(bytes[start...]))
+      }
+    }
+  }
+}
+
+@Test func `an upload goes on where it was interrupted`() async throws {
+  try await Harbour.open { harbour in
+    let client = try harbour.client("ada")
+    let size = Client.smallFile + 100_000
+    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let begun = try await client.send(
+      Request<Fact>.beginUpload { json in
+        json.field("name", "a.bin")
+        json.field("size", size)
+      })
+    let id = try #require(begun["id"])
+    var part = Request<Reply>.continueUpload(
+      id, .bytes(Array(bytes[..<70_000]), type: "application/offset+octet-stream"))
+    part.fields.append(.init("Upload-Offset", "0"))
+    #expect(try await client.send(part).status == 204)
+    let places = Mutex<[Int]>([])
+    var source = FileSource(name: "a.bin", bytes: bytes)
+    let read = source.read
+    source.read = { offset, count in
+      places.withLock { $0.append(offset) }
+      return try await read(offset, count)
+    }
+    let file = try await client.resume(id, of: source)
+    #expect(file["id"] != nil)
+    #expect(places.withLock { $0.first } == 70_000)
+  }
+}
+
+/// What an app would keep.
+final class MemoryNotes: Sendable {
+  private let state = Mutex<(words: [String: String], now: Int)>(([:], 1_800_000_000_000))
+
+  var notes: Notes {
+    Notes(
+      read: { [self] name in state.withLock { $0.words[name] } },
+      write: { [self] name, value in state.withLock { $0.words[name] = value } })
+  }
+
+  var now: Int { state.withLock { $0.now } }
+  func pass(_ milliseconds: Int) { state.withLock { $0.now += milliseconds } }
+}
