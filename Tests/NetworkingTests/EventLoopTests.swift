@@ -42,7 +42,7 @@ struct EventLoopTests {
       }
       #expect(await eventually { events.all.last == .closed(isFailed: false) })
       #expect(times.count == 2)
-      #expect((400_000_000...3_000_000_000).contains(times.all[0]))
+      #expect(times.all[0] >= 400_000_000)
       #expect(times.all[1] >= times.all[0] + 100_000_000)
       #expect(events.all.filter { $0 == .expired }.count == 2)
     }
