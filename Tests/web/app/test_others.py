@@ -1,6 +1,8 @@
 """The main flows once more in Firefox and in WebKit, which every browser on an iPhone is."""
 
 import contextlib
+import os
+import unittest
 
 from browsing import PASSWORD
 from drivers import Firefox, WebKit
@@ -47,6 +49,7 @@ class Others(Village):
         with contextlib.ExitStack() as stack:
             self.walk(Firefox(stack), "Firefox")
 
+    @unittest.skipUnless(os.environ.get("PARLEY_WEBKIT"), "PARLEY_WEBKIT=1 asks for it")
     def test_webkit(self):
         with contextlib.ExitStack() as stack:
             self.walk(WebKit(stack), "WebKit")
