@@ -92,7 +92,7 @@ actor Writer {
   static let mostWork: Duration = .milliseconds(100)
   static let mostRows = 10_000
   /// When a closure, or work aside, is cut short whatever it waits for.
-  private static let longest: Duration = .seconds(1)
+  private static let longest: Duration = .seconds(5)
 
   init(
     _ connection: sending Connection, clock: @escaping @Sendable () -> Int64,
