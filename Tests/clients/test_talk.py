@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import tempfile
 import unittest
@@ -65,6 +66,17 @@ class Talk(FollowingTest):
         self.check_refused(1, "Nothing", "search", "anchovies")
         self.check_refused(2, "no forum", "read", "sailing")
         self.check_refused(1, "nothing here", "read", "999999")
+
+    def test_names_are_set_off_on_a_terminal(self):
+        self.sign_in()
+        self.tell("post", self.room, "Scarves \x1b[31m")
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        with os.fdopen(theirs, "wb") as terminal:
+            environment = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+            subprocess.run([PARLEY, "read", self.room, "--limit", "1"], stdout=terminal, env=environment, timeout=60,
+                           check=True)
+            self.assertIn(b"  \x1b[1mada\x1b[0m  Scarves  [31m", os.read(ours, 1_000))
 
     def test_files(self):
         self.sign_in()

@@ -125,7 +125,7 @@ struct TalkCommand: Sendable {
     let page = try await desk.client.send(.messages(in: place, limit: try number(settings)))
     let messages = Array(page.elements.reversed())
     if settings.isOn(.json) { return lines(messages.map(\.representation)) }
-    return Outcome(.well, try await shown(messages, at: desk))
+    return try await shown(messages, at: desk)
   }
 
   private static let search = TalkCommand(
@@ -138,8 +138,7 @@ struct TalkCommand: Sendable {
     let found = page.elements.compactMap { hit in
       hit.member("message", as: Resource<SeenMessage>.self) ?? hit.read(as: Resource<SeenMessage>.self)
     }
-    return found.isEmpty
-      ? Outcome(.wrong, "Nothing was found.") : Outcome(.well, try await shown(found, at: desk))
+    return found.isEmpty ? Outcome(.wrong, "Nothing was found.") : try await shown(found, at: desk)
   }
 
   // MARK: Saying
@@ -200,14 +199,16 @@ struct TalkCommand: Sendable {
     Outcome(.well, values.map { String(decoding: $0.compact.bytes, as: UTF8.self) }.joined(separator: "\n"))
   }
 
-  private static func shown(_ messages: [Resource<SeenMessage>], at desk: Desk) async throws -> String {
+  /// Each on a line. An outcome would take what sets names off for something that others wrote.
+  private static func shown(_ messages: [Resource<SeenMessage>], at desk: Desk) async throws -> Outcome {
     let names = try await desk.names(of: Set(messages.map(\.message.author)))
-    return messages.map { one in
+    for one in messages {
       let message = one.message
-      let name = names[message.author] ?? "-"
+      let name = Terminal.bold(Terminal.plain(names[message.author] ?? "-"))
       let text = message.content.map { Terminal.plain($0.text) } ?? "(deleted)"
-      return "\(Timestamp.format(Int(message.createdAt)))  \(Terminal.bold(Terminal.plain(name)))  \(text)"
-    }.joined(separator: "\n")
+      Terminal.print("\(Timestamp.format(Int(message.createdAt)))  \(name)  \(text)\n")
+    }
+    return Outcome(.well, "")
   }
 }
 
