@@ -1,9 +1,7 @@
-import Crypto
 import Foundation
 import JSON
 import Model
 import ParleyKit
-import SeededRandom
 import Synchronization
 import Testing
 import Web
@@ -15,70 +13,26 @@ import Wire
 
 /// A real server without sockets, for clients whose network does what a test says.
 final class Hamlet: Sendable {
-  let community: Community
-  private let folder: Folder
+  let ground: Ground
   private let loop: HamletLoop
-  private let people = Mutex<[String: (id: ID<Account>, token: String)]>([:])
 
-  static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
+  var community: Community { ground.community }
 
   /// Runs a test with ada, grace and linus there.
   static func open(_ body: (Hamlet) async throws -> Void) async throws {
-    let hamlet = try Hamlet()
-    do {
-      for (name, role) in [("ada", Role.owner), ("grace", .member), ("linus", .member)] {
-        try await hamlet.settle(name, role)
-      }
-      try await body(hamlet)
-    } catch {
-      await hamlet.close()
-      throw error
-    }
-    await hamlet.close()
+    try await Ground.open { ground in try await body(Hamlet(ground)) }
   }
 
-  private init() throws {
-    folder = try Folder()
-    let publisher = API.publisher()
-    let store = try Store(
-      try DataFolder(folder.path), migrations: Self.migrations, jobs: Community.jobs, clock: Self.ticking,
-      deliver: { publisher.take($0) })
-    community = Community(
-      store, publisher: publisher, passwordCost: Scrypt(cost: 16, blockSize: 1, parallelism: 1))
-    let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
-    var rates = RateLimits()
-    (rates.login, rates.sending, rates.writing) = (endless, endless, endless)
-    let api = API(community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates)
-    let router = Router { routes in api.add(to: &routes) }
-    loop = HamletLoop(Site(router: router, limits: Limits()))
+  private init(_ ground: Ground) {
+    self.ground = ground
+    loop = HamletLoop(ground.site)
   }
 
-  static let ticking: @Sendable () -> Int64 = { Int64(clock.add(1, ordering: .relaxed).newValue) }
-  private static let clock = Atomic<Int>(1_800_000_000_000)
-
-  private func settle(_ name: String, _ role: Role) async throws {
-    let password = try await community.passwords.hash("password of \(name)")
-    let secret = try Secret.make()
-    let id = try await community.store.write { tx throws(Refusal) in
-      let id = try tx.add(NewAccount(name: name, role: role, password: password))
-      _ = try tx.add(NewSession(account: id, kind: .session, digest: secret.digest, name: "test", scope: .admin))
-      return id
-    }
-    people.withLock { $0[name] = (id, secret.text) }
-  }
-
-  private func close() async {
-    community.hub.close()
-    await community.store.close()
-    folder.remove()
-  }
-
-  func id(_ name: String) -> ID<Account> { people.withLock { $0[name]?.id ?? ID(0) } }
+  func id(_ name: String) -> ID<Account> { ground.id(name) }
 
   /// Somebody's way to the server.
   func server(_ name: String) -> HamletServer {
-    HamletServer(loop, token: people.withLock { $0[name]?.token ?? "" })
+    HamletServer(loop, token: ground.token(name) ?? "")
   }
 
   /// A group of these people, made by the first.
@@ -111,7 +65,7 @@ final class Hamlet: Sendable {
   /// Every message of a conversation, as the server has it.
   func messages(of conversation: ID<Conversation>, as name: String) async throws -> [SeenMessage] {
     var all: [SeenMessage] = []
-    var query = [ServerCall.QueryItem("order", "asc"), .init("limit", "200"), .init("include_machine", "true")]
+    var query = [QueryItem("order", "asc"), .init("limit", "200"), .init("include_machine", "true")]
     while true {
       let page: ListPage<SeenMessage> = try await server(name).value(
         ServerCall(.get, "/conversations/\(conversation)/messages", query))
@@ -136,17 +90,8 @@ struct ListPage<Element: JSONReadable>: JSONReadable {
   }
 }
 
-/// A folder that goes with the test.
-struct Folder: Sendable {
-  let path = FileManager.default.temporaryDirectory.appending(path: "parley-kit-\(UUID())").path
-
-  init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-
-  func remove() { try? FileManager.default.removeItem(atPath: path) }
-}
-
 extension ServerCall {
-  static func json(_ method: Method, _ path: String, _ members: (inout JSONWriter) -> Void) -> ServerCall {
+  static func json(_ method: RequestMethod, _ path: String, _ members: (inout JSONWriter) -> Void) -> ServerCall {
     var call = ServerCall(method, path)
     var json = JSONWriter()
     json.object(members)
@@ -276,7 +221,7 @@ struct HamletClient {
       return MemoryStore()
     }
     outbox = Outbox(
-      cache, server, clock: Outbox.Clock(now: Hamlet.ticking, pause: { _ in .milliseconds(2) }))
+      cache, server, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(2) }))
     sync = Sync(cache, server)
   }
 

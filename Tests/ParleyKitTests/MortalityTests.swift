@@ -37,7 +37,7 @@ import Testing
           let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in
             MortalStore(try DiskStore(file), diesAt: moment, isBefore: isBefore)
           }
-          let outbox = Outbox(cache, server, clock: Outbox.Clock(now: Hamlet.ticking))
+          let outbox = Outbox(cache, server, clock: Outbox.Clock(now: Ground.ticking))
           let sync = Sync(cache, server)
           try await sync.catchUp()
           let first = try await outbox.send(Draft("first"), in: garden)

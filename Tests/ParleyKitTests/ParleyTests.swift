@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ParleyTests {
   private func open(_ hamlet: Hamlet, _ server: HamletServer) throws -> Parley {
-    try Parley(server, clock: Outbox.Clock(now: Hamlet.ticking, pause: { _ in .milliseconds(2) })) { MemoryStore() }
+    try Parley(server, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(2) })) { MemoryStore() }
   }
 
   @Test func `it follows, sends, and survives a day without a network`() async throws {

@@ -438,7 +438,7 @@ public actor Outbox {
     case .act(let target, let type, let isSet):
       let message = try id(of: target)
       _ = try await server.answer(
-        to: ServerCall(isSet ? .put : .delete, "/messages/\(message)/actions/\(ServerCall.escaped(type))"))
+        to: ServerCall(isSet ? .put : .delete, "/messages/\(message)/actions/\(PercentEncoding.encode(type))"))
       let seen: SeenMessage = try await server.read(ServerCall(.get, "/messages/\(message)"))
       try await settle(operation, [seen], asOf: known)
       return message
@@ -588,23 +588,5 @@ extension Cache {
     }
     let brought = try messages(.ids(seen.map(\.message.id))).map(\.held)
     try change(bringing: brought, changes) { $0.hold(ahead: seen, asOf: event) }
-  }
-}
-
-extension ServerCall {
-  /// As a part of a path: an emoji or a slash is no part of its grammar.
-  static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-        escaped.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        escaped += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-      }
-    }
-    return escaped
   }
 }

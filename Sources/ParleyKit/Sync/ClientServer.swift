@@ -13,10 +13,8 @@ public struct ClientServer: PlaceServer {
   }
 
   public func answer(to call: ServerCall) async throws(ServerFault) -> [UInt8] {
-    guard let method = RequestMethod(rawValue: call.method.rawValue) else { throw .unexpected }
     var request = Request<Reply>(
-      method, call.path, query: call.query.map { QueryItem($0.name, $0.value) },
-      body: call.body.map(RequestBody.json) ?? .none)
+      call.method, call.path, query: call.query, body: call.body.map(RequestBody.json) ?? .none)
     request.takesPages = false
     do throws(ClientFault) {
       return try await client.send(request).body

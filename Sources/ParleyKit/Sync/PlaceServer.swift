@@ -13,38 +13,20 @@ public protocol PlaceServer: Sendable {
 
 /// One call, as a value.
 public struct ServerCall: Sendable, Hashable {
-  public var method: Method
+  public var method: RequestMethod
   /// Below `/api/v1`.
   public var path: String
   /// In their order; values are plain text.
   public var query: [QueryItem] = []
   public var body: JSONRaw?
 
-  public enum Method: String, Sendable, Hashable {
-    case get = "GET"
-    case post = "POST"
-    case put = "PUT"
-    case patch = "PATCH"
-    case delete = "DELETE"
-  }
-
-  public struct QueryItem: Sendable, Hashable {
-    public var name: String
-    public var value: String
-
-    public init(_ name: String, _ value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
-  public init(_ method: Method, _ path: String, _ query: [QueryItem] = []) {
+  public init(_ method: RequestMethod, _ path: String, _ query: [QueryItem] = []) {
     self.method = method
     self.path = path
     self.query = query
   }
 
-  init(_ method: Method, _ path: String, _ members: (inout JSONWriter) -> Void) {
+  init(_ method: RequestMethod, _ path: String, _ members: (inout JSONWriter) -> Void) {
     self.init(method, path)
     var json = JSONWriter()
     json.object(members)

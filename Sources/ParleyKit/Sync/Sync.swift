@@ -169,10 +169,10 @@ public actor Sync {
   }
 
   private func fetch(
-    _ conversation: ID<Conversation>, _ query: [ServerCall.QueryItem], limit: Int
+    _ conversation: ID<Conversation>, _ query: [QueryItem], limit: Int
   ) async throws(ServerFault) -> FetchedMessages {
     let all = [
-      ServerCall.QueryItem("limit", "\(limit)"), .init("include_machine", "true"), .init("include_muted", "true"),
+      QueryItem("limit", "\(limit)"), .init("include_machine", "true"), .init("include_muted", "true"),
     ]
     return try await server.read(ServerCall(.get, "/conversations/\(conversation)/messages", query + all))
   }
@@ -203,7 +203,7 @@ public actor Sync {
     var all: [Element] = []
     var next: String?
     repeat {
-      let query = [ServerCall.QueryItem("limit", "\(Self.page)")] + (next.map { [.init("next", $0)] } ?? [])
+      let query = [QueryItem("limit", "\(Self.page)")] + (next.map { [.init("next", $0)] } ?? [])
       let page: FetchedPage<Element> = try await server.read(ServerCall(.get, path, query))
       all += page.elements
       next = page.next
@@ -293,8 +293,8 @@ public actor Sync {
   }
 
   /// Where a page begins that ends right before this.
-  private func before(_ seq: Int, in conversation: ID<Conversation>) async throws -> [ServerCall.QueryItem] {
-    let order = ServerCall.QueryItem("order", "desc")
+  private func before(_ seq: Int, in conversation: ID<Conversation>) async throws -> [QueryItem] {
+    let order = QueryItem("order", "desc")
     guard let anchor = try await cache.messages(.stretch(seq...seq, of: conversation)).first else { return [order] }
     return [.init("before", anchor.message.id.description), order]
   }
@@ -387,7 +387,7 @@ public actor Sync {
   ) async throws -> Int {
     var found: [SeenMessage] = []
     var asOf = 0
-    var query = [ServerCall.QueryItem("order", "asc")]
+    var query = [QueryItem("order", "asc")]
     if seqs.lowerBound > 1, let previous = first?.previous { query.append(.init("after", previous.description)) }
     while true {
       let page: FetchedMessages
