@@ -90,10 +90,15 @@ import Testing
   }
 
   @Test func `what a refused closure has changed is taken back, and the ones before it run again`() async throws {
-    let runs = try await Self.runs { tx throws(Refusal) in
-      _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, clientID: "lost", text: "weeds"))
+    // A batch has an end by the clock: where the machine stands still there are two, and nothing has to run again.
+    for _ in 0..<50 {
+      let runs = try await Self.runs { tx throws(Refusal) in
+        _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, clientID: "lost", text: "weeds"))
+      }
+      if runs == ["one": 2, "refused": 1, "two": 1] { return }
+      #expect(runs == ["one": 1, "refused": 1, "two": 1])
     }
-    #expect(runs == ["one": 2, "refused": 1, "two": 1])
+    Issue.record("The three were never in one batch.")
   }
 
   @Test func `a closure that refuses before it changes anything makes nobody run again`() async throws {
