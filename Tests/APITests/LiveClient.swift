@@ -77,7 +77,7 @@ final class LiveClient: Sendable {
 
   /// The next line, or the next that is as wanted; those before it stay.
   func next(
-    within seconds: Double = 20, _ isWanted: @escaping (Answer) -> Bool = { _ in true }
+    within seconds: Double = 60, _ isWanted: @escaping (Answer) -> Bool = { _ in true }
   ) async throws -> Answer {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
@@ -112,7 +112,7 @@ final class LiveClient: Sendable {
     }
   }
 
-  func closed(within seconds: Double = 20) async throws -> Ending {
+  func closed(within seconds: Double = 60) async throws -> Ending {
     let end = ContinuousClock.now + .seconds(seconds)
     while .now < end {
       if let closing = state.withLock({ $0.closing }) { return closing }
