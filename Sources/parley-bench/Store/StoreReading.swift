@@ -46,13 +46,16 @@ extension BenchStore {
     }
   }
 
-  /// What waits for somebody: fifty entries with their messages, and how many are unread.
+  /// What waits for somebody for whom something waits: fifty entries with their messages, and how many are unread.
   func inbox(seconds: Double) throws -> Histogram {
     let reader = store.reader()
     var phrases = Phrases(seed: 1)
-    let all = Self.people + Self.readers
+    let rung = try (Self.people + Self.readers).filter { person in
+      try !reader.read { picture throws(Refusal) in try picture.inbox(of: person, isUnread: true, limit: 1) }.isEmpty
+    }
+    guard !rung.isEmpty else { throw LoadError(description: "Nothing waits for anybody.") }
     return try Self.repeated(seconds) {
-      let person = all[phrases.number(below: all.count)]
+      let person = rung[phrases.number(below: rung.count)]
       let count = try reader.read { picture throws(Refusal) in
         let page = try picture.inbox(of: person, limit: 50)
         _ = try picture.messages(page.compactMap(\.message))
