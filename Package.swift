@@ -32,7 +32,8 @@ let package = Package(
     .target(name: "Crypto", dependencies: ["COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Wire", dependencies: ["CZlib", "Crypto", "JSON"], exclude: ["README.md"], swiftSettings: strict),
     .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Outgoing", dependencies: ["Networking", "Wire"], exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "Outgoing", dependencies: ["Calling", "Networking", "Wire"], exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "Previews", dependencies: ["Outgoing", "Media", "Wire", "JSON"], exclude: ["README.md"],
       swiftSettings: strict),

@@ -10,23 +10,23 @@ public struct Call: Sendable {
   /// The longest body of an answer that is wanted.
   public var answerLimit: Int
   /// From the beginning until the answer is whole; nil: as long as something comes.
-  public var seconds: Int?
+  public var time: Duration?
 
   public init(
     _ method: Wire.Method, _ target: String, _ fields: Fields = Fields(), body: CallBody = .none,
-    answerLimit: Int = .max, seconds: Int? = nil
+    answerLimit: Int = .max, time: Duration? = nil
   ) {
     self.method = method
     self.target = target
     self.fields = fields
     self.body = body
     self.answerLimit = answerLimit
-    self.seconds = seconds
+    self.time = time
   }
 
   /// Asks for something.
-  public init(_ target: String, _ fields: Fields = Fields(), answerLimit: Int = .max, seconds: Int? = nil) {
-    self.init(.get, target, fields, answerLimit: answerLimit, seconds: seconds)
+  public init(_ target: String, _ fields: Fields = Fields(), answerLimit: Int = .max, time: Duration? = nil) {
+    self.init(.get, target, fields, answerLimit: answerLimit, time: time)
   }
 }
 

@@ -10,6 +10,8 @@ final class ClientConnection: StreamHandler {
   private let lines: Lines
   private var stream: Networking.Stream?
   private var opening: CheckedContinuation<CallFailure?, Never>?
+  /// When the request is over that it is opened for.
+  private var endBy = Int64.max
   private var exchange: ExchangeInProgress?
   private var parser = ResponseParser()
   private var input: [UInt8] = []
@@ -35,6 +37,7 @@ final class ClientConnection: StreamHandler {
     exchange.connection = connection
     let failure = await withCheckedContinuation { continuation in
       connection.opening = continuation
+      connection.endBy = exchange.endBy
       connection.connect(to: address, on: loop)
     }
     if let failure { throw failure }
@@ -51,7 +54,7 @@ final class ClientConnection: StreamHandler {
       stream = try Networking.Stream.connect(
         to: address, tls: tls, serverName: destination.name, handler: self, on: loop)
       lines.connections[ObjectIdentifier(self)] = self
-      stream?.setDeadline(after: lines.patience.connecting)
+      stream?.setDeadline(at: min(endBy, loop.now + lines.patience.toConnect))
     } catch {
       opened(with: Self.beforeSending(error))
     }
@@ -294,7 +297,7 @@ final class ClientConnection: StreamHandler {
   func expired(on loop: isolated EventLoop) {
     guard let stream else { return }
     if opening != nil {
-      opened(with: .unreachable("it does not take the connection"))
+      opened(with: stream.now < endBy ? .unreachable("it does not take the connection") : .timedOut)
       return stream.abort()
     }
     guard let exchange else { return stream.finish() }

@@ -30,7 +30,7 @@ final class ExchangeInProgress {
     self.number = number
     self.call = call
     self.handshake = handshake
-    endBy = call.seconds.map { now + Int64($0) * 1_000_000_000 } ?? .max
+    endBy = call.time.map { now + Int64($0 / .nanoseconds(1)) } ?? .max
   }
 
   /// Whether a connection that had rested may have been closed before the server saw the request, and to ask again

@@ -94,7 +94,8 @@ final class Lines {
   ) async throws(CallFailure) -> ClientConnection {
     var addresses = destination.addresses
     if addresses.isEmpty {
-      addresses = try await Lookup.addresses(of: destination.name, port: destination.port, within: patience.connecting)
+      let end = min(exchange.endBy, loop.now + patience.toConnect)
+      addresses = try await Lookup.addresses(of: destination.name, port: destination.port, within: end - loop.now)
     }
     var failure = CallFailure.unknownHost(destination.name)
     for address in addresses {

@@ -6,7 +6,7 @@ import Synchronization
 /// they like; the call itself ends when it ends.
 enum Lookup {
   static func addresses(
-    of name: String, port: UInt16, within seconds: Int
+    of name: String, port: UInt16, within nanoseconds: Int64
   ) async throws(CallFailure) -> [SocketAddress] {
     // RFC 6761 §6.3: this name never leaves the machine.
     if name == "localhost", let own = SocketAddress(host: "127.0.0.1", port: port) { return [own] }
@@ -20,7 +20,7 @@ enum Lookup {
           waiting.give(.failure(.unknownHost(name)))
         }
       }
-      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) {
+      DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) {
         waiting.give(.failure(.unreachable("nobody says where \(name) is")))
       }
     }

@@ -12,6 +12,9 @@ public struct Patience: Sendable, Hashable {
   public var restingConnections = 4
 
   public init() {}
+
+  /// In nanoseconds, as a loop counts.
+  var toConnect: Int64 { Int64(connecting) * 1_000_000_000 }
 }
 
 /// What a server may make us hold.

@@ -2,11 +2,12 @@
 // in one way, its name is looked up once, every address of the name is checked, and the connection goes to one that was
 // checked. Nothing is looked up a second time, so a name that changes its mind changes nothing. Each redirect begins anew.
 
+import Calling
 public import Networking
 import Synchronization
 public import Wire
 
-/// Asks others over HTTP, within limits. Shared by all loops; it has a loop of its own.
+/// Asks others over HTTP, within limits. Shared by all loops.
 public final class OutgoingClient: Sendable {
   public typealias Resolve =
     @Sendable (_ host: String, _ port: UInt16, _ milliseconds: Int) async throws(OutgoingFault) ->
@@ -14,10 +15,9 @@ public final class OutgoingClient: Sendable {
 
   private let policy: OutgoingPolicy
   private let limits: OutgoingLimits
-  private let trust: TLSConfiguration.Trust
   private let names: NameLookup
   private let resolve: Resolve?
-  private let loop: EventLoop
+  private let http: HTTPClient
   private let underWay = Atomic<Int>(0)
 
   /// `resolve` is for tests, which have names of their own.
@@ -27,14 +27,16 @@ public final class OutgoingClient: Sendable {
   ) throws(SystemError) {
     self.policy = policy
     self.limits = limits
-    self.trust = trust
     names = NameLookup(most: limits.lookups)
     self.resolve = resolve
-    loop = try EventLoop(label: "parley.outgoing")
+    var patience = Patience()
+    // A place that is linked to is asked once and no more.
+    patience.restingConnections = 0
+    http = try HTTPClient(trust: trust, patience: patience)
   }
 
-  public func start() async { await loop.start() }
-  public func stop() async { await loop.stop() }
+  /// Ends what is under way.
+  public func close() { http.close() }
 
   /// What a link means, in one spelling; nil where it is not asked in any case.
   public func address(of link: String) -> WebAddress? {
@@ -58,19 +60,49 @@ public final class OutgoingClient: Sendable {
     throw .tooManyRedirects
   }
 
-  /// To the first address that can be reached of those that a name has.
+  private enum Outcome {
+    case body(MediaType, [UInt8])
+    case redirect(String)
+  }
+
+  /// One request, to the first address that can be reached of those that were checked.
   private func exchange(
     _ target: OutgoingTarget, _ wish: OutgoingWish, _ end: ContinuousClock.Instant
-  ) async throws(OutgoingFault) -> OutgoingExchange.Outcome {
-    var fault = OutgoingFault.unknownHost
-    for address in try await addresses(of: target, end).prefix(Self.mostAddresses) {
-      do throws(OutgoingFault) {
-        return try await exchange(target, at: address, wish, try Self.left(until: end))
-      } catch .unreachable {
-        fault = .unreachable
-      }
+  ) async throws(OutgoingFault) -> Outcome {
+    let addresses = try await addresses(of: target, end).prefix(Self.mostAddresses)
+    guard !addresses.isEmpty else { throw .unknownHost }
+    guard let destination = Destination(target.address, at: Array(addresses)) else { throw .refused }
+    // Without compression, so that a short answer is a short body. No word about the place, or about who asked.
+    let fields: Fields = [
+      "User-Agent": "Mozilla/5.0 (compatible; Parley; link preview)", "Accept": wish.accept,
+      "Accept-Encoding": "identity",
+    ]
+    let call = Call(target.address.target, fields, time: end - .now)
+    let answer: CallAnswer
+    do throws(CallFailure) { answer = try await http.send(call, to: destination) } catch { throw OutgoingFault(error) }
+    if [301, 302, 303, 307, 308].contains(answer.status.code), let location = answer.fields["location"] {
+      return .redirect(location)
     }
-    throw fault
+    return try await read(answer, wish)
+  }
+
+  /// As much of an answer as was wished for; who lets go of the rest ends the connection.
+  private func read(_ answer: CallAnswer, _ wish: OutgoingWish) async throws(OutgoingFault) -> Outcome {
+    guard answer.status.code == 200 else { throw .status(answer.status.code) }
+    guard let type = answer.fields["content-type"].flatMap({ MediaType($0) }), let kind = wish.kind(of: type),
+      ["", "identity"].contains(answer.fields["content-encoding"]?.lowercased() ?? "")
+    else { throw .wrongType }
+    let announced = answer.fields["content-length"].flatMap { Int($0) } ?? 0
+    guard announced <= kind.most || kind.mayBeCut else { throw .tooLarge }
+    var body: [UInt8] = []
+    while body.count < kind.most || !kind.mayBeCut {
+      let piece: [UInt8]?
+      do throws(CallFailure) { piece = try await answer.next() } catch { throw OutgoingFault(error) }
+      guard let piece else { break }
+      body += piece
+      guard body.count <= kind.most || kind.mayBeCut else { throw .tooLarge }
+    }
+    return .body(type, Array(body.prefix(kind.most)))
   }
 
   /// Of one name that are tried.
@@ -103,23 +135,6 @@ public final class OutgoingClient: Sendable {
     return try await names.addresses(of: name + ".", port: port, within: milliseconds)
   }
 
-  private func exchange(
-    _ target: OutgoingTarget, at address: SocketAddress, _ wish: OutgoingWish, _ milliseconds: Int
-  ) async throws(OutgoingFault) -> OutgoingExchange.Outcome {
-    let isSecure = target.address.scheme.isSecure
-    let name = target.name
-    let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<OutgoingExchange.Answer, Never>) in
-      let result = Once(continuation, orElse: .failure(.unreachable))
-      loop.run { [trust] loop in
-        let secrets = loop.resident(ClientTLS.self) { ClientTLS(trust) }
-        guard !isSecure || secrets.context != nil else { return result.give(.failure(.unreachable)) }
-        OutgoingExchange(target.address, wish, result).begin(
-          to: address, tls: isSecure ? secrets.context : nil, name: name, within: milliseconds, on: loop)
-      }
-    }
-    return try outcome.get()
-  }
-
   private static func left(until end: ContinuousClock.Instant) throws(OutgoingFault) -> Int {
     let left = (end - .now) / .milliseconds(1)
     guard left >= 1 else { throw .tooSlow }
@@ -127,26 +142,12 @@ public final class OutgoingClient: Sendable {
   }
 }
 
-/// What the loop knows of TLS.
-private final class ClientTLS {
-  let context: TLSContext?
-
-  init(_ trust: TLSConfiguration.Trust) {
-    do {
-      context = try TLSContext(TLSConfiguration(role: .client(trust)))
-    } catch {
-      // Without roots nothing is asked by TLS.
-      context = nil
-    }
-  }
-}
-
-extension OutgoingTarget {
-  /// Whom a certificate has to be of.
-  fileprivate var name: String {
-    switch meaning {
-    case .address(let ip): ip.description
-    case .name(let name): name
+extension OutgoingFault {
+  fileprivate init(_ failure: CallFailure) {
+    switch failure {
+    case .timedOut: self = .tooSlow
+    case .tooLarge: self = .tooLarge
+    case .unknownHost, .unreachable, .untrusted, .interrupted, .malformed, .unsendable, .cancelled: self = .unreachable
     }
   }
 }

@@ -59,7 +59,6 @@ enum ServeCommand {
     let store = try openStore(folder, Folder.migrations(share), complain) { publisher.take($0) }
     let community = Community(store, publisher: publisher, bounds: bounds)
     let outgoing = asksOthers ? try OutgoingClient() : nil
-    await outgoing?.start()
     let previews = outgoing.map { LinkPreviews($0, now: { Clock.wall() / 1_000_000 }) }
     let api = API(community, release: .current, rates: rates, previews: previews)
 
@@ -94,7 +93,7 @@ enum ServeCommand {
     housekeeping.cancel()
     await housekeeping.value
     await control?.stop()
-    await outgoing?.stop()
+    outgoing?.close()
     await store.close()
     return 0
   }

@@ -92,7 +92,6 @@ final class Village: Sendable {
     outgoing = try others.map { servers in
       try OutgoingClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }))
     }
-    await outgoing?.start()
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates,
       previews: outgoing.map { LinkPreviews($0, now: clock) })
@@ -151,7 +150,7 @@ final class Village: Sendable {
       session.invalidateAndCancel()
       _ = await server.stop(within: 1)
     }
-    await outgoing?.stop()
+    outgoing?.close()
     await community.store.close()
     try? FileManager.default.removeItem(atPath: folder)
   }

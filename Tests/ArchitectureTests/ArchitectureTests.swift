@@ -37,7 +37,7 @@ private let mayImport: [String: Set<String>] = [
   "Crypto": ["COpenSSL"],
   "Wire": ["CZlib", "Crypto", "JSON"],
   "Networking": ["CLinux", "COpenSSL", "Dispatch"],
-  "Outgoing": ["Networking", "Wire", "Dispatch"],
+  "Outgoing": ["Calling", "Networking", "Wire", "Dispatch"],
   "Previews": ["Outgoing", "Media", "Wire", "JSON"],
   "SQLite": ["CSQLite", "Crypto"],
   "Markup": [],

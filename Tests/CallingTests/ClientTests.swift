@@ -164,7 +164,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   let endless = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 10_000_000)
   try await Scripted.run({ _, _ in [.drip(endless)] }) { server in
     let client = try HTTPClient()
-    await #expect(throws: CallFailure.timedOut) { try await ask(Call("/", seconds: 1), client, server) }
+    await #expect(throws: CallFailure.timedOut) { try await ask(Call("/", time: .seconds(1)), client, server) }
   }
 }
 

@@ -78,9 +78,8 @@ import Wire
       Issue.record("\(link) was looked up")
       throw .unknownHost
     }
-    await client.start()
     await #expect(throws: OutgoingFault.refused) { try await client.fetch(link, .anything) }
-    await client.stop()
+    client.close()
   }
 
   @Test(arguments: [

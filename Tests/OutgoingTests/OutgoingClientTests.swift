@@ -22,9 +22,8 @@ import Wire
         guard let found = names[host] else { throw .unknownHost }
         return found.compactMap { SocketAddress(host: $0, port: port) }
       })
-    await client.start()
     try await body(client)
-    await client.stop()
+    client.close()
   }
 
   private static func fault(_ client: OutgoingClient, _ link: String) async -> OutgoingFault? {
@@ -127,7 +126,6 @@ import Wire
           }
         return found.compactMap { SocketAddress(host: $0, port: port) }
       })
-    await client.start()
     for host in ["good.example", "turning.example"] {
       let answer = try await client.fetch("http://\(host):\(server.port)/", .anything)
       #expect(answer.body == Array("rose".utf8) && asked.withLock { $0.count { $0 == host } } == 1)
@@ -138,7 +136,7 @@ import Wire
     }
     #expect(await Self.fault(client, "http://nowhere.example/") == .unknownHost)
     #expect(server.requests.count == 2)
-    await client.stop()
+    client.close()
   }
 
   @Test func `what is no answer to the question is none`() async throws {
@@ -235,11 +233,10 @@ import Wire
     var limits = OutgoingLimits()
     (limits.fetches, limits.time) = (2, 3_000)
     let client = try OutgoingClient(.alsoAllowing([(local, server.port)]), limits: limits)
-    await client.start()
     let waiting = (0..<2).map { _ in Task { await Self.fault(client, server.url) } }
     while server.requests.count < 2 { await Task.yield() }
     #expect(await Self.fault(client, server.url) == .busy)
     for task in waiting { #expect(await task.value == .tooSlow) }
-    await client.stop()
+    client.close()
   }
 }

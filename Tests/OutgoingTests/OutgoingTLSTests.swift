@@ -31,14 +31,13 @@ import Wire
       let client = try OutgoingClient(
         .alsoAllowing([(try #require(IPAddress("127.0.0.1")), port)]), trust: trust,
         resolve: { _, port, _ in [.ipv4(0x7f00_0001, port: port)] })
-      await client.start()
       do throws(OutgoingFault) {
         let answer = try await client.fetch("https://\(name):\(port)/", .anything)
         #expect(isTrusted && answer.body == Array("rose".utf8), "\(name)")
       } catch {
         #expect(!isTrusted && error == .unreachable, "\(name)")
       }
-      await client.stop()
+      client.close()
     }
     #expect(await server.stop(within: 5))
   }

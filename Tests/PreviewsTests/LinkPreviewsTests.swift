@@ -25,9 +25,8 @@ import Wire
     var outgoing = OutgoingLimits()
     outgoing.time = 60_000
     let client = try OutgoingClient(.alsoAllowing([(local, server.port)]), limits: outgoing)
-    await client.start()
     try await body(LinkPreviews(client, limits: limits, now: { hand.now }))
-    await client.stop()
+    client.close()
   }
 
   private static let page = """
