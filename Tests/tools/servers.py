@@ -24,7 +24,7 @@ class Server:
     """
 
     def __init__(self, name, *command, port=None, env=None, pass_fds=(),
-                 ready=r"^listening on (\S+)$", ready_within=10):
+                 ready=r"^listening on (\S+)$", ready_within=60):
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = LOGS / f"{name}.log"
         with open(self.log, "wb") as log:

@@ -3,7 +3,11 @@
 import atexit
 import functools
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
+
+PATIENCE = 60_000
+"""What a test waits for at most, in milliseconds: a machine may have much else to do."""
+expect.set_options(timeout=PATIENCE)
 
 
 @functools.cache

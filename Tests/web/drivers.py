@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 from servers import accepts, free_port
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-PATIENCE = 20
+PATIENCE = 60
 
 
 class Refused(Exception):
@@ -43,12 +43,20 @@ class Browser:
         return found.get("value", found)[ELEMENT]
 
     def click(self, path):
-        element = self.find(path)
-        self.ask("ElementClick", "POST", f"/element/{element}/click", id=element)
+        self.upon(path, "ElementClick", "click")
 
     def type(self, path, text):
-        element = self.find(path)
-        self.ask("ElementSendKeys", "POST", f"/element/{element}/value", id=element, text=text)
+        self.upon(path, "ElementSendKeys", "value", text=text)
+
+    def upon(self, path, name, what, **given):
+        """What is drawn anew between the finding and the doing is refused, and found again."""
+
+        def do():
+            if element := self._found(path):
+                self.ask(name, "POST", f"/element/{element}/{what}", id=element, **given)
+            return element
+
+        self.until(do, path)
 
     def until(self, holds, what):
         deadline = time.monotonic() + PATIENCE
@@ -90,7 +98,10 @@ class Firefox(Browser):
     def _read(self):
         length = b""
         while not length.endswith(b":"):
-            length += self.stream.read(1)
+            piece = self.stream.read(1)
+            if not piece:
+                raise ConnectionError("Firefox has hung up")
+            length += piece
         return json.loads(self.stream.read(int(length[:-1])))
 
 

@@ -307,7 +307,9 @@ export class Parley {
     const change = value === null
       ? { table: 'drafts', key: conversation }
       : put('drafts', { conversation_id: conversation, value });
-    this.#publish(await this.store.update([], () => [change]));
+    // Whoever leaves and comes back while the disk is busy finds it.
+    this.#publish([change]);
+    await this.store.update([], () => [change]);
   }
 
   // What a person looks at.

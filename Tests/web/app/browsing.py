@@ -2,18 +2,18 @@
 
 import json
 import re
+import time
 import unittest
 from pathlib import Path
 
 from axe_playwright_python.base import AXE_SCRIPT
-from browsers import chromium
+from browsers import PATIENCE, chromium
 from serving import ServingTest, parley
 
 TOP = Path(__file__).resolve().parents[3]
 SCREENSHOTS = TOP / ".build" / "screenshots"
 SIZES = {"phone": (390, 844), "desktop": (1440, 900)}
 PASSWORD = "correct horse battery"
-PATIENCE = 10_000
 # Tests are faster than people.
 RATES = [it for name in ("login", "registration", "sending", "writing") for it in (
     f"--rate-{name}", "10000", f"--rate-{name}-burst", "1000")]
@@ -84,6 +84,30 @@ class BrowsingTest(ServingTest):
             link.remove();
         }""", path)
         self.settle(page)
+
+    # What is still being drawn has its time: nothing is looked at once and believed.
+
+    def eventually(self, page, wanted, look):
+        """Until `look` finds what is wanted. The browser's own events come in meanwhile."""
+        deadline = time.monotonic() + PATIENCE / 1_000
+        while (found := look()) != wanted and time.monotonic() < deadline:
+            page.wait_for_timeout(50)
+        self.assertEqual(found, wanted)
+
+    def box(self, locator):
+        """Where it stands, once it stands somewhere: what is drawn anew between the finding and the measuring has no box."""
+        deadline = time.monotonic() + PATIENCE / 1_000
+        while not (found := locator.bounding_box()) and time.monotonic() < deadline:
+            locator.page.wait_for_timeout(50)
+        self.assertIsNotNone(found, f"{locator} is nowhere to be seen")
+        return found
+
+    def assert_above(self, one, other):
+        self.eventually(one.page, True, lambda: self.box(one)["y"] < self.box(other)["y"])
+
+    def frames(self, page):
+        """Until what was asked of the browser is drawn, and it has said so to the page."""
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     # People and things, made behind the app's back.
 

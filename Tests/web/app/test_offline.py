@@ -74,7 +74,7 @@ class Offline(Kept):
         context.set_offline(False)
         for text in ("one", "two", "three"):
             sent = page.locator(".message.is-mine").filter(has_text=f"On the train, {text}")
-            expect(sent.locator(".state")).to_have_attribute("title", "Stored", timeout=30_000)
+            expect(sent.locator(".state")).to_have_attribute("title", "Stored")
         mine = [it for it in self.texts() if it and it.startswith("On the train")]
         self.assertEqual(mine, ["On the train, one", "On the train, two", "On the train, three"])
 
@@ -91,7 +91,7 @@ class Offline(Kept):
                 field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
             }
         }""")
-        expect(page.get_by_text("500 messages wait")).to_be_visible(timeout=60_000)
+        expect(page.get_by_text("500 messages wait")).to_be_visible()
         self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
         page.context.set_offline(False)
         expect(page.get_by_text("messages wait")).to_have_count(0, timeout=120_000)
@@ -131,12 +131,12 @@ class Upgrade(Kept):
                 # The old one still works, also where it had not been yet.
                 self.write(page, f"Over to the {version}")
                 mine = page.locator(".message.is-mine").filter(has_text=f"Over to the {version}")
-                expect(mine.locator(".state")).to_have_attribute("title", "Stored", timeout=30_000)
+                expect(mine.locator(".state")).to_have_attribute("title", "Stored")
                 self.go(page, "/you/profile")
                 expect(page.get_by_label("What people call you")).to_be_visible()
                 self.room(page)
                 field = page.get_by_role("textbox", name="Write a message")
-                expect(page.get_by_text("A new version is ready")).to_be_visible(timeout=30_000)
+                expect(page.get_by_text("A new version is ready")).to_be_visible()
                 field.fill("Half a thought")
                 page.get_by_role("button", name="Reload").click()
                 page.wait_for_function("wanted => (document.documentElement.dataset.version ?? 'first') === wanted", arg=version)

@@ -142,7 +142,8 @@ class Keyboard(Village):
         page.keyboard.press("?")
         expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
         page.keyboard.press("Escape")
-        self.assertNotEqual(page.evaluate("document.activeElement.tagName"), "BODY")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.wait_for_function("document.activeElement.tagName !== 'BODY'")
 
     def test_the_first_stop_leads_to_the_page(self):
         page = self.signed_in("ada")
@@ -184,8 +185,8 @@ class Hostile(Village):
             script.textContent = "window.hurt = 1";
             document.body.append(script);
         }""")
+        self.eventually(page, True, lambda: any("Content Security Policy" in it for it in self.faults))
         self.assertIsNone(page.evaluate("window.hurt ?? null"))
-        self.assertTrue(any("Content Security Policy" in it for it in self.faults))
         self.faults.clear()
 
 

@@ -327,7 +327,9 @@ export function composer(options) {
 
   function choose(index) {
     const { items, from, to } = completing;
-    input.setRangeText(items[index].insert, from, to, 'end');
+    // What was typed on while the list was on its way belongs to the name, too.
+    const rest = /^[\p{L}\p{N}_.+-]*/u.exec(input.value.slice(to, Math.max(to, input.selectionStart)));
+    input.setRangeText(items[index].insert, from, to + rest[0].length, 'end');
     closeList();
     changed();
     input.focus();
