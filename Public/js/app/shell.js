@@ -51,6 +51,17 @@ export class Shell {
     addEventListener('pointerdown', (event) => {
       this.isPressed = !!event.target.closest?.('.sidebar, .bottom-bar');
     });
+    for (const name of ['click', 'auxclick'])
+      addEventListener(
+        name,
+        (event) => {
+          const link = event.target.closest?.('a[href]');
+          if (!link || event.button > 1 || link.protocol !== 'http:' || link.origin === location.origin) return;
+          event.preventDefault();
+          import('./leaving.js').then(({ askBefore }) => askBefore(link));
+        },
+        true,
+      );
     for (const name of ['pointerup', 'pointercancel'])
       addEventListener(name, () => {
         if (!this.isPressed) return;

@@ -141,10 +141,10 @@ export class Stream extends EventTarget {
     return { ...message, conversation_id: this.conversation.id };
   }
 
-  send({ text, replyTo, files = [] }) {
+  send({ text, replyTo, files = [], ...more }) {
     return this.place.parley.send(
       this.conversation.id,
-      { text, ...(replyTo ? { reply_to: replyTo.id } : {}) },
+      { text, ...(replyTo ? { reply_to: replyTo.id } : {}), ...more },
       files.map((it) => it.file),
     );
   }

@@ -347,4 +347,4 @@ class LongRoom(Village):
         wanted = next(it for it in first if it["text"] == "Line 40")
         self.go(page, f"/m/{wanted['id']}")
         expect(page.get_by_text("Line 40", exact=True)).to_be_in_viewport()
-        expect(page.locator(".is-shown")).to_contain_text("Line 40")
+        expect(page.locator("article:focus")).to_contain_text("Line 40")

@@ -159,6 +159,9 @@ class Hostile(Village):
         ada = self.tokens["ada"]
         for text in HOSTILE:
             self.say(text)
+        for address, words in (("javascript:window.hurt=1", HOSTILE[0]), ("https://example.org/\"onmouseover=\"window.hurt=1", HOSTILE[1])):
+            self.say("What it says of itself", annotations=[{"type": "net.app.core.oembed", "value": {
+                "type": "link", "version": "1.0", "embeddable_url": address, "title": words, "description": words}}])
         topic = None
         for text in HOSTILE[:6]:
             topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": text[:100], "text": text}, grace)

@@ -2,18 +2,15 @@
 
 import { el, icon, refill } from '../dom.js';
 import { badge } from '../parts/badge.js';
-import { banner } from '../parts/banner.js';
 import { button } from '../parts/button.js';
-import { dialog } from '../parts/dialog.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { avatar } from '../parts/avatar.js';
-import { toast } from '../parts/toast.js';
 import { topicRow } from '../parts/topicrow.js';
 import { plain } from '../rich.js';
 import { forumAddress, talkAddress } from '../router.js';
 import { forumIcon } from '../shell.js';
-import { say, sayProblem } from '../text.js';
+import { say } from '../text.js';
 import { moment, time } from '../times.js';
 import { talkRow } from './messages.js';
 
@@ -70,14 +67,8 @@ function content(shell, items) {
       unread: inForums.filter((it) => it.forum_id === forum.id).sort((a, b) => b.unread_count - a.unread_count),
     }))
     .filter((it) => it.unread.length);
-  const lost = place.parley?.lost ?? [];
-  if (!talks.length && !forums.length && !items.length && !lost.length) return nothing(shell);
+  if (!talks.length && !forums.length && !items.length) return nothing(shell);
   return [
-    lost.length > 0 &&
-      banner(say('lost.some', { n: lost.length }), {
-        kind: 'warn',
-        actions: [el('button.text-button', { on: { click: () => offer(place, lost) } }, say('lost.show'))],
-      }),
     (talks.length > 0 || items.length > 0) && el('h2.section-title', null, say('inbox.forYou')),
     items.map((it) => itemRow(place, it)),
     talks.map((it) => talkRow(place, it)),
@@ -99,24 +90,6 @@ function content(shell, items) {
       unread.map((it) => (it.kind === 'room' ? roomRow(place, forum, it) : unreadTopic(place, it))),
     ]),
   ];
-}
-
-/** What the server forgot in a restore, with a way to say it again. */
-function offer(place, lost) {
-  const done = (work) => () => {
-    node.close();
-    work().catch((error) => toast(sayProblem(error)));
-  };
-  const node = dialog(
-    say('lost.title'),
-    lost.map((it) => el('p.second', null, plain(it.text ?? '', 200))),
-    {
-      actions: [
-        button(say('lost.forget'), { on: done(() => place.parley.forgetLost()) }),
-        button(say('lost.send'), { kind: 'primary', on: done(() => place.parley.sendLost()) }),
-      ],
-    },
-  );
 }
 
 function itemRow(place, item) {

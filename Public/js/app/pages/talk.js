@@ -54,6 +54,13 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
               .reverse()
               .find((it) => it.author_id === place.me.id && !it.deleted && it.kind !== 'system'),
           filesUpTo: limits.file_bytes ?? 0,
+          share: async () => {
+            const { shareLink } = await import('../share.js');
+            shareLink(place, (draft) => {
+              stream.send(draft);
+              view.newest();
+            });
+          },
           send: ({ text, replyTo, editing, files }) => {
             if (editing) return acts.run(editing, 'save', text);
             stream.send({ text, replyTo, files });

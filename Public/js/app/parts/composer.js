@@ -19,6 +19,7 @@ import { findEmoji } from './emoji.js';
  * @param {(start: string) => Promise<object[]>} [options.people] those whose name begins so
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
  * @param {number} [options.filesUpTo] the size of a file at most; without it no file is taken
+ * @param {() => void} [options.share] asks for a link to share
  */
 export function composer(options) {
   const { enterSends = true, placeholder = say('composer.room'), most = 16_000 } = options;
@@ -67,7 +68,8 @@ export function composer(options) {
       el(
         'div.composer-row',
         null,
-        !!options.filesUpTo && iconButton('plus', say('composer.attach'), { on: () => picker.click() }),
+        (!!options.filesUpTo || options.share) &&
+          iconButton('plus', say('composer.add'), { on: (event) => add(event.currentTarget) }),
         input,
         count,
         previewButton,
@@ -218,6 +220,17 @@ export function composer(options) {
     changed(false);
     input.focus();
     input.selectionStart = input.selectionEnd = input.value.length;
+  }
+
+  /** What else there is to give than words. */
+  async function add(anchor) {
+    const items = [
+      options.filesUpTo && { picture: 'file', words: say('composer.attach'), on: () => picker.click() },
+      options.share && { picture: 'link', words: say('share.title'), on: options.share },
+    ].filter(Boolean);
+    if (items.length === 1) return items[0].on();
+    const { menu } = await import('./menu.js');
+    return menu(anchor, items, say('composer.add'));
   }
 
   // MARK: Files

@@ -8,7 +8,7 @@ import { clock, moment, time } from '../times.js';
 import { attachment } from './attachment.js';
 import { avatar } from './avatar.js';
 import { iconButton } from './button.js';
-import { linkPreview } from './preview.js';
+import { embedsOf, linkPreview } from './preview.js';
 import { reactions } from './reaction.js';
 import { tombstone } from './tombstone.js';
 
@@ -170,8 +170,11 @@ function quoteLine(quote, replyTo) {
   );
 }
 
-function extras(message, { files, previews, act }) {
-  const shown = (message.attachments ?? []).map((id) => files?.[id] ?? { id, name: say('file.one'), size: 0 });
+function extras(message, { files, act }) {
+  const embeds = embedsOf(message);
+  const shown = (message.attachments ?? [])
+    .filter((id) => !embeds.some(({ file }) => file === id))
+    .map((id) => files?.[id] ?? { id, name: say('file.one'), size: 0 });
   const pictures = shown.filter((it) => it.picture || it.preview);
   const others = shown.filter((it) => !pictures.includes(it));
   return [
@@ -199,7 +202,7 @@ function extras(message, { files, previews, act }) {
       attachment(it, { progress: it.progress, onRemove: act && (() => act('edit')) }),
     ),
     others.map((it) => attachment(it, { href: it.href ?? `/api/v1/files/${it.id}/content` })),
-    (previews ?? []).map((it) => linkPreview(it)),
+    embeds.map((it) => linkPreview({ ...it, picture: files?.[it.file]?.preview })),
   ];
 }
 

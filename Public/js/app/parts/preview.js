@@ -1,6 +1,13 @@
 import { el, icon, safeAddress } from '../dom.js';
 import { say } from '../text.js';
 
+/** The type by which programs have told of embedded things for long; ours are of the kind `link` (oembed.com §2.3.4.4). */
+const EMBED = 'net.app.core.oembed';
+/** An author can hang many on a message; so many are drawn. */
+const MOST = 3;
+const TITLE = 200;
+const DESCRIPTION = 300;
+
 /** What stands behind a link: picture, title, host. One without TLS says so before it opens. */
 export function linkPreview({ url, title, description, picture }) {
   const address = safeAddress(url);
@@ -8,7 +15,7 @@ export function linkPreview({ url, title, description, picture }) {
   const { host, protocol } = new URL(address, location.origin);
   return el(
     'a.link-preview',
-    { href: address, rel: 'noopener noreferrer nofollow', target: '_blank' },
+    { href: address, rel: 'noopener noreferrer nofollow ugc', target: '_blank' },
     picture && el('img', { src: picture.url, alt: '', loading: 'lazy', width: 72, height: 72 }),
     el(
       'span.link-preview-words',
@@ -24,3 +31,35 @@ export function linkPreview({ url, title, description, picture }) {
     ),
   );
 }
+
+/** As it hangs on a message. @param {object|null} file the picture */
+export function embed(url, { title, description, site_name: site }, file) {
+  return {
+    type: EMBED,
+    value: {
+      version: '1.0',
+      type: 'link',
+      embeddable_url: url,
+      ...(title ? { title: cut(title, TITLE) } : {}),
+      ...(description ? { description: cut(description, DESCRIPTION) } : {}),
+      ...(site ? { provider_name: cut(site, TITLE) } : {}),
+      ...(file ? { file_id: file.id } : {}),
+    },
+  };
+}
+
+/** What an author says stands behind links of the message: their word, so that the card shows where it leads. */
+export function embedsOf(message) {
+  return (message.annotations ?? [])
+    .filter(({ type, value }) => type === EMBED && value?.type === 'link' && isWeb(value.embeddable_url))
+    .slice(0, MOST)
+    .map(({ value }) => ({
+      url: value.embeddable_url,
+      title: cut(value.title, TITLE),
+      description: cut(value.description, DESCRIPTION),
+      file: typeof value.file_id === 'string' && message.attachments?.includes(value.file_id) ? value.file_id : null,
+    }));
+}
+
+const isWeb = (url) => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
+const cut = (words, most) => (typeof words === 'string' ? [...words.trim()].slice(0, most).join('') : '');
