@@ -198,8 +198,8 @@ function checkBlock(place, conversation) {
       whileBusy(check, async () => {
         try {
           const found = await place.verify(conversation);
-          const key = found.mended ? 'check.mended' : found.isComplete ? 'check.complete' : 'check.newest';
-          words.textContent = say(key, { n: found.mended, upTo: found.checkedUpTo });
+          const mended = found.mended ? `${say('check.mended', { n: found.mended })} ` : '';
+          words.textContent = mended + say(found.isComplete ? 'check.complete' : 'check.newest', { upTo: found.checkedUpTo });
         } catch (error) {
           words.textContent = sayProblem(error);
         }

@@ -3,14 +3,14 @@
 
 import { newHistory, missing, stretchAt, stretchesOf, withStretch, withoutStretch } from './history.js';
 import { readCursor } from './ids.js';
-import { Rows, mergeMessage, position, wantLater } from './reducer.js';
+import { Rows, keepLost, mergeMessage, position, wantLater } from './reducer.js';
 
 /** @typedef {import('./history.js').History} History @typedef {import('./history.js').Stretch} Stretch */
 /**
  * @typedef {object} PagesOptions
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
- * @property {() => { generation: number, cursor: number }} now
+ * @property {() => { generation: number, cursor: number, me: string | null }} now
  * @property {(changes: import('./store.js').Change[]) => void} publish
  * @property {(name: string) => void} want Has a thing asked for, or counted.
  */
@@ -77,6 +77,7 @@ export class Pages {
       ['history', conversation],
       ['conversations', conversation],
       ['place', 'wanted'],
+      ['place', 'lost'],
       ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
     ];
     /** @type {any[]} */
@@ -86,6 +87,7 @@ export class Pages {
       const rows = new Rows(places, found);
       kept = page.data.map((/** @type {any} */ message) => {
         const before = rows.get('messages', [conversation, message.seq]);
+        if (before && isAnother(before, message)) keepLost(rows, [before], this.now().me);
         const merged = mergeMessage(before, message, known, { isForced });
         rows.put('messages', merged);
         // The event of it finds nothing changed any longer, so what it does to the count is seen to here.
@@ -193,3 +195,9 @@ function keepLatest(rows, id, page, kept) {
   rows.put('conversations', { ...conversation, last_seq: last.seq, last_message_id: last.id, last_message: last });
   return last.seq > (conversation.last_seq ?? 0) && conversation.unread_count !== undefined;
 }
+
+/**
+ * After a restore somebody else may have said something in the place of what was said before.
+ * @param {any} held @param {any} message
+ */
+const isAnother = (held, message) => held.id !== message.id || held.created_at !== message.created_at;

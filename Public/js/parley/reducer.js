@@ -396,6 +396,17 @@ export function wantLater(rows, ...names) {
 }
 
 /**
+ * What the person has said and the server has lost is kept aside, to be said again if they want to.
+ * @param {Rows} rows @param {any[]} messages @param {string | null} me
+ */
+export function keepLost(rows, messages, me) {
+  const own = messages.filter((one) => one.author_id === me && !one.deleted && !one.machine_only);
+  if (own.length === 0) return;
+  const all = [...(rows.get('place', 'lost')?.value ?? []), ...own];
+  rows.put('place', { name: 'lost', value: all.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)) });
+}
+
+/**
  * Puts a message, and that it is held.
  * @param {Rows} rows @param {any} message
  */

@@ -7,7 +7,7 @@ import { readCursor } from './ids.js';
 import { Live } from './live.js';
 import { Problem } from './problem.js';
 import {
-  Rows, dropConversation, isUnread, mergeConversation, mergeMessage, mergeThing, placesOf, position, putMe,
+  Rows, dropConversation, isUnread, keepLost, mergeConversation, mergeMessage, mergeThing, placesOf, position, putMe,
   reduce, wantLater,
 } from './reducer.js';
 import { put } from './store.js';
@@ -552,10 +552,9 @@ export class Sync {
     });
     await this.#keepSnapshot(snapshot, { isFirst: false });
     let mended = 0;
-    const lost = [];
     for (const { id } of await this.store.list('history')) {
       try {
-        lost.push(...(await this.#cutOff(id)));
+        await this.#cutOff(id);
         mended += (await verify(this.pages, id, { signal: this.#stop.signal })).mended;
         // A digest says nothing of the marks on messages: those of the newest are fetched in any case.
         await this.pages.fetch(id, { limit: 200, signal: this.#stop.signal });
@@ -566,28 +565,25 @@ export class Sync {
       }
     }
     await this.#moveCursor(snapshot.cursor);
-    this.emit('reset', { reason, mended, lost: lost.length, at: new Date().toISOString() });
+    this.emit('reset', { reason, mended, lost: this.mirror.value('lost')?.length ?? 0, at: new Date().toISOString() });
   }
 
   /**
    * Takes what stands behind the end of the server's conversation: after a restore it exists here alone. What the
    * person has said of it is kept, to be sent again if they want to.
-   * @param {string} id @returns {Promise<any[]>}
+   * @param {string} id
    */
   async #cutOff(id) {
     const last = (await this.client.calls.conversation({ id })).last_seq;
     const beyond = await this.pages.held(id, last + 1, Number.MAX_SAFE_INTEGER);
-    if (beyond.length === 0) return [];
-    const { me } = this.mirror.context;
-    const own = beyond.filter((one) => one.author_id === me && !one.deleted && !one.machine_only);
+    if (beyond.length === 0) return;
     await this.#keep([['history', id], ['place', 'lost']], (rows) => {
       for (const { seq } of beyond) rows.remove('messages', [id, seq]);
       const history = rows.get('history', id);
       const held = withoutStretch(history.held, last + 1, Number.MAX_SAFE_INTEGER);
       rows.put('history', { ...history, held, checked: Math.min(history.checked, last) });
-      rows.put('place', { name: 'lost', value: [...(rows.get('place', 'lost')?.value ?? []), ...own] });
+      keepLost(rows, beyond, this.mirror.context.me);
     });
-    return own;
   }
 
   /**

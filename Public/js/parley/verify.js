@@ -41,7 +41,8 @@ const parts = 16;
 
 /**
  * @typedef {{ checkedUpTo: number, isComplete: boolean, mended: number }} Verdict
- *   `isComplete`: all from the beginning of the person's history was compared. `mended`: messages fetched anew.
+ *   `isComplete`: all from the beginning of the person's history was compared. `mended`: messages that were not as the
+ *   server has them.
  */
 
 /**
@@ -69,7 +70,7 @@ export async function verify(pages, conversation, { signal } = {}) {
 
 /**
  * @param {import('./pages.js').Pages} pages @param {string} conversation @param {number} from @param {number} to
- * @param {AbortSignal} [signal] @returns {Promise<number>} How many messages were fetched anew.
+ * @param {AbortSignal} [signal] @returns {Promise<number>} How many messages were not as the server has them.
  */
 async function compare(pages, conversation, from, to, signal) {
   const query = { from_seq: from, to_seq: to, parts };
@@ -86,8 +87,10 @@ async function compare(pages, conversation, from, to, signal) {
     if (count > smallest) {
       mended += await compare(pages, conversation, part.from_seq, part.to_seq, signal);
     } else {
+      const before = new Map(messages.map((message) => [message.seq, digestLine(message)]));
       await pages.complete(conversation, part.from_seq, part.to_seq, { isForced: true, signal });
-      mended += count;
+      const after = await pages.held(conversation, part.from_seq, part.to_seq);
+      mended += after.filter((message) => before.get(message.seq) !== digestLine(message)).length;
     }
   }
   return mended;

@@ -203,6 +203,40 @@ test('what only this device still has after a restore can be said again', async 
   assert.deepEqual(faults, []);
 });
 
+test('what somebody else says after a restore does not take away what was said in its place', async () => {
+  const theirs = say(2, { created_at: '2026-11-22T09:00:00Z', text: 'after the restore' });
+  const { peer, parley, store, connect, faults } = await opened({
+    hello: (command) =>
+      command.cursor === 'aa.3' ? { complete: false, reset: true, reason: 'epoch' } : { complete: true, cursor: command.cursor },
+    answers: {
+      'GET /conversations/12': snapshot(2).conversations[0],
+      'GET /conversations/12/digest': {
+        cursor: 'bb.2', digest: '', parts: [{ from_seq: 1, to_seq: 2, digest: sha256(digestLine(say(1)) + digestLine(theirs)) }],
+      },
+      'GET /conversations/12/messages': (query) => ({ ...page(2)(query), data: [theirs, say(1)], cursor: 'bb.2' }),
+    },
+  });
+  await connect();
+  const own = { author_id: '7', client_id: 'first', text: 'in its place', created_at: '2026-11-22T08:00:00Z' };
+  peer.socket.tell(created(1), created(2, own), created(3, { ...own, client_id: 'second', text: 'behind it', created_at: '2026-11-22T08:30:00Z' }));
+  await until(() => parley.mirror.cursor === 'aa.3', 'three messages');
+  peer.answers['GET /snapshot'] = snapshot(2, { cursor: 'bb.2' });
+  const resets = [];
+  parley.on('reset', ({ mended, lost }) => resets.push({ mended, lost }));
+  peer.socket.drop();
+  await connect(2);
+  await connect(3);
+  await isLive(parley);
+  assert.deepEqual(await seqs(store), [1, 2]);
+  assert.equal((await store.get('messages', ['12', 2])).text, 'after the restore');
+  assert.deepEqual(parley.lost.map(({ text }) => text), ['in its place', 'behind it']);
+  assert.deepEqual(resets, [{ mended: 1, lost: 2 }]);
+  parley.outbox.stop();
+  await parley.sendLost();
+  assert.deepEqual(parley.operations().map(({ id, body }) => [id, body.text]), [['first', 'in its place'], ['second', 'behind it']]);
+  assert.deepEqual(faults, []);
+});
+
 test('an interrupted reset begins anew, because the cursor has not moved', async () => {
   const { peer, parley, connect } = await opened({
     hello: (command) => (command.cursor === 'aa.1' ? { complete: false, reset: true, reason: 'trimmed' } : { complete: true, cursor: command.cursor }),

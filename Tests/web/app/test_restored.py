@@ -1,0 +1,97 @@
+"""After a restore: what only this device still has is offered, and a copy is compared with the server's and mended."""
+
+import subprocess
+
+from browsing import RATES
+from playwright.sync_api import expect
+from servers import PARLEY, Server
+from serving import parley
+from test_flows import Village
+
+# The words of a message on the disk, changed as a fault would where new ones are given: the server knows nothing of it.
+# Gives those that were there.
+ON_DISK = """async ([id, text]) => {
+  const [{ name }] = (await indexedDB.databases()).filter((it) => it.name.startsWith('parley '));
+  const answered = (request) => new Promise((done, failed) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+  const database = await answered(indexedDB.open(name));
+  const store = database.transaction('messages', 'readwrite').objectStore('messages');
+  const held = (await answered(store.getAll())).find((it) => it.id === id);
+  if (text) await answered(store.put({ ...held, text }));
+  database.close();
+  return held.text;
+}"""
+
+
+class Restored(Village):
+    def texts(self):
+        page = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?order=asc&limit=200", token=self.tokens["ada"])
+        return [it["text"] for it in page["data"] if it.get("text")]
+
+    def test_what_only_this_device_has_is_offered_and_sent_again(self):
+        data, backup = self.folder + "/data", self.folder + "/backup.tar"
+        page = self.signed_in("ada")
+        self.room(page)
+        self.write(page, "Before the backup")
+        expect(page.locator(".message.is-mine").filter(has_text="Before the backup").locator(".state")).to_have_attribute("title", "Stored")
+        subprocess.run([PARLEY, "backup", backup, "--data", data], check=True, capture_output=True, timeout=300)
+        for text in ("After the backup, one", "After the backup, two"):
+            self.write(page, text)
+            expect(page.locator(".message.is-mine").filter(has_text=text).locator(".state")).to_have_attribute("title", "Stored")
+        page.context.set_offline(True)
+        self.server.stop()
+        subprocess.run([PARLEY, "restore", backup, "--data", data, "--replace"], check=True, capture_output=True, timeout=300)
+        type(self).server = self.enterClassContext(Server(
+            "clients-Restored", *parley(self.folder, *RATES, listen=f"127.0.0.1:{self.server.port}")))
+        # Somebody was faster, in the very place where the first of the two stood.
+        self.say("Is everybody back?")
+        page.context.set_offline(False)
+        line = page.get_by_text("2 messages that you sent after the backup exist only here.")
+        expect(line).to_be_visible()
+        expect(page.get_by_text("Is everybody back?")).to_be_visible()
+        self.photograph(page, "lost-line")
+        page.get_by_role("button", name="Look").click()
+        offer = page.get_by_role("dialog", name="Send them again?")
+        for text in ("After the backup, one", "After the backup, two"):
+            expect(offer.get_by_text(text)).to_be_visible()
+        self.photograph(page, "lost")
+        self.assert_accessible(page, "lost")
+        offer.get_by_role("button", name="Send them again").click()
+        expect(line).to_have_count(0)
+        for text in ("After the backup, one", "After the backup, two"):
+            sent = page.locator(".message.is-mine").filter(has_text=text)
+            expect(sent.locator(".state")).to_have_attribute("title", "Stored")
+        self.assertEqual(self.texts()[-4:], ["Before the backup", "Is everybody back?", "After the backup, one", "After the backup, two"])
+
+
+class Checked(Village):
+    def test_a_copy_is_checked_again_and_mended(self):
+        group = self.call("POST", "/conversations", {"kind": "group", "title": "Beds", "participants": ["@ada"]}, self.tokens["grace"])
+        said = [self.say(f"Bed {number}", "grace", group["id"]) for number in range(1, 81)]
+        page = self.signed_in("ada")
+        self.go(page, f"/c/{group['id']}")
+        expect(page.get_by_text("Bed 80", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Details").click()
+        panel = page.get_by_role("complementary", name="Details")
+        again, words = panel.get_by_role("button", name="Check again"), panel.get_by_role("status")
+        # Up to the first, so that all of it is here.
+        stream = page.locator(".stream")
+        self.eventually(page, 1, lambda: stream.evaluate("it => { it.scrollTop = it.scrollTop ? 0 : 1; }") or page.get_by_text("Bed 1", exact=True).count())
+        again.click()
+        expect(words).to_have_text(f"Complete and checked up to message {said[-1]['seq']}.")
+        self.photograph(page, "checked")
+        self.assert_accessible(page, "checked")
+
+        self.assertEqual(page.evaluate(ON_DISK, [said[11]["id"], "Not what was said"]), "Bed 12")
+        again.click()
+        expect(words).to_have_text(f"One message was mended. Complete and checked up to message {said[-1]['seq']}.")
+        self.assertEqual(page.evaluate(ON_DISK, [said[11]["id"], None]), "Bed 12")
+        again.click()
+        expect(words).to_have_text(f"Complete and checked up to message {said[-1]['seq']}.")
+
+        # It is remembered, and said without asking anybody.
+        self.open(page, f"/c/{group['id']}")
+        page.get_by_role("button", name="Details").click()
+        expect(words).to_have_text(f"Complete and checked up to message {said[-1]['seq']}.")
