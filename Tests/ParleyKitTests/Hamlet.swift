@@ -157,7 +157,7 @@ final class HamletServer: PlaceServer {
   }
 
   func upload(
-    _ file: PendingFile, progress: @Sendable (Int, Int) -> Void
+    _ file: PendingFile, progress: @escaping @Sendable (Int, Int) -> Void
   ) async throws(ServerFault) -> ID<File> {
     guard let bytes = FileManager.default.contents(atPath: file.path) else {
       throw ServerFault(code: "file_lost", isTemporary: false, sentence: "The file is gone.")

@@ -183,6 +183,36 @@ import Testing
     }
   }
 
+  @Test func `what waits is tried once, and what the server refuses keeps nothing else back`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let orchard = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.isOffline = true }
+      let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
+      let said = try await ada.outbox.send(Draft("fine"), in: garden)
+      let other = try await ada.outbox.send(Draft("apples"), in: orchard)
+      var round = try await ada.outbox.sendWaiting()
+      #expect(round == OutboxRound(stopped: HamletServer.noNetwork))
+      #expect(await ada.outbox.list().map(\.attempts) == [1, 0, 0])
+      ada.server.set { $0.isOffline = false }
+      round = try await ada.outbox.sendWaiting()
+      #expect(round.sent.map(\.operation.id) == [said.id, other.id])
+      #expect(round.sent.map(\.message) == [try await ada.held(garden).last?.id, try await ada.held(orchard).last?.id])
+      #expect(round.failed.map(\.id) == [refused.id] && round.failed.first?.failure?.code == "invalid")
+      #expect(round.stopped == nil)
+      // It waits for the person, and is not tried again by itself.
+      #expect(try await ada.outbox.sendWaiting() == OutboxRound())
+      #expect(await ada.outbox.list().map(\.id) == [refused.id])
+      // One that was interrupted is.
+      var operation = try await ada.outbox.send(Draft("again"), in: garden)
+      operation.state = .failed(.interrupted)
+      try await ada.cache.keep([CacheRow(.operation, operation.id, writing: operation)])
+      #expect(try await ada.outbox.sendWaiting().sent.map(\.operation.id) == [operation.id])
+    }
+  }
+
   @Test func `files go before their message, and once`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()

@@ -1,3 +1,24 @@
+extension Outbox {
+  /// What comes from outside: the time, names that nobody else has, and how long to wait.
+  public struct Clock: Sendable {
+    /// Milliseconds since 1970.
+    public var now: @Sendable () -> Int64
+    /// A name for an operation.
+    public var name: @Sendable () -> String
+    /// How long to wait after so many attempts.
+    public var pause: @Sendable (_ attempts: Int) -> Duration
+
+    public init(
+      now: @escaping @Sendable () -> Int64, name: @escaping @Sendable () -> String = Clock.randomName,
+      pause: @escaping @Sendable (Int) -> Duration = Clock.backOff
+    ) {
+      self.now = now
+      self.name = name
+      self.pause = pause
+    }
+  }
+}
+
 extension Outbox.Clock {
   /// 128 random bits in hex.
   @Sendable public static func randomName() -> String {

@@ -24,15 +24,14 @@ public struct ClientServer: PlaceServer {
   }
 
   public func upload(
-    _ file: PendingFile, progress: @Sendable (_ sent: Int, _ size: Int) -> Void
+    _ file: PendingFile, progress: @escaping @Sendable (_ sent: Int, _ size: Int) -> Void
   ) async throws(ServerFault) -> ID<File> {
     var source: FileSource
     do { source = try await open(file) } catch { throw ServerFault(.unreadable("\(error)")) }
     source.name = file.name
     source.type = file.type.isEmpty ? nil : file.type
     do throws(ClientFault) {
-      let fact = try await client.upload(source, clientID: file.id, public: file.isPublic)
-      progress(source.size, source.size)
+      let fact = try await client.upload(source, clientID: file.id, public: file.isPublic, progress: progress)
       guard let id = fact["id"].flatMap({ ID<File>($0) }) else { throw .notUnderstood("a file without an id") }
       return id
     } catch {

@@ -7,7 +7,7 @@ public protocol PlaceServer: Sendable {
   func answer(to call: ServerCall) async throws(ServerFault) -> [UInt8]
   /// Sends a file, or goes on where that was interrupted. Sent twice under one name it is one file.
   func upload(
-    _ file: PendingFile, progress: @Sendable (_ sent: Int, _ size: Int) -> Void
+    _ file: PendingFile, progress: @escaping @Sendable (_ sent: Int, _ size: Int) -> Void
   ) async throws(ServerFault) -> ID<File>
 }
 

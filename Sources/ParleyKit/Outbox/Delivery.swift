@@ -1,0 +1,157 @@
+// What an operation asks of the server, and what is kept of the answer: that, and that the operation is gone, in one step.
+
+import JSON
+import Model
+
+struct Delivery: Sendable {
+  let cache: Cache
+  let server: any PlaceServer
+  /// Hears how far a file of an operation has come.
+  let progress: @Sendable (_ operation: OutboxOperation.Name, _ file: String, _ sent: Int, _ size: Int) -> Void
+
+  /// - Returns: the message that it was about, or made.
+  func deliver(_ operation: OutboxOperation) async throws -> ID<Message>? {
+    // An answer knows at least what had happened when it was asked for.
+    let known = await cache.replica.cursor?.event ?? 0
+    switch operation.work {
+    case .send(let draft): return try await say(draft, as: operation, known)
+    case .edit(let target, let text):
+      let message = try id(of: target)
+      let call = ServerCall(.patch, "/messages/\(message)") { json in json.field("text", text) }
+      let edited: SeenMessage = try await server.read(call)
+      try await cache.settle(operation.id, [edited], asOf: known)
+      return message
+    case .delete(let target, let andFiles): return try await erase(id(of: target), andFiles: andFiles, operation, known)
+    case .act(let target, let type, let isSet):
+      let message = try id(of: target)
+      let path = "/messages/\(message)/actions/\(PercentEncoding.encode(type))"
+      _ = try await server.answer(to: ServerCall(isSet ? .put : .delete, path))
+      let seen: SeenMessage = try await server.read(ServerCall(.get, "/messages/\(message)"))
+      try await cache.settle(operation.id, [seen], asOf: known)
+      return message
+    case .read(let message):
+      let path = "/conversations/\(operation.conversation)/read"
+      _ = try await server.answer(to: ServerCall(.put, path) { json in json.field("message_id", message) })
+      try await cache.settle(operation.id, [], asOf: known)
+      return nil
+    }
+  }
+
+  private func id(of target: Draft.Target) throws(ServerFault) -> ID<Message> {
+    guard case .message(let id) = target else { throw .unexpected }
+    return id
+  }
+
+  // MARK: Saying
+
+  private func say(_ draft: Draft, as operation: OutboxOperation, _ known: Int) async throws -> ID<Message> {
+    let attachments = draft.attachments + (try await upload(operation, draft))
+    let sent: SentMessage = try await server.read(try await post(operation, draft, attachments))
+    let message = sent.message.message.id
+    try await cache.settle(operation.id, sent.messages, asOf: known, made: message)
+    return message
+  }
+
+  private func post(_ operation: OutboxOperation, _ draft: Draft, _ attachments: [ID<File>]) async throws -> ServerCall
+  {
+    let last = try await cache.lastHeld(in: operation.conversation)
+    let replyTo = try draft.replyTo.map { target throws(ServerFault) in try id(of: target) }
+    return ServerCall(.post, "/conversations/\(operation.conversation)/messages") { json in
+      json.field("client_id", operation.id)
+      json.field("text", draft.text)
+      json.field("sent_at", Timestamp(operation.createdAt))
+      if let replyTo { json.field("reply_to", replyTo) }
+      if !attachments.isEmpty { json.field("attachments", attachments) }
+      if !draft.annotations.isEmpty { json.field("annotations", draft.annotations) }
+      if draft.isMachineOnly { json.field("machine_only", true) }
+      if let last { json.field("catch_up_after", last) }
+    }
+  }
+
+  /// The files go first. One that has arrived is not sent twice.
+  private func upload(_ operation: OutboxOperation, _ draft: Draft) async throws -> [ID<File>] {
+    var draft = draft
+    var operation = operation
+    var ids: [ID<File>] = []
+    for place in draft.files.indices {
+      let file = draft.files[place]
+      if let known = file.file {
+        ids.append(known)
+        continue
+      }
+      let (name, progress) = (operation.id, progress)
+      let id = try await server.upload(file) { sent, size in progress(name, file.id, sent, size) }
+      draft.files[place].file = id
+      operation.work = .send(draft)
+      if await cache.operations[operation.id] != nil {
+        try await cache.keep([CacheRow(.operation, operation.id, writing: operation)])
+      }
+      ids.append(id)
+    }
+    return ids
+  }
+
+  // MARK: Deleting
+
+  private func erase(
+    _ message: ID<Message>, andFiles: Bool, _ operation: OutboxOperation, _ known: Int
+  ) async throws -> ID<Message> {
+    var files: [ID<File>] = []
+    if andFiles { files = try await cache.messages(.ids([message])).first?.message.content?.attachments ?? [] }
+    let tombstone: SeenMessage = try await server.read(ServerCall(.delete, "/messages/\(message)"))
+    for file in files { try await eraseFile(file) }
+    try await cache.settle(operation.id, [tombstone], asOf: known)
+    return message
+  }
+
+  /// One that is gone already, or in use elsewhere, is no fault.
+  private func eraseFile(_ file: ID<File>) async throws {
+    do {
+      _ = try await server.answer(to: ServerCall(.delete, "/files/\(file)"))
+    } catch {
+      guard error.isGone || error.status == 409 else { throw error }
+    }
+  }
+}
+
+/// The answer to a message that was sent: with what came before it and was not held here.
+private struct SentMessage: JSONReadable {
+  let message: SeenMessage
+  let missed: [SeenMessage]
+
+  init(json value: JSONValue) throws(JSONError) {
+    message = try SeenMessage(json: value)
+    var object = try value.object()
+    missed =
+      try object.optional("catch_up") { value throws(JSONError) in
+        var page = try value.object()
+        return try page.read("data")
+      } ?? []
+  }
+
+  var messages: [SeenMessage] { missed.filter { $0.message.id != message.message.id } + [message] }
+}
+
+extension Cache {
+  /// The newest of a conversation's end that is held without a hole.
+  func lastHeld(in conversation: ID<Conversation>) throws(CacheFault) -> ID<Message>? {
+    guard let stretch = history(of: conversation).held.all.last else { return nil }
+    return try messages(.stretch(stretch, of: conversation, .descending, limit: 1)).first?.message.id
+  }
+
+  /// The operation goes and what it made comes, in one step; what waited for the message is about it from now on.
+  fileprivate func settle(
+    _ operation: OutboxOperation.Name, _ seen: [SeenMessage], asOf event: Int, made message: ID<Message>? = nil
+  ) throws(CacheFault) {
+    var changes = CacheChanges()
+    changes.rows = [CacheRow(.operation, operation, nil)]
+    if let message {
+      for var waiting in operations.values where waiting.waitsFor == operation {
+        waiting.aim(at: message)
+        changes.rows.append(CacheRow(.operation, waiting.id, writing: waiting))
+      }
+    }
+    let brought = try messages(.ids(seen.map(\.message.id))).map(\.held)
+    try change(bringing: brought, changes) { $0.hold(ahead: seen, asOf: event) }
+  }
+}
