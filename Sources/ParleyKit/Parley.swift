@@ -1,15 +1,25 @@
 // One person's place on this device: what is held, what waits to be sent, and the loop that keeps both equal to the server.
+//
+// The loop brings everything since the cursor in pages, which is one step of the store for each, and then listens to a
+// live connection. When that is gone it begins again, after a pause that grows. So a network that lets no WebSocket through
+// still shows what is new, a little later.
 
+import JSON
 import Model
 
 public actor Parley {
+  public nonisolated let client: Client
   public nonisolated let cache: Cache
   public nonisolated let outbox: Outbox
   public nonisolated let sync: Sync
-  private let server: any PlaceServer
   private let clock: Outbox.Clock
   private var following: Task<Void, Never>?
-  private var observers: [Int: AsyncStream<State>.Continuation] = [:]
+  private var live: LiveConnection?
+  /// Before the next try.
+  private var pausing: Task<Void, Never>?
+  private var failures = 0
+  private var watchers: [Int: AsyncStream<State>.Continuation] = [:]
+  private var listeners: [Int: AsyncStream<LiveFrame>.Continuation] = [:]
   private var lastObserver = 0
   public private(set) var state = State.stopped
 
@@ -27,56 +37,124 @@ public actor Parley {
     case broken(CacheFault)
   }
 
+  /// - Parameters:
+  ///   - open: finds the bytes of a file that is to be sent and lies on this device.
+  ///   - store: makes the store, on the cache's own thread: `{ try DiskStore(path) }` or `{ MemoryStore() }`.
   public init(
-    _ server: any PlaceServer, clock: Outbox.Clock, _ indexing: MessageIndexing = MessageIndexing(),
-    _ store: @Sendable () throws(CacheFault) -> sending any CacheStore
+    _ client: Client, clock: Outbox.Clock, _ indexing: MessageIndexing = MessageIndexing(),
+    open: @escaping @Sendable (PendingFile) async throws -> FileSource,
+    _ store: @Sendable () throws -> sending any CacheStore
   ) throws(CacheFault) {
-    cache = try Cache(indexing, store)
-    self.server = server
+    self.client = client
     self.clock = clock
+    let server = ClientServer(client, open: open)
+    cache = try Cache(indexing, store)
     outbox = Outbox(cache, server, clock: clock)
     sync = Sync(cache, server)
   }
 
-  /// How long the server may wait for something to happen before it answers, in seconds.
-  private static let patience = 25
+  // MARK: Following
 
   /// Follows what happens and sends what waits, until `stop`.
-  public func start() async throws {
+  public func start() {
     guard following == nil else { return }
-    try await outbox.start()
+    failures = 0
     following = Task { await self.follow() }
   }
 
   public func stop() async {
     following?.cancel()
+    pausing?.cancel()
     await following?.value
     following = nil
     await outbox.stop()
     set(.stopped)
   }
 
+  /// The network may be back, or the app is in front again: whatever waits for another try is tried now, and an open
+  /// connection is asked whether it still is one.
+  public func hurry() async {
+    failures = 0
+    pausing?.cancel()
+    live?.hurry()
+    await outbox.networkIsBack()
+  }
+
+  /// The network is gone: there is no use in waiting for an answer.
+  public func unreachable() { live?.unreachable() }
+
   private func follow() async {
-    var failures = 0
-    var isFirst = true
+    var isVerified = false
     while !Task.isCancelled {
+      let fault: ServerFault?
       do {
-        try await sync.catchUp(wait: isFirst ? 0 : Self.patience)
-        if state != .following { await outbox.networkIsBack() }
-        (failures, isFirst) = (0, false)
-        set(.following)
+        // Nothing of one person's is sent or shown as another.
+        if !isVerified {
+          try await sync.verifyPerson()
+          try await outbox.start()
+          isVerified = true
+        }
+        try await sync.catchUp()
+        await outbox.networkIsBack()
+        fault = try await listen()
       } catch {
         if Task.isCancelled { return }
-        guard let fault = error as? ServerFault, !fault.isSignedOut else { return end(error) }
-        failures += 1
-        isFirst = true
-        set(.waiting(fault))
-        try? await Task.sleep(for: fault.retryAfter.map { .seconds($0) } ?? clock.pause(failures))
+        guard let known = error as? ServerFault else { return await end(error) }
+        fault = known
       }
+      if Task.isCancelled { return }
+      if let fault {
+        if fault.isSignedOut { return await end(fault) }
+        set(.waiting(fault))
+      }
+      failures += 1
+      await pause(fault?.retryAfter.map { .seconds($0) } ?? clock.pause(failures))
     }
   }
 
-  private func end(_ error: any Error) {
+  /// Takes what happens until the connection is gone, and says why it is; nil where all is to be looked at anew.
+  private func listen() async throws -> ServerFault? {
+    let live = LiveConnection(client, after: await cache.replica.cursor?.description)
+    self.live = live
+    defer {
+      live.stop()
+      self.live = nil
+    }
+    return try await withTaskCancellationHandler {
+      for await news in live {
+        switch news {
+        case .event(let frame):
+          let event: ReceivedEvent
+          do { event = try ReceivedEvent(json: JSONValue(parsing: frame.representation.bytes)) } catch {
+            return .unexpected
+          }
+          try await sync.take([event])
+        case .signal(let frame): for listener in listeners.values { listener.yield(frame) }
+        case .live(let cursor):
+          failures = 0
+          if let cursor = EventCursor(cursor) { try await sync.caughtUp(to: cursor) }
+          set(.following)
+        case .reset: return nil
+        case .away(let fault, _), .ended(let fault): return ServerFault(fault)
+        }
+      }
+      return nil
+    } onCancel: {
+      live.stop()
+    }
+  }
+
+  private func pause(_ time: Duration) async {
+    let pausing = Task { _ = try? await Task.sleep(for: time) }
+    self.pausing = pausing
+    // Whoever stops while this begins finds no pause to end.
+    if Task.isCancelled { pausing.cancel() }
+    await pausing.value
+    self.pausing = nil
+  }
+
+  private func end(_ error: any Error) async {
+    await outbox.stop()
     switch error {
     case SyncRefusal.accountChanged: set(.accountChanged)
     case let fault as CacheFault: set(.broken(fault))
@@ -85,10 +163,12 @@ public actor Parley {
     following = nil
   }
 
+  // MARK: Watching
+
   private func set(_ new: State) {
     guard state != new else { return }
     state = new
-    for observer in observers.values { observer.yield(new) }
+    for watcher in watchers.values { watcher.yield(new) }
   }
 
   /// How it stands, now and whenever that changes.
@@ -96,25 +176,42 @@ public actor Parley {
     lastObserver += 1
     let number = lastObserver
     let (stream, continuation) = AsyncStream.makeStream(of: State.self)
-    observers[number] = continuation
+    watchers[number] = continuation
     continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
     continuation.yield(state)
     return stream
   }
 
-  private func forget(_ observer: Int) { observers[observer] = nil }
+  /// Who is typing and who is here, while it is followed; who is slow sees the newest.
+  public func signals() -> AsyncStream<LiveFrame> {
+    lastObserver += 1
+    let number = lastObserver
+    let (stream, continuation) = AsyncStream.makeStream(of: LiveFrame.self, bufferingPolicy: .bufferingNewest(64))
+    listeners[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
+    return stream
+  }
+
+  private func forget(_ observer: Int) {
+    watchers[observer] = nil
+    listeners[observer] = nil
+  }
+
+  // MARK: Leaving
 
   /// Ends the session and erases what is held. While something waits to be sent it is refused, unless it is forced.
   public func signOut(isForced: Bool = false) async throws {
     let waiting = await outbox.list()
     guard waiting.isEmpty || isForced else { throw OutboxRefusal.unsentWork(waiting) }
     await stop()
-    do {
-      _ = try await server.answer(to: ServerCall(.delete, "/sessions/current"))
+    do throws(ClientFault) {
+      try await client.send(.endSession("current"))
     } catch {
       // Without a network the session ends at the server when its owner ends it elsewhere; what is here goes all the same.
-      guard error.isSignedOut || error.isTemporary || error.isGone else { throw error }
+      let fault = ServerFault(error)
+      guard fault.isSignedOut || fault.isTemporary || fault.isGone else { throw fault }
     }
+    client.token = nil
     try await cache.erase()
   }
 }

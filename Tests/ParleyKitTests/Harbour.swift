@@ -63,4 +63,20 @@ final class Harbour: Sendable {
       })
     return forum.value.forum.room
   }
+
+  /// A group of these people, made by the first.
+  func group(_ names: String...) async throws -> ID<Conversation> {
+    var others: [ID<Account>] = []
+    for name in names.dropFirst() { others.append(try await client(name).send(.person(.me)).account.id) }
+    let made = try await client(names[0]).send(
+      .createConversation { json in
+        json.field("kind", "group")
+        json.field("title", "garden")
+        json.field("participants", others)
+      })
+    let id = made.conversation.id
+    // Whoever is drawn into a group by somebody new to them takes the request.
+    for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: id)) }
+    return id
+  }
 }

@@ -79,6 +79,8 @@ private func isLive(_ live: LiveConnection) async -> String? {
     network.swallow(2)
     for text in ["b", "c", "d"] { _ = try await ada.send(.post(in: room) { $0.field("text", text) }) }
     #expect(try await texts(live, until: "d") == ["b", "c", "d"])
+    _ = try await ada.send(.post(in: room) { $0.field("text", "e") })
+    #expect(try await texts(live, until: "e") == ["e"])
     live.stop()
   }
 }

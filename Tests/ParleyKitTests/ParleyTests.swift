@@ -1,41 +1,179 @@
+import JSON
 import Model
 import Testing
 
 @testable import ParleyKit
 
 @Suite struct ParleyTests {
-  private func open(_ hamlet: Hamlet, _ server: HamletServer) throws -> Parley {
-    try Parley(server, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(2) })) { MemoryStore() }
+  /// - Parameter file: nil for memory, which looks at all that it has whenever it is asked.
+  private func open(_ harbour: Harbour, _ name: String, _ line: Line, file: String? = nil) throws -> Parley {
+    try Parley(
+      try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      open: { file in throw TransportFailure.sourceFailed(file.path) }
+    ) {
+      if let file { return try DiskStore(file) }
+      return MemoryStore()
+    }
+  }
+
+  /// Waits until a state comes that is meant.
+  private func wait(_ parley: Parley, until isMeant: (Parley.State) -> Bool) async {
+    for await state in await parley.states() where isMeant(state) { return }
+  }
+
+  private func isWaiting(_ state: Parley.State) -> Bool { if case .waiting = state { true } else { false } }
+
+  /// Waits until something is so.
+  private func wait(until isSo: () async throws -> Bool) async throws {
+    for _ in 0..<10_000 {
+      if try await isSo() { return }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    Issue.record("it never came to that")
+  }
+
+  private func texts(_ parley: Parley, _ conversation: ID<Conversation>) async throws -> [String] {
+    try await parley.cache.messages(.stretch(1...Int.max, of: conversation)).map { $0.message.content?.text ?? "†" }
   }
 
   @Test func `it follows, sends, and survives a day without a network`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let server = hamlet.server("ada")
-      let parley = try open(hamlet, server)
-      var states = await parley.states().makeAsyncIterator()
-      try await parley.start()
-      while let state = await states.next(), state != .following {}
-      server.set { $0.isOffline = true }
-      try await parley.outbox.send(Draft("from the train"), in: garden)
-      // What the server has to say makes the next call, which finds no network.
-      try await hamlet.post("are you there?", as: "grace", in: garden)
-      while let state = await states.next(), state != .waiting(HamletServer.noNetwork) {}
-      server.set { $0.isOffline = false }
-      while let state = await states.next(), state != .following {}
-      for _ in 0..<2_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    try await Harbour.open { harbour in
+      let grace = try harbour.client("grace")
+      let garden = try await harbour.group("ada", "grace")
+      let folder = try Folder()
+      defer { folder.remove() }
+      // Newcomers say less in an hour, and ada is none.
+      let line = try Line()
+      let parley = try open(harbour, "ada", line, file: folder.path + "/cache.db")
+      await parley.start()
+      await wait(parley) { $0 == .following }
+      _ = try await grace.send(.post(in: garden) { $0.field("text", "one") })
+      try await wait { try await texts(parley, garden) == ["one"] }
+
+      line.cut()
+      await wait(parley, until: isWaiting)
+      for number in 1...500 { try await parley.outbox.send(Draft("from the train \(number)"), in: garden) }
+      _ = try await grace.send(.post(in: garden) { $0.field("text", "are you there?") })
+      line.mend()
+      await parley.hurry()
+      await wait(parley) { $0 == .following }
+      try await wait { await parley.outbox.list().isEmpty }
+      let sent = (1...500).map { "from the train \($0)" }
+      try await wait { try await texts(parley, garden).count == 502 }
+      let held = try await texts(parley, garden)
+      #expect(held.filter { $0.hasPrefix("from") } == sent)
+      #expect(held.contains("are you there?"))
+      #expect(try await parley.sync.verify(garden) == Sync.Verdict(checked: 502, mended: 0))
+      await parley.stop()
+      #expect(await parley.state == .stopped)
+    }
+  }
+
+  @Test func `a network that breaks again and again loses nothing and tells nothing twice`() async throws {
+    try await Harbour.open { harbour in
+      let ada = try harbour.client("ada")
+      let garden = try await harbour.group("ada", "grace")
+      let line = try Line()
+      let parley = try open(harbour, "grace", line)
+      await parley.start()
+      await wait(parley) { $0 == .following }
+      for round in 0..<8 {
+        line.loseAnswers(round % 3)
+        _ = try await ada.send(.post(in: garden) { $0.field("text", "ada \(round)") })
+        try await parley.outbox.send(Draft("grace \(round)"), in: garden)
+        line.cut()
+        _ = try await ada.send(.post(in: garden) { $0.field("text", "ada \(round) again") })
+        line.mend()
+      }
+      try await wait { await parley.outbox.list().isEmpty }
+      try await wait { try await texts(parley, garden).count == 24 }
+      let held = try await texts(parley, garden)
+      #expect(held.filter { $0.hasPrefix("grace") } == (0..<8).map { "grace \($0)" })
+      #expect(held.filter { $0.hasPrefix("ada") } == (0..<8).flatMap { ["ada \($0)", "ada \($0) again"] })
+      await parley.stop()
+    }
+  }
+
+  @Test func `a page of the hotel’s is no answer, and what waits goes when the hotel is content`() async throws {
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let line = try Line()
+      let parley = try open(harbour, "grace", line)
+      await parley.start()
+      await wait(parley) { $0 == .following }
+      line.answer("<html><body>Welcome! Please accept our terms.</body></html>")
+      let operation = try await parley.outbox.send(Draft("from the hotel"), in: garden)
+      let portal = ServerFault(.captivePortal)
+      await wait(parley) { $0 == .waiting(portal) }
+      #expect(await parley.outbox.list().map(\.id) == [operation.id])
+      #expect(try await texts(parley, garden).isEmpty)
+      line.mend()
+      try await wait { await parley.outbox.list().isEmpty }
+      #expect(try await texts(parley, garden) == ["from the hotel"])
+      await parley.stop()
+    }
+  }
+
+  @Test func `a clock that is a day off changes no order`() async throws {
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let day: Int64 = 86_400_000
+      for (name, error) in [("grace", day), ("ada", -day)] {
+        let parley = try Parley(
+          try harbour.client(name), clock: Outbox.Clock(now: { Ground.ticking() + error }),
+          open: { file in throw TransportFailure.sourceFailed(file.path) }
+        ) { MemoryStore() }
+        try await parley.sync.catchUp()
+        try await parley.outbox.send(Draft(name), in: garden)
+        #expect(try await parley.outbox.sendAll() == nil)
+      }
+      let parley = try open(harbour, "ada", try Line())
+      try await parley.sync.catchUp()
+      try await parley.sync.fetchAll([garden])
+      #expect(try await texts(parley, garden) == ["grace", "ada"])
+      let found = try await parley.cache.stored(in: garden).messages.map(\.text)
+      #expect(found == ["ada", "grace"])
+    }
+  }
+
+  @Test func `whoever is typing is told, and kept by nobody`() async throws {
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let parley = try open(harbour, "grace", try Line())
+      let signals = await parley.signals()
+      await parley.start()
+      await wait(parley) { $0 == .following }
+      let ada = try harbour.client("ada")
+      _ = try await ada.send(.typing(in: garden))
+      for await signal in signals where signal.name == "typing" { break }
+      await parley.stop()
+    }
+  }
+
+  @Test func `another person who has signed in finds nothing, and sends nothing of the first`() async throws {
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let line = try Line()
+      let parley = try open(harbour, "grace", line)
+      try await parley.sync.catchUp()
+      try await parley.outbox.send(Draft("not ada's"), in: garden)
+      parley.client.token = harbour.token("ada")
+      await parley.start()
+      await wait(parley) { $0 == .accountChanged }
+      #expect(await parley.cache.replica == Replica())
       #expect(await parley.outbox.list().isEmpty)
-      let texts = try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text ?? "" }
-      #expect(Set(texts) == ["from the train", "are you there?"])
+      await parley.start()
+      await wait(parley) { $0 == .following }
+      #expect(await parley.cache.replica.me?.account.name == "ada")
+      #expect(try await texts(parley, garden).isEmpty)
       await parley.stop()
     }
   }
 
   @Test func `leaving with something unsent is refused unless it is forced`() async throws {
-    try await Hamlet.open { hamlet in
-      let garden = try await hamlet.group("ada", "grace")
-      let server = hamlet.server("ada")
-      let parley = try open(hamlet, server)
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let parley = try open(harbour, "grace", try Line())
       try await parley.sync.catchUp()
       let waiting = try await parley.outbox.send(Draft("unsent"), in: garden)
       await #expect(throws: OutboxRefusal.unsentWork([waiting])) { try await parley.signOut() }
@@ -43,7 +181,10 @@ import Testing
       try await parley.signOut(isForced: true)
       #expect(await parley.cache.replica == Replica())
       #expect(await parley.outbox.list().isEmpty)
-      await #expect(throws: ServerFault.self) { try await server.answer(to: ServerCall(.get, "/snapshot")) }
+      let client = try harbour.client("grace")
+      await #expect(throws: ClientFault.self) { try await client.send(.snapshot()) }
+      await parley.start()
+      await wait(parley) { $0 == .signedOut }
     }
   }
 }

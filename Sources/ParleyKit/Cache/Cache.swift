@@ -24,9 +24,10 @@ public actor Cache {
 
   /// - Parameter open: makes the store, on the cache's own thread: `{ try DiskStore(path) }` or `{ MemoryStore() }`.
   public init(
-    _ indexing: MessageIndexing = MessageIndexing(), _ open: @Sendable () throws(CacheFault) -> sending any CacheStore
+    _ indexing: MessageIndexing = MessageIndexing(), _ open: @Sendable () throws -> sending any CacheStore
   ) throws(CacheFault) {
-    let store = try open()
+    let store: any CacheStore
+    do { store = try open() } catch { throw error as? CacheFault ?? .broken("\(error)") }
     self.indexing = indexing
     var replica = Replica()
     for table in ReplicaRow.Table.allCases {

@@ -2,6 +2,8 @@
 public enum CacheFault: Error, Sendable, Hashable {
   /// The disk is full or broken, or the file is another's. The text is for developers.
   case broken(String)
+  /// Another process has it.
+  case inUse
   /// A later version of the app has written it.
   case newer(version: Int)
   /// It was erased while somebody was still asking.
@@ -12,6 +14,7 @@ extension CacheFault {
   public var sentence: String {
     switch self {
     case .broken: "What is kept on this device can't be read or written."
+    case .inUse: "Another program is using what is kept on this device."
     case .newer: "What is kept on this device is from a newer version of the app."
     case .closed: "You have signed out."
     }

@@ -71,7 +71,10 @@ public final class DiskStore: CacheStore {
     );
     """
 
-  private static func fault(_ error: any Error) -> CacheFault { .broken("\(error)") }
+  private static func fault(_ error: any Error) -> CacheFault {
+    if let error = error as? SQLiteError, [.busy, .locked].contains(error.code) { return .inUse }
+    return .broken("\(error)")
+  }
 
   // MARK: Keeping
 

@@ -8,7 +8,7 @@ public final class Client: Sendable {
   public let server: ServerAddress
   public let activity = Activity()
   let retrying: Retrying
-  let transport: any Transport
+  public let transport: any Transport
   private let signature: Mutex<String?>
 
   /// - Parameter token: who asks; nobody without one.

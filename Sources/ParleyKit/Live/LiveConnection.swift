@@ -235,16 +235,18 @@ public final class LiveConnection: AsyncSequence, Sendable {
     while held < last {
       do throws(ClientFault) {
         let page = try await client.send(missing(of: stream, after: held))
-        let frames = page.elements.filter { ($0.offset ?? 0) > held }
-        guard let reached = frames.last?.offset else { throw .notUnderstood("events of \(stream) are missing") }
-        for frame in frames { tell(.event(frame)) }
-        held = reached
+        let before = held
+        for frame in page.elements {
+          guard let offset = frame.offset, offset > held, offset <= last else { continue }
+          tell(.event(frame))
+          held = offset
+        }
+        guard held > before else { throw .notUnderstood("events of \(stream) are missing") }
       } catch {
         drop(error)
         return false
       }
     }
-    // Those that came twice are passed over when they are told.
     return true
   }
 

@@ -22,6 +22,5 @@ struct StreamOffsets: Sendable {
     last[stream] = max(offset, last[stream] ?? 0)
   }
 
-  mutating func forget(_ stream: String) { last[stream] = nil }
   mutating func forgetAll() { last = [:] }
 }

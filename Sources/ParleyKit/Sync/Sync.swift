@@ -42,6 +42,17 @@ public actor Sync {
     try await inTurn { if await cache.replica.cursor == nil { try await beginAnew() } }
   }
 
+  /// Whoever is signed in has to be the person to whom all that is held belongs: of another's, nothing is left here.
+  public func verifyPerson() async throws {
+    try await inTurn {
+      guard let held = await cache.replica.me?.account.id else { return }
+      let me: Person = try await server.read(ServerCall(.get, "/users/me"))
+      guard me.account.id != held else { return }
+      try await cache.erase()
+      throw SyncRefusal.accountChanged
+    }
+  }
+
   /// What has just happened. Events that don't follow on what is held make the missing ones be fetched first.
   public func take(_ events: [ReceivedEvent]) async throws {
     try await inTurn {
