@@ -62,11 +62,12 @@ enum Help {
     """
 
   static let tail = """
-    parley tail TOPICS [--json] [--after CURSOR] [--data FOLDER]
+    parley tail TOPICS [--json] [--after CURSOR] [--data FOLDER | --profile FILE]
 
-    Shows what happens on the running server, as its owner would see it, until it is interrupted. TOPICS are joined by
-    commas: me (all that the owner takes part in), conversation:ID, forum:ID, app:NAME, presence. With --json each line is
-    the event as clients get it. With --after it begins with what has happened since then.
+    Shows what happens until it is interrupted: on the server that runs on the data folder, as its owner would see it, or
+    where no --data is given and no folder data is here, at the place where somebody is signed in, as they see it. TOPICS
+    are joined by commas: me (all that one takes part in), conversation:ID, forum:ID, app:NAME, presence. With --json each
+    line is the event as clients get it. With --after it begins with what has happened since then.
 
     """
 

@@ -1,8 +1,11 @@
-// `parley tail`: what happens, line by line, from the daemon that has the data folder. It reads server-sent events.
+// `parley tail`: what happens, line by line: from the daemon that has the data folder, as the place's owner sees it, or where
+// no data folder is named or lies here, from the server where somebody is signed in. The first reads server-sent events, the
+// second is an app's live connection.
 
 import JSON
 import Model
 import Networking
+import ParleyKit
 import Storage
 import Synchronization
 import Wire
@@ -14,33 +17,63 @@ enum TailCommand {
   static func run(_ arguments: [String]) async -> Int32 {
     do {
       let settings = try Settings(
-        arguments: arguments, environment: Terminal.environment, of: "tail", [.data, .json, after],
+        arguments: arguments, environment: Terminal.environment, of: "tail", [.data, .json, after, Desk.profile],
         operands: ["list of TOPICS"])
-      return try await follow(settings).tell()
+      return try await run(settings).tell()
     } catch let mistake as Settings.Mistake {
       return Outcome(.impossible, mistake.sentence).tell()
     } catch let refused as Refused {
       return Outcome(.wrong, refused.sentence).tell()
+    } catch let fault as ClientFault {
+      return Outcome(fault.isSignedOut ? .wrong : .impossible, fault.sentence).tell()
     } catch {
       return Outcome(.impossible, "\(error)").tell()
     }
   }
 
-  private static func follow(_ settings: Settings) async throws -> Outcome {
-    let data = settings.text(.data) ?? "./data"
-    try requireServer(data)
-    var query = "topics=" + (try topics(settings.operands[0]))
-    if let cursor = settings.text(after) {
-      guard cursor.allSatisfy({ $0.isASCII && ($0 == "." || $0.isHexDigit) }) else {
-        throw Settings.Mistake(sentence: "\"\(cursor)\" is no cursor.")
-      }
-      query += "&after=" + cursor
+  private static func run(_ settings: Settings) async throws -> Outcome {
+    let topics = try topics(settings.operands[0])
+    let cursor = settings.text(after)
+    guard cursor?.allSatisfy({ $0.isASCII && ($0 == "." || $0.isHexDigit) }) ?? true else {
+      throw Settings.Mistake(sentence: "\"\(cursor ?? "")\" is no cursor.")
     }
+    let data = settings.text(.data)
+    if data == nil, !Folder.exists("./data"), try Desk.isSignedIn(settings) {
+      return try await follow(try Desk(settings).client, topics, cursor, settings.isOn(.json))
+    }
+    return try await follow(data ?? "./data", topics, cursor, settings.isOn(.json))
+  }
+
+  /// As somebody who is signed in.
+  private static func follow(
+    _ client: Client, _ topics: [String], _ cursor: String?, _ isJSON: Bool
+  ) async throws -> Outcome {
+    let live = LiveConnection(client, topics: topics, after: cursor)
+    for await news in live {
+      switch news {
+      case .event(let frame), .signal(let frame): TailFeed.show(frame.representation.bytes, isJSON)
+      case .live: break
+      case .reset(_, let cursor):
+        Terminal.complain("What has happened since then can't be told. This is what happens from now on.")
+        live.goOn(from: cursor)
+      case .away(let fault, _): Terminal.complain(fault.sentence)
+      case .ended(let fault): throw fault
+      }
+    }
+    return Outcome(.well, "")
+  }
+
+  /// From the daemon that has the data folder.
+  private static func follow(
+    _ data: String, _ topics: [String], _ cursor: String?, _ isJSON: Bool
+  ) async throws -> Outcome {
+    try requireServer(data)
+    let query = "topics=" + topics.joined(separator: ",") + (cursor.map { "&after=" + $0 } ?? "")
     let socket = try ControlSocket(in: data)
     var call = Call(address: socket.address, host: "localhost", name: "the daemon", path: "/events?" + query)
     call.patience = 60
     call.isLong = true
-    let feed = TailFeed(isJSON: settings.isOn(.json))
+    let feed = TailFeed(isJSON: isJSON)
     defer { withExtendedLifetime(socket) {} }
     let status = try await call.stream { status, piece in feed.take(status, piece) }
     if status == .notFound { return Outcome(.wrong, "There is nothing of that name that the owner may follow.") }
@@ -49,7 +82,7 @@ enum TailCommand {
   }
 
   /// As they stand in an address: none of them has a character that would mean something there.
-  private static func topics(_ text: String) throws(Settings.Mistake) -> String {
+  private static func topics(_ text: String) throws(Settings.Mistake) -> [String] {
     var topics: [String] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let topic = LiveTopic(String(part)) else {
@@ -58,7 +91,7 @@ enum TailCommand {
       }
       topics.append(topic.description)
     }
-    return topics.joined(separator: ",")
+    return topics
   }
 
   /// Nothing happens where no daemon runs.
@@ -98,12 +131,14 @@ private final class TailFeed: Sendable {
       if rest.count > Self.longest { rest = [] }
       return lines
     }
-    for line in lines where line.starts(with: Self.mark) { show(Array(line.dropFirst(Self.mark.count))) }
+    for line in lines where line.starts(with: Self.mark) {
+      Self.show(Array(line.dropFirst(Self.mark.count)), isJSON)
+    }
   }
 
   private static let mark = Array("data: ".utf8)
 
-  private func show(_ json: [UInt8]) {
+  static func show(_ json: [UInt8], _ isJSON: Bool) {
     if isJSON { return Terminal.print(String(decoding: json, as: UTF8.self) + "\n") }
     do {
       Terminal.print(try TailLine(json).text + "\n")

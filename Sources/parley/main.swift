@@ -34,9 +34,8 @@ case "setup" where asksForHelp: Terminal.print(Help.setup)
 case "setup": exit(await SetupCommand.command.run(rest))
 case "version", "--version": Terminal.print("parley \(version)\n")
 case nil, "help", "--help", "-h": Terminal.print(Help.overview)
-case let command? where TalkCommand.all.contains(where: { $0.name == command }):
-  for talk in TalkCommand.all where talk.name == command { exit(await talk.run(rest)) }
 case let command?:
+  if let talk = TalkCommand.find(arguments) { exit(await talk.command.run(talk.rest)) }
   Terminal.complain("\"\(command)\" is not a command.")
   Terminal.complain(Help.overview)
   exit(2)

@@ -3,40 +3,61 @@
 import json
 import os
 import pty
+import random
+import re
+import signal
+import socket
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
+from urllib.request import Request, urlopen
 
-from servers import PARLEY
+from servers import PARLEY, free_port
+from serving import ServingTest, parley
+from test_broken_lines import ENDLESS
 from test_following import FollowingTest
 
 PASSWORD = "wool and needles"
+QUEUED = re.compile(r"^queued [0-9a-f]{32}\n$")
 
 
-class Talk(FollowingTest):
-    """One signed in as ada, each test at a home of its own."""
+class Home:
+    """One person's device, for tests: a home of its own, in which the commands run."""
 
     def setUp(self):
         self.home = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
 
-    def parley(self, *arguments, given=None):
+    def environment(self):
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PARLEY", "XDG"))}
+        return {**environment, "HOME": str(self.home)}
+
+    def parley(self, *arguments, given=None):
         return subprocess.run([PARLEY, *arguments], input=given or "", capture_output=True, text=True, timeout=60,
-                              env={**environment, "HOME": str(self.home)})
+                              env=self.environment(), cwd=self.home)
 
-    def tell(self, *arguments, given=None):
+    def tell(self, *arguments, given=None, complaint=""):
         done = self.parley(*arguments, given=given)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if complaint:
+            self.assertIn(complaint, done.stderr)
+        else:
+            self.assertEqual(done.stderr, "")
         return done.stdout
-
-    def sign_in(self):
-        return self.tell("login", self.server.url, "ada", given=PASSWORD + "\n")
 
     def check_refused(self, status, words, *arguments, given=None):
         done = self.parley(*arguments, given=given)
         self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
         self.assertIn(words, done.stderr)
+
+
+class Talk(Home, FollowingTest):
+    """One signed in as ada, each test at a home of its own."""
+
+    def sign_in(self):
+        return self.tell("login", self.server.url, "ada", given=PASSWORD + "\n")
 
     def test_coming_and_going(self):
         self.check_refused(2, "parley login", "whoami")
@@ -48,7 +69,7 @@ class Talk(FollowingTest):
         self.assertTrue(self.tell("whoami").startswith("ada at "))
         self.assertEqual(json.loads(self.tell("whoami", "--json"))["name"], "ada")
         self.assertEqual(self.tell("logout"), "Signed out.\n")
-        self.assertFalse(profile.exists())
+        self.assertEqual(list(profile.parent.iterdir()), [])
         self.check_refused(2, "parley login", "forums")
 
     def test_saying_and_reading(self):
@@ -99,6 +120,212 @@ class Talk(FollowingTest):
         done = subprocess.run(["bash", "-n"], input=self.tell("completions", "bash"), text=True, capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.check_refused(2, "bash, zsh and fish", "completions", "tcsh")
+
+    def test_following(self):
+        self.sign_in()
+        cursor = self.cursor
+        self.tell("post", "Knitting", "now, from afar")
+        process = subprocess.Popen([PARLEY, "tail", f"conversation:{self.room}", "--after", cursor],
+                                   stdout=subprocess.PIPE, text=True, env=self.environment(), cwd=self.home)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        watch = threading.Timer(40, process.kill)
+        watch.start()
+        line = process.stdout.readline()
+        watch.cancel()
+        process.kill()
+        process.stdout.close()
+        self.assertRegex(line, rf"conversation:{self.room} message.created by \d+ “now, from afar”")
+
+    def test_what_is_refused_does_not_wait(self):
+        self.sign_in()
+        self.check_refused(1, "can’t be taken", "post", self.room, "x" * 16_001)
+        self.check_refused(1, "nothing here", "post", "999999", "to nobody")
+        self.assertEqual(self.tell("outbox"), "")
+
+    def test_many_commands_at_once(self):
+        self.sign_in()
+        posts = [subprocess.Popen([PARLEY, "post", self.room, f"at once {number}"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, env=self.environment(), cwd=self.home)
+                 for number in range(4)]
+        ends = [(*post.communicate(timeout=60), post.returncode) for post in posts]
+        self.assertEqual([status for _, _, status in ends], [0] * 4, ends)
+        said = [message["text"] for message in self.ask("GET", f"/conversations/{self.room}/messages?limit=10")["data"]]
+        self.assertEqual(sorted(text for text in said if text.startswith("at once")),
+                         [f"at once {number}" for number in range(4)])
+
+
+class Offline(Home, ServingTest):
+    """One signed in at a server that comes and goes, perhaps behind a proxy."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
+        self.data = Path(self.folder) / "data"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.server = self.serve()
+        self.addCleanup(lambda: self.server.stop())
+        link = subprocess.run([PARLEY, "setup", "--data", self.data], capture_output=True, text=True, check=True).stdout
+        self.token = None
+        self.token = self.ask("POST", f"/links/{link.strip().split('/')[-1]}",
+                              {"name": "ada", "password": PASSWORD})["token"]
+        self.room = self.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"})["room_id"]
+
+    def serve(self):
+        return self.start(*parley(self.folder, *ENDLESS, listen=f"127.0.0.1:{self.port}"))
+
+    def sign_in(self, url=None):
+        return self.tell("login", url or self.url, "ada", given=PASSWORD + "\n")
+
+    def ask(self, method, path, body=None):
+        request = Request(f"{self.url}/api/v1{path}", method=method,
+                          data=None if body is None else json.dumps(body).encode())
+        request.add_header("Content-Type", "application/json")
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
+        with urlopen(request, timeout=20) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def said(self):
+        page = self.ask("GET", f"/conversations/{self.room}/messages?order=asc&limit=200")
+        return [message["text"] for message in page["data"]]
+
+    def test_what_is_said_without_a_server_goes_when_it_is_back(self):
+        self.sign_in()
+        self.tell("sync")
+        self.tell("post", "Knitting", "before")
+        self.server.stop()
+        for text in ("one", "two", "three"):
+            self.assertRegex(self.tell("post", "Knitting", text, complaint="can’t be reached"), QUEUED)
+        file = self.home / "note.txt"
+        file.write_text("a note")
+        self.assertRegex(self.tell("send-file", self.room, "note.txt", complaint="can’t be reached"), QUEUED)
+        waiting = [json.loads(line) for line in self.tell("outbox", "--json").splitlines()]
+        self.assertEqual([one["draft"]["text"] for one in waiting], ["one", "two", "three", ""])
+        self.assertIn("“two”", self.tell("outbox"))
+        self.assertIn("let go", self.tell("outbox", "cancel", waiting[1]["id"][:12]))
+        self.check_refused(1, "sent or let go", "outbox", "cancel", "0" * 32)
+        self.check_refused(1, "were not sent yet", "logout")
+        self.check_refused(2, "can’t be reached", "sync")
+        self.server = self.serve()
+        self.assertIn("before", self.tell("read", "Knitting", complaint="3 that waited were sent"))
+        self.assertEqual(self.said(), ["before", "one", "three", ""])
+        self.assertEqual(self.tell("outbox"), "")
+        self.assertEqual(self.tell("logout"), "Signed out.\n")
+
+    def test_reading_without_a_server(self):
+        self.sign_in()
+        for number in range(30):
+            self.ask("POST", f"/conversations/{self.room}/messages", {"text": f"stitch {number}"})
+        self.assertIn("Up to date", self.tell("sync", "--whole", "Knitting"))
+        self.server.stop()
+        shown = self.tell("read", "knitting", "--limit", "2", complaint="what is kept here").splitlines()
+        self.assertEqual([line.split("  ")[1:] for line in shown], [["ada", "stitch 28"], ["ada", "stitch 29"]])
+        found = self.tell("search", "stitch", "--limit", "3", "--json", complaint="what is kept here").splitlines()
+        self.assertEqual([json.loads(line)["text"] for line in found], ["stitch 29", "stitch 28", "stitch 27"])
+        self.check_refused(2, "can’t be reached", "search", "anchovies")
+
+    def test_another_person_finds_nothing_of_the_first(self):
+        self.sign_in()
+        self.tell("user", "add", "grace", "--password-stdin", "--data", str(self.data), given=PASSWORD + "\n")
+        self.server.stop()
+        self.assertRegex(self.tell("post", self.room, "of ada", complaint="can’t be reached"), QUEUED)
+        self.server = self.serve()
+        self.check_refused(1, "One thing was not sent yet", "login", self.url, "grace", given=PASSWORD + "\n")
+        self.assertIn("“of ada”", self.tell("outbox"))
+        self.tell("login", self.url, "grace", "--force", given=PASSWORD + "\n")
+        self.assertEqual(self.tell("outbox"), "")
+        self.assertEqual(self.said(), [])
+
+    def test_a_send_that_is_killed_before_it_hears_the_answer_is_there_once(self):
+        self.sign_in()
+        profile = self.home / ".config" / "parley" / "profile.json"
+        for number in range(5):
+            silent = Silent(self.port)
+            self.addCleanup(silent.close)
+            told = json.loads(profile.read_text())
+            profile.write_text(json.dumps({**told, "server": f"http://127.0.0.1:{silent.port}"}))
+            process = subprocess.Popen([PARLEY, "post", self.room, f"once {number}"], env=self.environment(),
+                                       cwd=self.home, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            self.assertTrue(silent.answered.wait(40))
+            process.kill()
+            self.assertEqual(process.communicate()[0], b"")
+            profile.write_text(json.dumps({**told, "server": self.url}))
+            waiting = [json.loads(line) for line in self.tell("outbox", "--json").splitlines()]
+            self.assertEqual([one["draft"]["text"] for one in waiting], [f"once {number}"])
+            self.tell("sync", complaint="One thing that waited was sent")
+        self.assertEqual(self.said(), [f"once {number}" for number in range(5)])
+
+    def test_a_command_that_is_killed_anywhere_loses_nothing_and_doubles_nothing(self):
+        self.sign_in()
+        dice = random.Random(5)
+        # So that about half of them die, however quick the machine is at the moment.
+        promised, killed, patience = [], 0, 0.08
+        for number in range(400):
+            if killed == 25:
+                break
+            isSync = number % 4 == 3
+            command = ["sync", "--whole", "Knitting"] if isSync else ["post", self.room, f"text {number}"]
+            process = subprocess.Popen([PARLEY, *command], env=self.environment(), cwd=self.home,
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            time.sleep(dice.uniform(0, patience))
+            process.send_signal(signal.SIGKILL)
+            output = process.communicate()[0]
+            isKilled = process.returncode == -signal.SIGKILL
+            killed += isKilled
+            patience = patience * 1.1 if isKilled else patience * 0.9
+            if output and not isSync:
+                promised.append(f"text {number}")
+        self.assertEqual(killed, 25)
+        self.assertEqual(self.parley("sync", "--whole", "Knitting").returncode, 0)
+        self.assertEqual(self.tell("outbox"), "")
+        said = self.said()
+        self.assertEqual(sorted(set(said), key=lambda text: int(text.split()[1])), said)
+        self.assertEqual([text for text in promised if text not in said], [])
+        self.server.stop()
+        kept = [json.loads(line)["text"] for line in
+                self.tell("read", "Knitting", "--limit", "200", "--json", complaint="kept here").splitlines()]
+        self.assertEqual(kept, said)
+
+
+class Silent:
+    """Before a server: what a client sends reaches it, what it answers does not come back."""
+
+    def __init__(self, port):
+        self.target = port
+        self.answered = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.carry, args=(client,), daemon=True).start()
+
+    def carry(self, client):
+        with client, socket.create_connection(("127.0.0.1", self.target), timeout=40) as server:
+            threading.Thread(target=self.hear, args=(server,), daemon=True).start()
+            try:
+                while data := client.recv(65536):
+                    server.sendall(data)
+            except OSError:
+                return
+
+    def hear(self, server):
+        try:
+            if server.recv(65536):
+                self.answered.set()
+        except OSError:
+            return
+
+    def close(self):
+        self.listener.close()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,10 @@ enum Completions {
     "version",
   ]
 
-  private static var names: [String] { host + TalkCommand.all.map(\.name) }
+  private static var names: [String] { host + commands.map(\.name) }
+
+  /// By their first word: what a second one may be stands among the flags.
+  private static var commands: [TalkCommand] { TalkCommand.all.filter { $0.words.count == 1 } }
 
   static func script(for shell: String) -> String? {
     let words = names.joined(separator: " ")
@@ -33,7 +36,7 @@ enum Completions {
         compdef _parley parley
         """
     case "fish":
-      let commands = TalkCommand.all.map { command in
+      let commands = commands.map { command in
         command.settings.map { "complete -c parley -n '__fish_seen_subcommand_from \(command.name)' -l \($0.name)" }
           .joined(separator: "\n")
       }
@@ -44,6 +47,9 @@ enum Completions {
   }
 
   private static var flags: [(name: String, flags: String)] {
-    TalkCommand.all.map { ($0.name, ($0.settings + [Desk.profile]).map(\.flag).joined(separator: " ")) }
+    commands.map { command in
+      let seconds = TalkCommand.all.filter { $0.words.count > 1 && $0.words.first == command.name }.map { $0.words[1] }
+      return (command.name, (seconds + (command.settings + [Desk.profile]).map(\.flag)).joined(separator: " "))
+    }
   }
 }
