@@ -132,7 +132,7 @@ let package = Package(
     .testTarget(
       name: "ParleyKitTests",
       dependencies: [
-        "Samples", "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage", "SQLite",
+        "parley", "Samples", "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage", "SQLite",
         "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom",
       ],
       swiftSettings: tests),

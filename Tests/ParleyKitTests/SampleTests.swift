@@ -6,10 +6,11 @@ import Testing
 
 @Suite struct SampleTests {
   @Test func `a list made without a network is on another device`() async throws {
-    try await Hamlet.open { hamlet in
-      let phone = try HamletClient(hamlet, "ada")
-      let list = try await Todo(phone.cache, phone.outbox, phone.sync)
-      phone.server.set { $0.isOffline = true }
+    try await Daemon.run { daemon in
+      let line = try Line()
+      let phone = try await daemon.device(line)
+      let list = try await Todo(phone)
+      line.cut()
       let milk = try await list.add("buy milk")
       _ = try await list.add("water the garden")
       try await list.setUrgent(milk)
@@ -19,11 +20,12 @@ import Testing
           Todo.Entry(title: "water the garden", isUrgent: false, isWaiting: true),
         ])
       #expect(try await list.urgentTitles == ["buy milk"])
-      phone.server.set { $0.isOffline = false }
+      #expect(try await phone.outbox.sendAll()?.isTemporary == true)
+      line.mend()
       #expect(try await phone.outbox.sendAll() == nil)
 
-      let laptop = try HamletClient(hamlet, "ada")
-      let other = try await Todo(laptop.cache, laptop.outbox, laptop.sync)
+      let laptop = try await daemon.device()
+      let other = try await Todo(laptop)
       #expect(other.channel == list.channel)
       try await other.fetchEverything()
       #expect(try await other.entries.map(\.title) == ["buy milk", "water the garden"])
@@ -39,9 +41,9 @@ import Testing
   }
 
   @Test func `a journal is found again by day, hashtag, place and words`() async throws {
-    try await Hamlet.open { hamlet in
-      let phone = try HamletClient(hamlet, "grace", Journal.indexing)
-      let journal = try await Journal(phone.cache, phone.outbox, phone.sync)
+    try await Daemon.run { daemon in
+      let phone = try await daemon.device(nil, Journal.indexing)
+      let journal = try await Journal(phone)
       let cafe = Location(name: "Café Einstein", latitude: 52.4996, longitude: 13.3597)
       try await journal.write("It rained. #weather", about: "2026-11-20")
       try await journal.write("Long ago we met here #memories", about: "2001-05-01", at: cafe)

@@ -21,9 +21,9 @@ struct Journal {
     return indexing
   }
 
-  init(_ cache: Cache, _ outbox: Outbox, _ sync: Sync) async throws {
+  init(_ parley: Parley) async throws {
+    (cache, outbox, sync) = (parley.cache, parley.outbox, parley.sync)
     try await sync.begin()
-    (self.cache, self.outbox, self.sync) = (cache, outbox, sync)
     channel = try await sync.privateChannel(Self.type, title: "Journal")
   }
 

@@ -22,9 +22,9 @@ struct Todo {
   }
 
   /// Finds the list, or makes it: needs the network the first time alone.
-  init(_ cache: Cache, _ outbox: Outbox, _ sync: Sync) async throws {
+  init(_ parley: Parley) async throws {
+    (cache, outbox, sync) = (parley.cache, parley.outbox, parley.sync)
     try await sync.begin()
-    (self.cache, self.outbox, self.sync) = (cache, outbox, sync)
     channel = try await sync.privateChannel(Self.type, title: "To do")
   }
 
