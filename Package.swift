@@ -109,6 +109,10 @@ let package = Package(
         "JSON", "Pictures", "SeededRandom", "Previews", "Outgoing", "CannedServer",
       ],
       swiftSettings: tests),
+    .testTarget(
+      name: "CheckerTests",
+      dependencies: ["API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Web", "Wire", "JSON", "SeededRandom"],
+      swiftSettings: tests),
     .target(
       name: "Promises", dependencies: ["Storage", "SQLite", "Model"], path: "Tests/Promises", swiftSettings: tests),
     .executableTarget(

@@ -16,7 +16,7 @@ final class LiveLoop {
   /// In milliseconds, as of the last look at the clock.
   private(set) var now: Int64
   private var readers: [RealtimeSocket] = []
-  private var readingCount = 0
+  private(set) var readingCount = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var firstWaiting = 0
 

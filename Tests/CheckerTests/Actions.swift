@@ -1,0 +1,275 @@
+import JSON
+import Model
+import Wire
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// What can happen.
+extension Schedule {
+  /// All of it: `count` things, and rest.
+  func run(steps count: Int, devices deviceCount: Int) async throws {
+    try await noteAccess()
+    for number in 0..<deviceCount {
+      let person = place.people[number % place.people.count]
+      // Some have room for very little.
+      let room = pick([2_000, 20_000, 200_000])
+      let device = Device("\(person.name)’s \(number)", person, room: room, asksAgain: pick([true, false]))
+      devices.append(device)
+      if let snapshot = place.snapshots[person.account] { device.begin(with: snapshot) }
+      await connect(device)
+    }
+    for number in 0..<count {
+      guard faults.isEmpty else { break }
+      try await step()
+      if number == count / 2, random.next() % 4 == 0 { try await rest() }
+    }
+    try await rest()
+  }
+
+  func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &random)] }
+
+  private func step() async throws {
+    let device = pick(devices)
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<26: try await say(device)
+    case 26..<34: try await change(device)
+    case 34..<39: await read(device)
+    case 39..<49: try await moveSomebody(device)
+    case 49..<53: try await found(device)
+    case 53..<58:
+      steps.append("\(device.name) is cut off")
+      cut(device)
+    case 58..<62:
+      steps.append("\(device.name) hears nothing any more, and does not know it")
+      device.line?.isDead = true
+    case 62..<64:
+      steps.append("heartbeats find the dead lines")
+      for device in devices where device.line?.isDead ?? false { cut(device) }
+    case 64..<69:
+      steps.append("\(device.name) comes back")
+      await connect(device)
+    case 69..<71:
+      steps.append("\(device.name) is started anew")
+      cut(device)
+      device.relaunch()
+    case 71..<73: device.save()
+    case 73..<76: try await sendAgain(device)
+    case 76..<78:
+      let kill = random.next() % 2 == 0
+      steps.append(kill ? "the server is killed" : "the server is started anew")
+      try await restart(kill: kill)
+    case 78..<80: await moveClock()
+    case 80..<88: await publish(.random(in: 1...4, using: &random))
+    case 88..<96: await take(.random(in: 1...12, using: &random), by: device)
+    default: try await ask(device)
+    }
+    if random.next() % 3 > 0 { await publish(.max) }
+  }
+
+  private func moveClock() async {
+    let days = pick([-1, 1])
+    steps.append("the clock moves by \(days) day")
+    clock.pass(days * 86_400_000)
+    server.community.hub.tick(now: clock.now)
+    await settle()
+  }
+
+  // MARK: What people do
+
+  /// What a device knows of, most of the time.
+  private func conversation(for device: Device) -> ID<Conversation>? {
+    let own = device.replica.conversations.filter { $0.value.isOwn }.keys.sorted()
+    return own.isEmpty ? nil : pick(own)
+  }
+
+  private func message(for device: Device, isOwn: Bool) -> Message? {
+    let all = device.replica.conversations.values.flatMap(\.messages.values).map(\.message)
+      .filter { $0.tombstone == nil && (!isOwn || $0.author == device.person.account) }
+      .sorted { $0.id < $1.id }
+    return all.isEmpty ? nil : pick(all)
+  }
+
+  private func say(_ device: Device) async throws {
+    guard let conversation = conversation(for: device) else { return }
+    let number = said.count
+    let send = Device.Send(
+      number: number, clientID: clientID(number), conversation: conversation, text: Words.text(number))
+    said.append(Said(person: device.person.account, conversation: conversation))
+    device.write(send)
+    steps.append("\(device.name) says \(number) in \(conversation)")
+    try await say(send, by: device)
+  }
+
+  /// Over the socket or as a request; some die on the way there, and some on the way back.
+  private func say(_ send: Device.Send, by device: Device) async throws {
+    let fate = Int.random(in: 0..<10, using: &random)
+    guard fate > 0 else { return }
+    if device.line != nil, random.next() % 4 > 0 {
+      self.send(device.command(of: send), by: device)
+      if fate == 1 { cut(device) }
+      await settle()
+    } else {
+      let answer = await request(of: send, by: device)
+      guard fate > 1 else { return }
+      try answered(send, answer, device)
+    }
+  }
+
+  func post(_ send: Device.Send, by device: Device) async throws {
+    try answered(send, await request(of: send, by: device), device)
+  }
+
+  private func request(of send: Device.Send, by device: Device) async -> (status: Int, body: [UInt8]) {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("client_id", send.clientID)
+      json.field("text", send.text)
+    }
+    return await ask(.post, "/conversations/\(send.conversation)/messages", by: device.person, json.bytes)
+  }
+
+  private func answered(_ send: Device.Send, _ answer: (status: Int, body: [UInt8]), _ device: Device) throws {
+    switch answer.status {
+    case 200, 201:
+      note(send, try Message(json: JSONValue(parsing: answer.body)).id)
+      device.settle(send)
+    case 403, 404, 409, 410:
+      said[send.number].isRefused = true
+      device.settle(send)
+    // A clock that was set back makes them wait; it is said again.
+    case 429: clock.pass(1_000)
+    default: fail("a message was answered with \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
+    }
+  }
+
+  /// What had no answer is said once more, maybe over another transport.
+  private func sendAgain(_ device: Device) async throws {
+    for send in device.outbox {
+      steps.append("\(device.name) repeats \(send.number)")
+      try await say(send, by: device)
+    }
+  }
+
+  private func number(of message: Message) -> Int? {
+    said.indices.first { clientID($0) == message.clientID }
+  }
+
+  private func change(_ device: Device) async throws {
+    let kind = Int.random(in: 0..<4, using: &random)
+    guard let message = message(for: device, isOwn: kind < 2) else { return }
+    let overSocket = device.line != nil && random.next() % 2 == 0
+    let path = "/messages/\(message.id)"
+    switch kind {
+    case 0:
+      guard let number = number(of: message) else { return }
+      steps.append("\(device.name) edits \(number)")
+      let text = Words.text(number, "edited \(steps.count)")
+      if overSocket {
+        send(
+          device.command { json in
+            json.field("do", "edit")
+            json.field("message_id", message.id)
+            json.field("text", text)
+          }, by: device)
+      } else {
+        _ = await ask(.patch, path, by: device.person, Array(#"{"text":"\#(text)"}"#.utf8))
+      }
+    case 1:
+      steps.append("\(device.name) deletes \(message.id)")
+      if overSocket {
+        send(
+          device.command { json in
+            json.field("do", "delete")
+            json.field("message_id", message.id)
+          }, by: device)
+      } else {
+        _ = await ask(.delete, path, by: device.person)
+      }
+    default:
+      let (type, isOn) = (pick(["like", "star", "repost"]), random.next() % 3 > 0)
+      steps.append("\(device.name) marks \(message.id) as \(type): \(isOn)")
+      if overSocket {
+        send(
+          device.command { json in
+            json.field("do", "act")
+            json.field("message_id", message.id)
+            json.field("type", type)
+            json.field("on", isOn)
+          }, by: device)
+      } else {
+        _ = await ask(isOn ? .put : .delete, "\(path)/actions/\(type)", by: device.person)
+      }
+    }
+    await settle()
+  }
+
+  private func read(_ device: Device) async {
+    guard let message = message(for: device, isOwn: false) else { return }
+    steps.append("\(device.name) has read \(message.conversation) up to \(message.seq)")
+    let body = Array(#"{"message_id":"\#(message.id)"}"#.utf8)
+    _ = await ask(.put, "/conversations/\(message.conversation)/read", by: device.person, body)
+  }
+
+  /// Somebody comes, goes, or is sent away.
+  private func moveSomebody(_ device: Device) async throws {
+    let (other, isIn) = (pick(place.people), random.next() % 2 == 0)
+    switch random.next() % 4 {
+    case 0:
+      steps.append("\(other.name) \(isIn ? "comes into" : "leaves") the forum")
+      // Whoever leads brings in and sends away.
+      await move(other, isIn, "/forums/\(place.forum)/members", by: place.people[0])
+    case 1:
+      guard !channels.isEmpty else { return }
+      let channel = pick(channels)
+      steps.append("\(other.name) \(isIn ? "joins" : "leaves") channel \(channel)")
+      await move(other, isIn, "/conversations/\(channel)/participants", by: other)
+    default:
+      guard let conversation = conversation(for: device) else { return }
+      steps.append(
+        "\(device.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(conversation)")
+      await move(other, isIn, "/conversations/\(conversation)/participants", by: device.person)
+    }
+    try await noteAccess()
+  }
+
+  private func move(_ other: CheckedPlace.Person, _ isIn: Bool, _ path: String, by person: CheckedPlace.Person) async {
+    let path = "\(path)/\(other.account)"
+    _ = await isIn ? ask(.put, path, by: person, Array("{}".utf8)) : ask(.delete, path, by: person)
+  }
+
+  /// A new group; of some of them those who come later see the past, of others not. Or a channel that anybody may join. Now
+  /// and then one ends.
+  private func found(_ device: Device) async throws {
+    if random.next() % 4 == 0, let conversation = conversation(for: device) {
+      steps.append("\(device.name) ends \(conversation)")
+      _ = await ask(.delete, "/conversations/\(conversation)", by: device.person)
+    } else {
+      let others = place.people.filter { $0.account != device.person.account && random.next() % 2 == 0 }
+      let (isVisible, isChannel) = (random.next() % 2 == 0, random.next() % 3 == 0)
+      let kind = isChannel ? "channel" : "group"
+      steps.append("\(device.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
+      let ids = others.map { "\"\($0.account)\"" }.joined(separator: ",")
+      let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"people"}"# : ""
+      let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#
+      let answer = await ask(.post, "/conversations", by: device.person, Array(body.utf8))
+      if isChannel, answer.status == 201 {
+        var made = try JSONValue(parsing: answer.body).object()
+        channels.append(try made.read("id"))
+      }
+    }
+    try await noteAccess()
+  }
+
+  func ask(
+    _ method: Wire.Method, _ path: String, by person: CheckedPlace.Person, _ body: [UInt8] = []
+  ) async -> (status: Int, body: [UInt8]) {
+    let response = await request(method, path, by: person, body)
+    await settle()
+    if response.status.code >= 500 { fail("\(method.name) \(path): \(response.status.code)") }
+    guard case .bytes(let bytes) = response.body else { return (response.status.code, []) }
+    checkWords(in: bytes, for: person.account, since: audit.lastEvent)
+    return (response.status.code, bytes)
+  }
+}

@@ -1,0 +1,119 @@
+import Crypto
+import Foundation
+import Model
+import PubSub
+import Synchronization
+import Web
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// One run of the server, on one loop.
+final class CheckedServer {
+  let folder: String
+  let community: Community
+  let view: CommunityView
+  let site: Site
+  let locals = Locals()
+  let live: LiveLoop
+  let publisher: Publisher
+  /// Gets what is published after everyone else.
+  let probe: Mailbox
+  private var lastSeen = 0
+
+  init(_ folder: String, _ committed: Committed, _ clock: CheckedClock) throws {
+    self.folder = folder
+    // A line is no socket: nothing is framed or compressed.
+    let publisher = Publisher(Hub { Frame(text: $0, framed: $0, deflated: nil) })
+    let store = try Store(
+      try DataFolder(folder), migrations: CheckedPlace.migrations, jobs: Community.jobs, clock: { clock.tick() },
+      deliver: { committed.add($0) })
+    community = Community(
+      store, publisher: publisher, passwordCost: Scrypt(cost: 16, blockSize: 1, parallelism: 1))
+    self.publisher = publisher
+    view = community.view()
+    let api = API(
+      community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: Self.unlimited)
+    site = Site(router: Router { routes in api.add(to: &routes) })
+    let live = LiveLoop(community, community.view(), now: clock.now)
+    self.live = locals.object(LiveLoop.self) { live }
+    probe = community.hub.open()
+  }
+
+  /// Nobody is held up for asking often.
+  private static let unlimited: RateLimits = {
+    var rates = RateLimits()
+    (rates.sending, rates.writing) = (
+      Allowance(burst: 1_000_000, perMinute: 60_000), Allowance(burst: 1_000_000, perMinute: 60_000)
+    )
+    return rates
+  }()
+
+  func caller(_ person: CheckedPlace.Person) throws -> Caller {
+    guard let caller = try view.caller(showing: person.token) else { throw Refusal.unauthenticated }
+    return caller
+  }
+
+  /// Returns when everyone has what they are to have of it. Whoever follows has it in their mailbox before the probe does.
+  func publish(_ delivery: Delivery, last: Int) async {
+    for event in delivery.events { probe.follow(.stream(event.stream)) }
+    publisher.take(delivery)
+    while !hasPublished(last) {
+      var bell = probe.bell.makeAsyncIterator()
+      guard await bell.next() != nil else { return }
+    }
+  }
+
+  private func hasPublished(_ event: Int) -> Bool {
+    let contents = probe.take()
+    for case .event(let publication) in contents.postings { lastSeen = max(lastSeen, publication.event.id) }
+    return lastSeen >= event || contents.hasMissed
+  }
+
+  /// Returns when what was written so far is done, one way or the other.
+  func afterWrites() async {
+    do { try await community.store.write { _ in } } catch {}
+  }
+
+  /// The same of what is read aside, on two threads: one look at each.
+  func afterReads() async {
+    let store = community.store
+    async let one: Void = { do { try await store.readInBackground { _ in } } catch {} }()
+    async let other: Void = { do { try await store.readInBackground { _ in } } catch {} }()
+    _ = await (one, other)
+  }
+
+  func close() async {
+    community.hub.close()
+    await community.store.close()
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: folder) }
+}
+
+/// What was committed and not published yet.
+final class Committed: Sendable {
+  private let deliveries = Mutex<[Delivery]>([])
+
+  func add(_ delivery: Delivery) { deliveries.withLock { $0.append(delivery) } }
+
+  func take(_ count: Int) -> [Delivery] {
+    deliveries.withLock { all in
+      let taken = Array(all.prefix(count))
+      all.removeFirst(taken.count)
+      return taken
+    }
+  }
+
+  var count: Int { deliveries.withLock { $0.count } }
+}
+
+/// Goes on by a millisecond at each look, and is set by hand.
+final class CheckedClock: Sendable {
+  private let time = Atomic<Int>(1_800_000_000_000)
+
+  func tick() -> Int64 { Int64(time.add(1, ordering: .relaxed).newValue) }
+  var now: Int64 { Int64(time.load(ordering: .relaxed)) }
+  func pass(_ milliseconds: Int) { time.add(milliseconds, ordering: .relaxed) }
+}

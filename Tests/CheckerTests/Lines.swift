@@ -1,0 +1,130 @@
+import JSON
+import Model
+import Web
+
+@testable import API
+@testable import Wire
+
+/// What goes between the devices and the server.
+extension Schedule {
+  func connect(_ device: Device) async {
+    cut(device)
+    let response = await request(.get, "/realtime?topics=me&after=\(device.cursor)", by: device.person)
+    guard case .webSocket(let upgrade) = response.body else {
+      return fail("\(device.name) is not let in: \(response.status.code)")
+    }
+    let since = audit.lastEvent
+    let line = Line(room: device.room) { sent in self.leaves(sent, for: device, since: since) }
+    let handler = upgrade.open(line)
+    device.connected(line)
+    handlers[ObjectIdentifier(line)] = handler
+    handler.opened(on: self)
+    await settle()
+  }
+
+  /// The connection is gone, and both know it.
+  func cut(_ device: Device) {
+    guard let line = device.line else { return }
+    if line.openCommands > 0 { hasLostCommand = true }
+    line.cut()
+    device.disconnected()
+    handlers.removeValue(forKey: ObjectIdentifier(line))?.closed(
+      WebSocketSession.Closing(cause: .lost, code: .lost, reason: ""), on: self)
+  }
+
+  func send(_ command: [UInt8], by device: Device) {
+    guard let line = device.line, let handler = handlers[ObjectIdentifier(line)], line.ask() else { return }
+    handler.received(.text(command), on: self)
+  }
+
+  /// The device takes what came, as many frames.
+  @discardableResult
+  func take(_ count: Int, by device: Device) async -> Int {
+    var taken = 0
+    while taken < count, let line = device.line, let (frame, hasDrained) = line.take() {
+      taken += 1
+      switch device.take(frame) {
+      case .nothing: break
+      case .acknowledged(let send, let answer): acknowledged(send, answer, device)
+      case .refused(let send):
+        said[send.number].isRefused = true
+        device.settle(send)
+      case .over: cut(device)
+      case .fault(let what): fail("\(device.name): \(what)")
+      }
+      if hasDrained, let handler = handlers[ObjectIdentifier(line)] {
+        handler.drained(on: self)
+        await settle()
+      }
+    }
+    if let again = device.askAgain() {
+      send(again, by: device)
+      await settle()
+    }
+    return taken
+  }
+
+  private func acknowledged(_ send: Device.Send, _ answer: JSONValue, _ device: Device) {
+    do {
+      var object = try answer.object()
+      let message: Message = try object.read("message")
+      note(send, message.id)
+      device.settle(send)
+    } catch {
+      fail("an answer to a message says none: \(error)")
+    }
+  }
+
+  func note(_ send: Device.Send, _ message: ID<Message>) {
+    if let before = said[send.number].acknowledged, before != message {
+      fail("\(send.clientID) was answered with \(before) and with \(message)")
+    }
+    said[send.number].acknowledged = message
+  }
+
+  // MARK: What leaves the server
+
+  private func leaves(_ sent: Line.Sent, for device: Device, since: Int) -> Line.Fate {
+    let account = device.person.account
+    guard case .event(let event) = sent.frame else {
+      checkWords(in: sent.bytes, for: account, since: since)
+      return .arrives
+    }
+    if let fault = audit.fault(event, for: account, moment, seq: seq) { fail(fault) }
+    checkWords(in: sent.bytes, for: account, since: moment.told)
+    guard case .conversation(let conversation) = event.stream, event.content != .hidden else { return .arrives }
+    return fate(sent, in: conversation)
+  }
+
+  /// Nothing that somebody gets has words in it that are not theirs to read; their own they know.
+  func checkWords(in bytes: [UInt8], for account: ID<Account>, since: Int) {
+    for number in Words.numbers(in: bytes) {
+      guard said.indices.contains(number) else { return fail("\(account) gets words that nobody said") }
+      let words = said[number]
+      guard words.person != account else { continue }
+      let fault = audit.fault(wordsIn: words.conversation, for: account, since: since) { seq(clientID(number)) }
+      if let fault { fail(fault) }
+    }
+  }
+
+  func clientID(_ number: Int) -> String { "\(seed)-\(number)" }
+
+  /// What a broken hub does with an event.
+  private func fate(_ sent: Line.Sent, in conversation: ID<Conversation>) -> Line.Fate {
+    guard let injected, untilFault > 0 else { return .arrives }
+    let stranger = devices.first { device in
+      device.line != nil && audit.start(of: device.person.account, in: conversation) == nil
+    }
+    if injected == .asksNoRights, stranger == nil { return .arrives }
+    untilFault -= 1
+    guard untilFault == 0 else { return .arrives }
+    switch injected {
+    case .dropsOne: return .vanishes
+    case .doublesOne: return .comesTwice
+    case .swapsTwo: return .comesLate
+    case .asksNoRights:
+      stranger?.line?.stray(sent)
+      return .arrives
+    }
+  }
+}

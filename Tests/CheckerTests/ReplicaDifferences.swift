@@ -1,0 +1,41 @@
+import Model
+
+extension Replica {
+  /// In what it is not the other.
+  func differences(from other: Replica) -> [String] {
+    var found: [String] = []
+    func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value) {
+      if mine != theirs { found.append("holds of \(what): \(mine); and it is: \(theirs)") }
+    }
+    compare("themselves", me?.account.role, other.me?.account.role)
+    compare("the settings", settings, other.settings)
+    compare("levels", levels, other.levels)
+    compare("relations", relations, other.relations)
+    compare("the inbox", inbox, other.inbox)
+    for id in Set(forums.keys).union(other.forums.keys).sorted() {
+      compare("forum \(id)", forums[id]?.role, other.forums[id]?.role)
+      compare("forum \(id)", forums[id]?.forum.revision, other.forums[id]?.forum.revision)
+    }
+    let (mine, theirs) = (conversations.filter { $0.value.isOwn }, other.conversations.filter { $0.value.isOwn })
+    for id in Set(mine.keys).union(theirs.keys).sorted() {
+      guard let one = mine[id], let two = theirs[id] else {
+        found.append(mine[id] == nil ? "lacks conversation \(id)" : "holds conversation \(id), which is not theirs")
+        continue
+      }
+      compare("conversation \(id)", one.conversation, two.conversation)
+      compare("their part in \(id)", one.participation, two.participation)
+      compare("their mark in \(id)", one.mark, two.mark)
+      compare("what waits in \(id)", one.unread, two.unread)
+      for seq in Set(one.messages.keys).union(two.messages.keys).sorted() {
+        compare("message \(seq) of \(id)", one.messages[seq]?.message, two.messages[seq]?.message)
+        compare("their marks on \(seq) of \(id)", one.messages[seq]?.own, two.messages[seq]?.own)
+      }
+    }
+    return found
+  }
+}
+
+extension HeldMessage {
+  /// Of a message that has gone nobody asks who had marked it.
+  fileprivate var own: Set<String> { message.tombstone == nil ? mine ?? [] : [] }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// Following along, driven by a scheduler: whatever happens in whatever order, every device ends up with what the server
+/// holds, and was never told anything else.
+@Suite(.serialized) struct ScheduleTests {
+  private static func setting(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+  }
+
+  /// Always the same ones, or with `PARLEY_SCHEDULES=100000` so many that nobody has seen; with `PARLEY_SCHEDULE=<seed>` one
+  /// again.
+  private static let seeds: [UInt64] = {
+    if let one = setting("PARLEY_SCHEDULE") { return [one] }
+    guard let count = setting("PARLEY_SCHEDULES") else { return Array(0..<2_000) }
+    let first = UInt64.random(in: 1...1_000_000) * 1_000_000
+    print("schedules \(first) to \(first + count - 1)")
+    return Array(first..<first + count)
+  }()
+
+  /// Nothing here waits for long; whoever waits for ever is found, too.
+  private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 100) }
+
+  @Test(.timeLimit(patience)) func `whatever happens, every device ends up with what the server holds`() async throws {
+    let began = ContinuousClock.now
+    let failures = try await failures(of: Self.seeds)
+    for failure in failures.prefix(3) { Issue.record("\(failure)") }
+    #expect(failures.isEmpty, "\(failures.count) of \(Self.seeds.count)")
+    print("\(Self.seeds.count) schedules in \(ContinuousClock.now - began)")
+  }
+
+  @Test(.timeLimit(patience), arguments: InjectedFault.allCases)
+  func `a hub that is broken is found out`(_ fault: InjectedFault) async throws {
+    let found = try await failures(of: Array(0..<20), fault).count
+    print("\(fault) is found in \(found) of 20 schedules")
+    #expect(found >= 4)
+  }
+
+  /// Two at a time: what failed, each with its seed and what was done.
+  private func failures(of seeds: [UInt64], _ fault: InjectedFault? = nil) async throws -> [String] {
+    let place = try await CheckedPlace.make()
+    defer { place.remove() }
+    return try await withThrowingTaskGroup(of: [String].self) { group in
+      for part in 0..<2 {
+        group.addTask {
+          var failures: [String] = []
+          for (number, seed) in seeds.enumerated() where number % 2 == part {
+            if let failure = try await Schedule.failure(of: place, seed: seed, fault) { failures.append(failure) }
+          }
+          return failures
+        }
+      }
+      var all: [String] = []
+      for try await failures in group { all += failures }
+      return all
+    }
+  }
+}
+
+extension Schedule {
+  static let length = 12
+
+  fileprivate static func failure(
+    of place: CheckedPlace, seed: UInt64, _ fault: InjectedFault?
+  ) async throws -> String? {
+    let schedule = try Schedule(place, seed: seed, injected: fault)
+    do {
+      try await schedule.run(steps: length, devices: 2 + Int(seed % 3))
+    } catch {
+      await schedule.fail("\(error)")
+    }
+    await schedule.end()
+    let (faults, steps) = await (schedule.faults, schedule.steps)
+    guard !faults.isEmpty else { return nil }
+    return "seed \(seed): \(faults.prefix(5).joined(separator: "\n  "))\n  after:\n  \(steps.joined(separator: "\n  "))"
+  }
+}

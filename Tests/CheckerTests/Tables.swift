@@ -1,0 +1,56 @@
+import Model
+import SQLite
+
+@testable import Community
+@testable import Storage
+
+/// What the tables say, asked beside the rules.
+extension Schedule {
+  /// Something was done that may have changed who reads what: what is left of it to do is done, too.
+  func noteAccess() async throws {
+    await server.community.store.jobs.run()
+    let (event, rows) = try server.view.read { tx throws(Refusal) in
+      let rows = try tx.run { connection in
+        try connection.all(
+          """
+          select p.user_id, p.conversation_id, p.from_seq
+          from participant p
+          join conversation c on c.id = p.conversation_id
+          where c.state = 'open'
+          """
+        ) { row in (try row.int(0), try row.int(1), try row.int(2)) }
+      }
+      return (try tx.lastEvent(), rows)
+    }
+    var access: Audit.Access = [:]
+    for (person, conversation, fromSeq) in rows { access[ID(person), default: [:]][ID(conversation)] = fromSeq }
+    audit.note(access, at: event)
+  }
+
+  func seq(_ message: ID<Message>) -> Int? { stored("m.id = $1", message.number).first?.seq }
+
+  func seq(_ clientID: String) -> Int? { stored("m.client_id = $1", clientID).first?.seq }
+
+  func storedSends() -> [(id: Int, clientID: String, seq: Int)] { stored("m.client_id <> $1", "") }
+
+  private func stored(_ condition: String, _ value: some Bindable) -> [(id: Int, clientID: String, seq: Int)] {
+    do {
+      return try server.view.read { tx throws(Refusal) in
+        try tx.run { connection in
+          try connection.all(
+            SQL(
+              """
+              select m.id, coalesce(m.client_id, ''), m.seq
+              from message m
+              where \(condition)
+              order by m.id
+              """), value
+          ) { row in (try row.int(0), try row.text(1), try row.int(2)) }
+        }
+      }
+    } catch {
+      fail("the tables can't be asked: \(error)")
+      return []
+    }
+  }
+}
