@@ -16,12 +16,14 @@ from websockets.sync.client import connect
 
 
 class FollowingTest(ServingTest):
-    """A place with ada, who owns it, and a public forum."""
+    """A place with ada, who owns it, and a public forum. The server is started with `options`."""
+
+    options = ()
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder)))
+        cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *cls.options)))
         cls.data = Path(cls.folder) / "data"
         link = subprocess.run([PARLEY, "setup", "--data", cls.data], capture_output=True, text=True, check=True).stdout
         cls.token = cls.ask("POST", f"/links/{link.strip().split('/')[-1]}",
