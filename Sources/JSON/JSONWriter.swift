@@ -97,8 +97,7 @@ extension JSONWriter {
   }
 
   @usableFromInline mutating func key(_ name: JSONName) {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
-    bytes.append(contentsOf: name.bytes)
+    bytes.append(contentsOf: needsComma ? name.afterComma : name.bytes)
     needsComma = false
   }
 
@@ -140,14 +139,17 @@ extension JSONWriter {
 
   @inline(__always)
   private static func write(_ number: UInt64, to output: inout OutputSpan<UInt8>) {
-    var power: UInt64 = 1
-    while number / power >= 10 { power *= 10 }
+    // From the last digit on: to divide by a number that is known beforehand is no division.
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var first = mostDigits
     var rest = number
-    while power > 0 {
-      output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / power))
-      rest %= power
-      power /= 10
-    }
+    repeat {
+      first -= 1
+      let tenth = rest / 10
+      digits[first] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10)
+      rest = tenth
+    } while rest > 0
+    for place in first..<mostDigits { output.append(digits[place]) }
   }
 
   /// Text of `count` bytes at most, all of them ASCII that needs no escape.

@@ -18,7 +18,7 @@ extension ReadTransaction {
     var slice = try slice(query, latest: latest)
     try complete(&slice.messages, filesOf: slice.attached, marksOf: slice.marked)
     let skipped = try skipped(slice, query)
-    if query.order == .descending { slice.messages.reverse() }
+    if slice.order != query.order { slice.messages.reverse() }
     return MessagePage(
       messages: slice.messages, hasMore: slice.hasMore, nextOlder: slice.older?.id, nextNewer: slice.newer?.id,
       skipped: skipped, marked: slice.marked.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
@@ -28,12 +28,10 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select 1
-        from relation
-        where user_id = $1 and kind in ('mute', 'block')
-        limit 1
+        select exists (select 1 from relation where user_id = $1 and kind = 'mute')
+          or exists (select 1 from relation where user_id = $1 and kind = 'block')
         """, viewer.number
-      ) { _ in true } ?? false
+      ) { row in try row.bool(0) } ?? false
     }
   }
 
@@ -105,9 +103,8 @@ extension ReadTransaction {
   ) throws(Refusal) -> Slice {
     let visible = window.clamped(to: query.fromSeq..<Int.max)
     var slice = Slice(window: window)
-    slice.messages = try messages(
-      query, visible, fromOldest ? .ascending : .descending, limit: query.limit, of: &slice)
-    if !fromOldest { slice.messages.reverse() }
+    slice.order = fromOldest ? .ascending : .descending
+    slice.messages = try messages(query, visible, slice.order, limit: query.limit, of: &slice)
     let gap = fromOldest ? window.lowerBound : window.upperBound
     try findNeighbours(of: &slice, query, orAt: gap)
     slice.isCutAtEnd = fromOldest && slice.newer.map { window.contains($0.seq) } == true
@@ -134,8 +131,8 @@ extension ReadTransaction {
   }
 
   private func findNeighbours(of slice: inout Slice, _ query: MessageQuery, orAt gap: Int) throws(Refusal) {
-    let first = slice.messages.first?.seq ?? gap
-    let end = slice.messages.last.map { $0.seq + 1 } ?? gap
+    let first = slice.oldest ?? gap
+    let end = slice.newest.map { $0 + 1 } ?? gap
     slice.older = try neighbour(query, query.fromSeq..<max(query.fromSeq, first), .descending)
     slice.newer = try neighbour(query, max(query.fromSeq, end)..<Int.max, .ascending)
   }
@@ -251,7 +248,7 @@ extension ReadTransaction {
   }
 }
 
-/// The messages of a page, oldest first, and where it ends.
+/// The messages of a page, and where it ends.
 private struct Slice {
   struct Neighbour {
     let id: ID<Message>
@@ -260,7 +257,9 @@ private struct Slice {
 
   /// The `seq`s that were asked for.
   let window: Range<Int>
+  /// As they were read: those of a page are not turned round to be turned back.
   var messages: [Message] = []
+  var order = MessageQuery.Order.ascending
   /// Those with files, and those with marks of anybody.
   var attached: [Int] = []
   var marked: [Int] = []
@@ -274,10 +273,14 @@ private struct Slice {
 
   var hasMore: Bool { isCutAtStart || isCutAtEnd }
 
+  /// The `seq`s at its ends.
+  var oldest: Int? { order == .ascending ? messages.first?.seq : messages.last?.seq }
+  var newest: Int? { order == .ascending ? messages.last?.seq : messages.first?.seq }
+
   /// The `seq`s of which the page says whether there is a message to be seen.
   var told: Range<Int> {
-    let start = isCutAtStart ? messages.first?.seq : nil
-    let end = isCutAtEnd ? messages.last.map { $0.seq + 1 } : nil
+    let start = isCutAtStart ? oldest : nil
+    let end = isCutAtEnd ? newest.map { $0 + 1 } : nil
     return (start ?? window.lowerBound)..<(end ?? window.upperBound)
   }
 
@@ -285,9 +288,10 @@ private struct Slice {
   func gaps(from seq: Int) -> [ClosedRange<Int>] {
     var gaps: [ClosedRange<Int>] = []
     var next = max(told.lowerBound, seq)
-    for message in messages {
-      if message.seq > next { gaps.append(next...message.seq - 1) }
-      next = message.seq + 1
+    for place in messages.indices {
+      let seq = messages[order == .ascending ? place : messages.count - 1 - place].seq
+      if seq > next { gaps.append(next...seq - 1) }
+      next = seq + 1
     }
     if next < told.upperBound { gaps.append(next...told.upperBound - 1) }
     return gaps

@@ -21,10 +21,10 @@ import Synchronization
   }
 
   /// Done once, before the first database of the process.
-  private static let countsNoMemory = parley_sqlite3_count_no_memory() == SQLITE_OK
+  private static let isConfigured = parley_sqlite3_configure() == SQLITE_OK
 
   init(_ path: String, _ flags: OpenFlags, vfs: String?) throws(SQLiteError) {
-    _ = Self.countsNoMemory
+    _ = Self.isConfigured
     var opened: OpaquePointer?
     let flags = flags.union(.always).rawValue
     let code =

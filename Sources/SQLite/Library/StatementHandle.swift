@@ -1,7 +1,7 @@
 internal import CSQLite
 
-/// A prepared statement, finalized with its owner. Every `sqlite3_bind_…`, `sqlite3_step` and `sqlite3_column_…` of this
-/// module is here.
+/// A prepared statement, finalized with its owner. Every `sqlite3_bind_…`, `sqlite3_step`, `sqlite3_column_…` and
+/// `sqlite3_value_…` of this module is here.
 ///
 /// It holds its database, so that no database closes under a statement.
 @safe final class StatementHandle {
@@ -105,30 +105,28 @@ internal import CSQLite
   func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
 
   func int(_ column: Int) throws(SQLiteError) -> Int {
-    guard type(column) == SQLITE_INTEGER else { throw unexpected(column) }
-    return unsafe Int(sqlite3_column_int64(pointer, place(column)))
+    let value = unsafe value(column)
+    guard unsafe sqlite3_value_type(value) == SQLITE_INTEGER else { throw unexpected(column) }
+    return unsafe Int(sqlite3_value_int64(value))
   }
 
   func double(_ column: Int) throws(SQLiteError) -> Double {
-    let type = type(column)
+    let value = unsafe value(column)
+    let type = unsafe sqlite3_value_type(value)
     guard type == SQLITE_FLOAT || type == SQLITE_INTEGER else { throw unexpected(column) }
-    return unsafe sqlite3_column_double(pointer, place(column))
+    return unsafe sqlite3_value_double(value)
   }
 
   func text(_ column: Int) throws(SQLiteError) -> String {
-    guard type(column) == SQLITE_TEXT else { throw unexpected(column) }
-    return unsafe String(decoding: buffer(column), as: UTF8.self)
+    unsafe String(decoding: try buffer(column, SQLITE_TEXT), as: UTF8.self)
   }
 
   func bytes(_ column: Int) throws(SQLiteError) -> [UInt8] {
-    guard type(column) == SQLITE_BLOB else { throw unexpected(column) }
-    return unsafe Array(buffer(column))
+    unsafe Array(try buffer(column, SQLITE_BLOB))
   }
 
   fileprivate func textOrBlob(_ column: Int) throws(SQLiteError) -> UnsafeBufferPointer<UInt8> {
-    let type = type(column)
-    guard type == SQLITE_TEXT || type == SQLITE_BLOB else { throw unexpected(column) }
-    return unsafe buffer(column)
+    try unsafe buffer(column, SQLITE_TEXT, or: SQLITE_BLOB)
   }
 
   func unexpected(_ column: Int) -> SQLiteError {
@@ -144,13 +142,21 @@ internal import CSQLite
     return SQLiteError(code: .mismatch, message: "column \(column) (\(name)) holds \(found)", sql: sql)
   }
 
-  private func type(_ column: Int) -> Int32 { unsafe sqlite3_column_type(pointer, place(column)) }
+  /// Asked for once: each `sqlite3_column_…` finds it anew, and looks for errors after.
+  private func value(_ column: Int) -> OpaquePointer? { unsafe sqlite3_column_value(pointer, place(column)) }
 
-  /// Of a text or a blob: for these two `sqlite3_column_blob` converts nothing, so the place stays the same until the
-  /// next step. The count is asked for second, as sqlite.org/c3ref/column_blob.html wants it.
-  private func buffer(_ column: Int) -> UnsafeBufferPointer<UInt8> {
-    let start = unsafe sqlite3_column_blob(pointer, place(column))?.assumingMemoryBound(to: UInt8.self)
-    let count = unsafe Int(sqlite3_column_bytes(pointer, place(column)))
+  private func type(_ column: Int) -> Int32 { unsafe sqlite3_value_type(value(column)) }
+
+  /// Of a text or a blob: for these two `sqlite3_value_blob` converts nothing, so the place stays the same until the next
+  /// step. The count is asked for second, as sqlite.org/c3ref/column_blob.html wants it.
+  private func buffer(
+    _ column: Int, _ wanted: Int32, or other: Int32? = nil
+  ) throws(SQLiteError) -> UnsafeBufferPointer<UInt8> {
+    let value = unsafe value(column)
+    let type = unsafe sqlite3_value_type(value)
+    guard type == wanted || type == other else { throw unexpected(column) }
+    let start = unsafe sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self)
+    let count = unsafe Int(sqlite3_value_bytes(value))
     return unsafe UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
   }
 }
