@@ -87,7 +87,9 @@ final class Village: Sendable {
       deliver: {
         delivered.add($0.events)
         publisher.take($0)
-      })
+      },
+      // What was refused for a fault of ours is told to nobody else.
+      complain: { print("The store complains: \($0)") })
     community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
     outgoing = try others.map { servers in
       try OutgoingClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }))
