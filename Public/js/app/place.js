@@ -36,7 +36,6 @@ export class Place extends EventTarget {
     this.people = new Map();
     this.files = new Map();
     this.asked = new Map();
-    this.streams = new Map();
     this.writing = new Map();
     this.said = new Set();
     /** How often somebody called, beside what was said to me alone. */
@@ -348,19 +347,11 @@ export class Place extends EventTarget {
 
   // MARK: Messages
 
+  /** Each page has one of its own, and closes it: two pages of one conversation follow one another. */
   async stream(conversation) {
-    const known = this.streams.get(conversation.id);
-    if (known) return known;
-    const stream = this.parley
-      ? new (await import('./stream.js')).Stream(this, conversation)
-      : new VisitorStream(this, conversation);
-    this.streams.set(conversation.id, stream);
-    return stream;
-  }
-
-  leaveStream(stream) {
-    stream.close?.();
-    if (this.streams.get(stream.conversation.id) === stream) this.streams.delete(stream.conversation.id);
+    if (!this.parley) return new VisitorStream(this, conversation);
+    const { Stream } = await import('./stream.js');
+    return new Stream(this, conversation);
   }
 
   async markRead(conversation, message) {

@@ -345,6 +345,16 @@ class LongRoom(Village):
         page = self.signed_in("ada")
         first = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?order=asc&limit=100", token=self.tokens["ada"])["data"]
         wanted = next(it for it in first if it["text"] == "Line 40")
-        self.go(page, f"/m/{wanted['id']}")
-        expect(page.get_by_text("Line 40", exact=True)).to_be_in_viewport()
-        expect(page.locator("article:focus")).to_contain_text("Line 40")
+        # From elsewhere, and from the room itself: what one comes to lives on.
+        for start in (lambda: None, lambda: self.room(page)):
+            start()
+            self.go(page, f"/m/{wanted['id']}")
+            expect(page.get_by_text("Line 40", exact=True)).to_be_in_viewport()
+            expect(page.locator("article:focus")).to_contain_text("Line 40")
+            stream = page.locator(".stream")
+            self.eventually(page, 1, lambda: stream.evaluate("it => { it.scrollTop = it.scrollTop ? 0 : 1; }") or page.get_by_text("Line 1", exact=True).count())
+        self.room(page)
+        said = self.say("Is anybody here?")
+        self.go(page, f"/m/{said['id']}")
+        self.say("Yes, I am")
+        expect(page.get_by_text("Yes, I am")).to_be_visible()

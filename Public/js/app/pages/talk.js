@@ -32,9 +32,14 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   const unread = conversation.unread_count ?? 0;
   const readUpTo = place.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
   const around = message ?? restore?.anchor?.id ?? null;
-  if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
-  else await stream.open(around);
-  if (!around && readUpTo !== null) await reach(stream, readUpTo);
+  try {
+    if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
+    else await stream.open(around);
+    if (!around && readUpTo !== null) await reach(stream, readUpTo);
+  } catch (error) {
+    stream.close?.();
+    throw error;
+  }
 
   const refusal = cannotWrite(place, conversation, forum);
   const { limits } = place.server;
@@ -139,7 +144,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
       view.close();
       for (const name of ['people', 'files']) place.removeEventListener(name, onKnown);
       place.removeEventListener('typing', onTyping);
-      place.leaveStream(stream);
+      stream.close?.();
     },
     pressed: (event) => keys(event, { view, acts, field, search: () => shell.go(`/search?in=${conversation.id}`) }),
   };
