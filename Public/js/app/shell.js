@@ -125,6 +125,7 @@ export class Shell {
     if (!page) return undefined;
     this.page?.close?.();
     this.page = page;
+    this.toward = null;
     this.closePanel();
     this.frame();
     this.main.replaceChildren(...[page.node].flat());
@@ -407,10 +408,15 @@ export class Shell {
   /** The conversation before or after this one, as the sidebar has them. */
   step(by, unreadOnly) {
     const links = [...this.side.querySelectorAll('.sidebar-list .place')].slice(2);
-    const at = links.findIndex((it) => it.getAttribute('aria-current'));
+    // Pressed again before the page is there, it goes on from where it was going.
+    const isHere = (it) => (this.toward ? it.getAttribute('href') === this.toward : it.getAttribute('aria-current'));
+    const at = links.findIndex(isHere);
     for (let index = at + by; index >= 0 && index < links.length; index += by) {
-      if (!unreadOnly || links[index].classList.contains('is-unread'))
-        return this.go(links[index].getAttribute('href'));
+      if (unreadOnly && !links[index].classList.contains('is-unread')) continue;
+      const address = links[index].getAttribute('href');
+      this.go(address);
+      this.toward = address;
+      return undefined;
     }
     return undefined;
   }

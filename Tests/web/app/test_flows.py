@@ -35,6 +35,15 @@ class FirstHour(BrowsingTest):
         field.press_sequentially("Welcome, everyone")
         field.press("Enter")
         expect(host.locator(".message.is-mine .bubble")).to_contain_text("Welcome, everyone")
+        for title in ("Questions", "Off topic"):
+            host.locator(".sidebar").get_by_role("link", name=title).click()
+            host.get_by_role("link", name="Room").click()
+            expect(host.get_by_role("heading", name=title, level=1)).to_be_visible()
+            expect(field).to_be_focused()
+            field.press_sequentially(f"{title} go here")
+            field.press("Enter")
+            expect(host.locator(".message.is-mine .bubble")).to_contain_text(f"{title} go here")
+        host.locator(".sidebar").get_by_role("link", name="Hello").click()
 
         for number in range(10):
             guest = self.page(self.context("phone" if number % 2 else "desktop"))
@@ -48,6 +57,10 @@ class FirstHour(BrowsingTest):
             guest.get_by_role("link", name=re.compile("^Hello|Hello")).last.click()
             guest.get_by_role("link", name="Room").click()
             expect(guest.locator(".message .bubble").first).to_contain_text("Welcome, everyone")
+            guest.get_by_role("textbox", name="Write a message").fill(f"Guest {number} is here")
+            guest.get_by_role("button", name="Send").click()
+            expect(guest.locator(".message.is-mine .state")).to_have_attribute("title", "Stored")
+            expect(host.get_by_text(f"Guest {number} is here")).to_be_visible()
         self.assertLessEqual(len(clicks), 25)
         print(f"the first hour: {time.monotonic() - began:.1f} s of a machine's time, {len(clicks)} clicks by the host")
 

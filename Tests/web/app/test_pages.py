@@ -1,5 +1,5 @@
-"""Each page as it is seen: photographed in light and dark on a phone and a desk, looked at by axe, held to its budget,
-walked with the keyboard alone, and full of what strangers might write into it."""
+"""Each page as it is seen: photographed in light and dark on a phone and a desk, looked at by axe, held to its budget
+and full of what strangers might write into it."""
 
 import gzip
 import re
@@ -118,39 +118,6 @@ class Pages(Village):
         expect(page.get_by_role("dialog").get_by_role("button", name="Reply")).to_be_visible()
         self.photograph(page, "sheet-phone")
         self.assert_accessible(page, "sheet")
-
-
-class Keyboard(Village):
-    def test_one_gets_everywhere_without_a_pointer(self):
-        self.say("A message to answer")
-        page = self.signed_in("ada")
-        page.keyboard.press("Tab")
-        page.keyboard.type("gf")
-        expect(page.get_by_role("heading", name="Forums").first).to_be_visible()
-        page.keyboard.type("gm")
-        expect(page.get_by_role("heading", name="Messages").first).to_be_visible()
-        self.room(page)
-        page.keyboard.press("Escape")
-        page.keyboard.press("k")
-        expect(page.locator("article:focus")).to_contain_text("A message to answer")
-        page.keyboard.press("r")
-        expect(page.get_by_role("textbox", name="Write a message")).to_be_focused()
-        page.keyboard.type("An answer")
-        page.keyboard.press("Enter")
-        expect(page.locator(".message.is-mine .quote")).to_contain_text("A message to answer")
-        page.keyboard.press("Escape")
-        page.keyboard.press("?")
-        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-        page.keyboard.press("Escape")
-        expect(page.get_by_role("dialog")).to_have_count(0)
-        page.wait_for_function("document.activeElement.tagName !== 'BODY'")
-
-    def test_the_first_stop_leads_to_the_page(self):
-        page = self.signed_in("ada")
-        page.keyboard.press("Tab")
-        expect(page.get_by_role("link", name="To the page")).to_be_focused()
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("main")).to_be_focused()
 
 
 class Hostile(Village):

@@ -67,6 +67,11 @@ export function emojiPicker(on) {
     if (!grid.childElementCount) grid.append(el('p.second', null, say('emoji.none')));
   };
   input.addEventListener('input', show);
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    grid.querySelector('button')?.click();
+  });
   show();
   return Object.assign(el('div.emoji-picker', null, input, grid), { input });
 }

@@ -1,0 +1,204 @@
+"""Every main flow without a pointer: from the way in to the way out."""
+
+import re
+
+from browsing import PASSWORD
+from playwright.sync_api import expect
+from test_flows import Village
+
+# As it is read aloud, more or less.
+NAME = """() => {
+  const it = document.activeElement;
+  return [it.getAttribute('aria-label'), it.labels?.[0]?.textContent, it.textContent].find((words) => words?.trim())?.trim() ?? '';
+}"""
+MOST_STOPS = 80
+
+
+class Keyboard(Village):
+    def reach(self, page, name):
+        """From stop to stop, until the one with this name has the focus."""
+        passed = []
+        for _ in range(MOST_STOPS):
+            page.keyboard.press("Tab")
+            passed.append(page.evaluate(NAME))
+            if re.match(name, passed[-1]):
+                return
+        self.fail(f"no way to {name} past {passed}")
+
+    def press(self, page, name):
+        self.reach(page, name)
+        page.keyboard.press("Enter")
+
+    def command(self, page, words, name):
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("combobox")).to_be_focused()
+        page.keyboard.type(words)
+        expect(page.get_by_role("option", selected=True)).to_contain_text(name)
+        page.keyboard.press("Enter")
+
+    def last_message(self, page, words):
+        """The newest message, with the focus on it."""
+        page.keyboard.press("Escape")
+        page.keyboard.press("k")
+        expect(page.locator("article:focus")).to_contain_text(words)
+
+    def test_one_gets_everywhere_without_a_pointer(self):
+        self.say("A message to answer")
+        page = self.signed_in("ada")
+        page.keyboard.press("Tab")
+        page.keyboard.type("gf")
+        expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
+        page.keyboard.type("gm")
+        expect(page.get_by_role("heading", name="Messages", level=1)).to_be_visible()
+        self.room(page)
+        self.last_message(page, "A message to answer")
+        page.keyboard.press("r")
+        field = page.get_by_role("textbox", name="Write a message")
+        expect(field).to_be_focused()
+        expect(page.get_by_text("Replying to Grace")).to_be_visible()
+        page.keyboard.type("An answer")
+        page.keyboard.press("Enter")
+        expect(page.locator(".message.is-mine .quote")).to_contain_text("A message to answer")
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.wait_for_function("() => document.activeElement.tagName !== 'BODY'")
+
+    def test_the_first_stop_leads_to_the_page(self):
+        page = self.signed_in("ada")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("link", name="To the page")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("main")).to_be_focused()
+
+    def test_every_flow_from_the_way_in_to_the_way_out(self):
+        page = self.page(self.context())
+        self.open(page, "/sign-in")
+        expect(page.get_by_label("Name")).to_be_focused()
+        page.keyboard.type("lin")
+        page.keyboard.press("Tab")
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Inbox", level=1)).to_be_visible()
+
+        # A forum by its name, its room, something said there and said better.
+        self.command(page, "gard", "Garden")
+        expect(page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
+        self.press(page, "Room")
+        field = page.get_by_role("textbox", name="Write a message")
+        expect(field).to_be_focused()
+        page.keyboard.type("Who takes the late shift?")
+        page.keyboard.press("Enter")
+        mine = page.locator(".message.is-mine").last
+        expect(mine.locator(".state")).to_have_attribute("title", "Stored")
+        page.keyboard.press("ArrowUp")
+        expect(field).to_have_value("Who takes the late shift?")
+        page.keyboard.press("Control+a")
+        page.keyboard.type("Who takes the early shift?")
+        page.keyboard.press("Enter")
+        expect(mine).to_contain_text("early shift")
+        expect(mine).to_contain_text("edited")
+
+        # A mark on it, and a topic made of it.
+        self.last_message(page, "early shift")
+        page.keyboard.press("+")
+        expect(page.get_by_role("dialog", name="React")).to_be_visible()
+        page.keyboard.type("thumbs")
+        page.keyboard.press("Enter")
+        expect(mine.get_by_role("button", name="👍, 1 person")).to_be_visible()
+        self.last_message(page, "early shift")
+        page.keyboard.press("t")
+        title = page.get_by_role("dialog").get_by_label("Title")
+        expect(title).to_be_focused()
+        page.keyboard.press("Control+a")
+        page.keyboard.type("Shifts")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Shifts", level=1)).to_be_visible()
+        answer = page.get_by_role("textbox", name="Write a post")
+        expect(answer).to_be_focused()
+        page.keyboard.type("I can.")
+        page.keyboard.press("Control+Enter")
+        expect(page.locator(".post")).to_have_count(2)
+
+        # A topic of one's own.
+        page.keyboard.press("Escape")
+        self.command(page, "gard", "Garden")
+        expect(page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
+        self.press(page, "Topics")
+        expect(page.get_by_role("link", name=re.compile("Shifts")).first).to_be_visible()
+        self.press(page, "New topic")
+        expect(page.get_by_label("Title")).to_be_focused()
+        page.keyboard.type("Rain barrels")
+        self.reach(page, "What is it about")
+        page.keyboard.type("Two are empty.")
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("heading", name="Rain barrels", level=1)).to_be_visible()
+
+        # Found again.
+        page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        expect(page.get_by_role("searchbox", name="Search")).to_be_focused()
+        page.keyboard.type("early")
+        expect(page.locator("a.hit").first).to_be_visible()
+        self.press(page, "Lin.*early")
+        expect(page.locator("article:focus")).to_contain_text("early shift")
+
+        # Somebody is written to, sent a link, and spared a line.
+        self.command(page, "write to", "Write to people")
+        expect(page.get_by_label("Find people")).to_be_focused()
+        page.keyboard.type("gra")
+        expect(page.get_by_role("button", name=re.compile("Grace"))).to_be_visible()
+        self.press(page, "Grace")
+        self.press(page, "Begin")
+        expect(field).to_be_focused()
+        page.keyboard.type("Not for long")
+        page.keyboard.press("Enter")
+        expect(mine.locator(".state")).to_have_attribute("title", "Stored")
+        self.last_message(page, "Not for long")
+        self.press(page, "More")
+        expect(page.get_by_role("menu")).to_be_visible()
+        for _ in range(12):
+            if page.evaluate(NAME) == "Delete message":
+                break
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog").get_by_role("button", name="Delete message")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("Deleted by its author")).to_be_visible()
+        page.wait_for_function("() => document.activeElement.tagName !== 'BODY'")
+        page.keyboard.press("c")
+        expect(field).to_be_focused()
+        page.keyboard.press("Shift+Tab")
+        self.assertEqual(page.evaluate(NAME), "Add files or a link")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("menuitem", name="Attach files")).to_be_focused()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("An address, or words")).to_be_focused()
+        page.keyboard.type("example.org/barrels")
+        page.keyboard.press("Enter")
+        expect(page.locator(".message.is-mine").last).to_contain_text("https://example.org/barrels")
+        self.press(page, "Details")
+        expect(page.get_by_role("complementary", name="Details")).to_be_visible()
+        page.keyboard.press("Escape")
+
+        # To the one before and back, a setting, and out.
+        here = page.url
+        page.keyboard.press("Alt+ArrowUp")
+        page.wait_for_url(lambda url: url != here)
+        page.keyboard.press("Alt+ArrowDown")
+        page.wait_for_url(here)
+        self.command(page, "look and", "Look and keys")
+        letters = page.get_by_role("switch", name="Single letters as keys")
+        expect(letters).to_be_checked()
+        self.reach(page, "Single letters")
+        page.keyboard.press("Space")
+        expect(letters).not_to_be_checked()
+        page.keyboard.press("Space")
+        expect(letters).to_be_checked()
+        self.press(page, "Lin")
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        self.press(page, "Sign out")
+        expect(page.get_by_role("link", name="Sign in")).to_be_visible()
