@@ -31,10 +31,15 @@ class BrowsingTest(ServingTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.prepare()
         cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, *cls.options)))
         cls.origin = f"http://127.0.0.1:{cls.server.port}"
         cls.browser = chromium()
         cls.cookies = {}
+
+    @classmethod
+    def prepare(cls):
+        """What the data folder has before the server starts: nothing."""
 
     def setUp(self):
         self.faults = []
