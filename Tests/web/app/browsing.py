@@ -19,8 +19,10 @@ RATES = [it for name in ("login", "registration", "sending", "writing") for it i
     f"--rate-{name}", "10000", f"--rate-{name}-burst", "1000")]
 # Rules of axe that are about the page's author's taste, or that can't be told without a person looking.
 AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
-# What was to be fetched is there, and what was to be drawn is drawn.
-IS_WHOLE = """() => !document.querySelector("main.page :is(.skeleton, [aria-busy='true'])") && [...document.images].every((it) => it.complete || it.loading === 'lazy')"""
+# What was to be fetched is there, what was to be drawn is drawn, and nothing is on its way from one colour to another.
+IS_WHOLE = """() => !document.querySelector("main.page :is(.skeleton, [aria-busy='true'])")
+  && [...document.images].every((it) => it.complete || it.loading === 'lazy')
+  && document.getAnimations().every((it) => it.playState !== 'running' || it.effect.getComputedTiming().endTime === Infinity)"""
 
 
 class BrowsingTest(ServingTest):
@@ -157,13 +159,15 @@ class BrowsingTest(ServingTest):
 
     def photograph(self, page, name):
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.frames(page)
         page.wait_for_function(IS_WHOLE)
         page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
-    def assert_accessible(self, page, name):
+    def assert_accessible(self, page, name, rules=None):
+        """By all rules, or by those that are named."""
         if not page.evaluate("!!window.axe"):
             page.evaluate(AXE_SCRIPT)
-        found = page.evaluate("options => axe.run(document, options)", AXE)["violations"]
+        found = page.evaluate("options => axe.run(document, options)", {**AXE, "runOnly": rules or AXE["runOnly"]})["violations"]
         told = [f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}" for it in found for node in it["nodes"][:3]]
         self.assertEqual("\n".join(told), "", name)
 

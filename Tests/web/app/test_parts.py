@@ -17,7 +17,9 @@ class Parts(BrowsingTest):
                         self.open(page, f"/dev/parts?theme={theme}&scale={scale}&dir={direction}")
                         page.set_viewport_size({"width": 1000, "height": page.evaluate("document.querySelector('.parts').scrollHeight")})
                         self.photograph(page, name)
-                        self.assert_accessible(page, name)
+                        # Nothing but the colours is another in dark, nothing but the size and the side elsewhere.
+                        if scale == 1 and direction == "ltr":
+                            self.assert_accessible(page, name, None if theme == "light" else ["color-contrast"])
                         self.assertFalse(page.evaluate("document.querySelector('.parts').scrollWidth > innerWidth"))
 
     def test_a_text_that_no_file_has_would_be_seen(self):

@@ -1,5 +1,5 @@
 /** Waits until something holds, and says what was waited for when it does not. */
-export async function until(holds, what, milliseconds = 10_000) {
+export async function until(holds, what, milliseconds = 60_000) {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const found = await holds();
