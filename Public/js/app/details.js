@@ -48,12 +48,16 @@ export function details(shell, conversation, forum) {
     conversation.kind === 'group' && groupActions(shell, conversation),
     forum && topicActions(shell, conversation, forum),
     el('div.panel-block', null, level),
-    pinnedBlock(place, conversation),
-    jumpBlock(shell, conversation),
-    checkBlock(place, conversation),
+    blocks(shell, conversation),
     el('h3.section-title', null, say('talk.peopleTitle')),
     people,
   );
+}
+
+/** What is pinned, the way to a day, and whether all of it is here: of any conversation. */
+export function blocks(shell, conversation) {
+  const { place } = shell;
+  return [pinnedBlock(place, conversation), jumpBlock(shell, conversation), checkBlock(place, conversation)];
 }
 
 async function change(shell, conversation, body) {

@@ -133,6 +133,7 @@ function newTopic(shell, forum) {
   const clientID = crypto.randomUUID();
   const text = composer({
     enterSends: false,
+    rows: 6,
     placeholder: say('topic.text'),
     draft: place.draft(key),
     most: place.server.limits.message_scalars,

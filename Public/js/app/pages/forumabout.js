@@ -86,6 +86,8 @@ export async function about(shell, forum) {
           ),
       },
     );
+  const room = place.me && (await place.conversation(forum.room_id).catch(() => null));
+  const ofRoom = room && (await import('../details.js')).blocks(shell, room);
   return {
     title: forum.title,
     here: forumAddress(forum),
@@ -129,6 +131,7 @@ export async function about(shell, forum) {
             ),
           el('h2.section-title', null, say('forum.membersTitle')),
           members,
+          ofRoom && [el('h2.section-title', null, say('forum.room')), ofRoom],
         ),
       ),
     ],

@@ -78,6 +78,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   const about = { shell, place, stream, conversation, composer: field, canModerate: !!forum && canModerate };
   acts = place.me ? whenAsked(about) : null;
 
+  const head = isTopic ? topicHead(conversation, forum) : null;
   const view = new MessageView({
     stream,
     shape: isTopic ? 'post' : 'bubble',
@@ -91,7 +92,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     onStatus: !forum && (conversation.participant_count ?? 0) <= 50 ? (it) => acts.run(it, 'status') : null,
     onFault: (error) => toast(sayProblem(error)),
     announce: (name) => shell.announce(name),
-    head: isTopic ? topicHead(conversation, forum) : null,
+    head,
     emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
   });
   const onKnown = () => view.draw();
@@ -128,12 +129,18 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   });
 
   const title = talkTitle(place, conversation);
+  const top = tabs ?? bar(shell, conversation, forum, title);
+  const seeing = new IntersectionObserver(
+    ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
+    { root: view.node },
+  );
+  if (head) seeing.observe(head);
   return {
     title,
     isTalk: true,
     keepsFocus: true,
     here: forum ? forumAddress(forum) : talkAddress(conversation),
-    node: [tabs ?? bar(shell, conversation, forum, title), isTopic ? beside(shell, forum, conversation, node) : node],
+    node: [top, isTopic ? beside(shell, forum, conversation, node) : node],
     isWriting: () => field?.isWriting,
     shown(left) {
       view.begin({ message, anchor: left?.anchor });
@@ -141,6 +148,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     },
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
+      seeing.disconnect();
       view.close();
       for (const name of ['people', 'files']) place.removeEventListener(name, onKnown);
       place.removeEventListener('typing', onTyping);

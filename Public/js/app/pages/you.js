@@ -111,7 +111,7 @@ async function profile(shell, column) {
     hint: say('you.bioHint'),
   });
   const file = el('input', { type: 'file', accept: 'image/*', hidden: true, aria: { label: say('you.picture') } });
-  const face = el('div.setting-row', null, avatar(place.me, { size: 4 }));
+  const face = el('div.profile-face', null, avatar(place.me, { size: 4 }));
   file.addEventListener('change', async () => {
     const [chosen] = file.files;
     if (!chosen) return;

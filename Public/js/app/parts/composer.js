@@ -20,6 +20,7 @@ import { findEmoji } from './emoji.js';
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
  * @param {number} [options.filesUpTo] the size of a file at most; without it no file is taken
  * @param {() => void} [options.share] asks for a link to share
+ * @param {number} [options.rows] lines that are there from the beginning
  */
 export function composer(options) {
   const { enterSends = true, placeholder = say('composer.room'), most = 16_000 } = options;
@@ -29,7 +30,7 @@ export function composer(options) {
   let completing = null;
 
   const input = el('textarea.composer-input', {
-    rows: 1,
+    rows: options.rows ?? 1,
     placeholder,
     aria: { label: placeholder, autocomplete: 'list', haspopup: 'listbox' },
     enterkeyhint: enterSends ? 'send' : 'enter',

@@ -29,7 +29,7 @@ export function topicRow(topic, { href, author, last, at, unread = 0, forum, rep
         'span.mark',
         { title: say('topic.replies', { n: replies }) },
         number(replies),
-        el('span.spoken', null, say('topic.repliesWord', { n: replies })),
+        el('span.spoken.topic-row-word', null, say('topic.repliesWord', { n: replies })),
       ),
     ),
   );
