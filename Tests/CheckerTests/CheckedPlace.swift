@@ -58,7 +58,7 @@ struct CheckedPlace: Sendable {
       return (people, forum.id)
     }
     await store.close()
-    let server = try CheckedServer(folder, Committed(), CheckedClock())
+    let server = try CheckedServer(folder, Committed(), CheckedClock(), Complaints())
     var snapshots: [ID<Account>: Snapshot] = [:]
     for person in made.0 {
       snapshots[person.account] = try await server.community.snapshot(for: server.caller(person))

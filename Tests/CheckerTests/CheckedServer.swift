@@ -22,13 +22,13 @@ final class CheckedServer {
   let probe: Mailbox
   private var lastSeen = 0
 
-  init(_ folder: String, _ committed: Committed, _ clock: CheckedClock) throws {
+  init(_ folder: String, _ committed: Committed, _ clock: CheckedClock, _ complaints: Complaints) throws {
     self.folder = folder
     // A line is no socket: nothing is framed or compressed.
     let publisher = Publisher(Hub { Frame(text: $0, framed: $0, deflated: nil) })
     let store = try Store(
       try DataFolder(folder), migrations: CheckedPlace.migrations, jobs: Community.jobs, clock: { clock.tick() },
-      deliver: { committed.add($0) })
+      deliver: { committed.add($0) }, complain: { complaints.add($0) })
     community = Community(
       store, publisher: publisher, passwordCost: Scrypt(cost: 16, blockSize: 1, parallelism: 1))
     self.publisher = publisher
@@ -107,6 +107,14 @@ final class Committed: Sendable {
   }
 
   var count: Int { deliveries.withLock { $0.count } }
+}
+
+/// What the store could not do.
+final class Complaints: Sendable {
+  private let said = Mutex<[String]>([])
+
+  func add(_ complaint: String) { said.withLock { $0.append(complaint) } }
+  var all: [String] { said.withLock { $0 } }
 }
 
 /// Goes on by a millisecond at each look, and is set by hand.

@@ -27,6 +27,7 @@ actor Schedule {
   var faults: [String] = []
   var server: CheckedServer
   let clock = CheckedClock()
+  let complaints = Complaints()
   private let committed = Committed()
 
   var devices: [Device] = []
@@ -57,7 +58,7 @@ actor Schedule {
     self.seed = seed
     self.injected = injected
     random = Seeded(seed: seed)
-    server = try CheckedServer(CheckedPlace.copy(place.folder), committed, clock)
+    server = try CheckedServer(CheckedPlace.copy(place.folder), committed, clock, complaints)
   }
 
   func fail(_ what: String) { faults.append(what) }
@@ -111,7 +112,7 @@ actor Schedule {
     await server.close()
     if kill { server.remove() }
     _ = committed.take(.max)
-    server = try CheckedServer(folder, committed, clock)
+    server = try CheckedServer(folder, committed, clock, complaints)
     moment.published = try server.view.head()
   }
 

@@ -60,18 +60,30 @@ import Testing
 extension Schedule {
   static let length = 12
 
+  /// What failed. Where the store could not do something, because the machine stood still for example, all of it is done
+  /// again: a fault comes back.
   fileprivate static func failure(
     of place: CheckedPlace, seed: UInt64, _ fault: InjectedFault?
   ) async throws -> String? {
-    let schedule = try Schedule(place, seed: seed, injected: fault)
-    do {
-      try await schedule.run(steps: length, devices: 2 + Int(seed % 3))
-    } catch {
-      await schedule.fail("\(error)")
+    var failure: String?
+    for _ in 0..<3 {
+      let schedule = try Schedule(place, seed: seed, injected: fault)
+      failure = await schedule.failure()
+      if failure == nil || schedule.complaints.all.isEmpty { break }
+      print("seed \(seed) is tried again: \(schedule.complaints.all)")
     }
-    await schedule.end()
-    let (faults, steps) = await (schedule.faults, schedule.steps)
+    return failure
+  }
+
+  private func failure() async -> String? {
+    do {
+      try await run(steps: Self.length, devices: 2 + Int(seed % 3))
+    } catch {
+      fail("\(error)")
+    }
+    await end()
     guard !faults.isEmpty else { return nil }
-    return "seed \(seed): \(faults.prefix(5).joined(separator: "\n  "))\n  after:\n  \(steps.joined(separator: "\n  "))"
+    let (first, done) = (faults.prefix(5) + complaints.all, steps.joined(separator: "\n  "))
+    return "seed \(seed): \(first.joined(separator: "\n  "))\n  after:\n  \(done)"
   }
 }
