@@ -49,6 +49,26 @@ import Testing
     }
   }
 
+  @Test func `a message that is told of before its sending is answered shows once`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let operation = try await ada.outbox.send(Draft("mine"), in: garden)
+      let _: SeenMessage = try await ada.server.value(
+        .json(.post, "/conversations/\(garden)/messages") { json in
+          json.field("text", "mine")
+          json.field("client_id", operation.id)
+        })
+      try await ada.sync.catchUp()
+      let shown = try await MessageWindow(garden, ada.cache).newest().messages
+      #expect(shown.map(\.text) == ["mine"] && shown.first?.isUnsent == false)
+      #expect(try await ada.cache.search("mine").messages == shown)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await MessageWindow(garden, ada.cache).newest().messages == shown)
+    }
+  }
+
   @Test func `older messages come as one scrolls`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

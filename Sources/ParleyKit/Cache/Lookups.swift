@@ -18,10 +18,11 @@ extension Cache {
     var lookup = MessageLookup(in: conversation, limit: limit)
     lookup.words = query
     lookup.before = before
-    let waiting = unsent(in: conversation)
-      .filter { $0.displayDate < before ?? .max && query.isFound(in: $0.text) }
-      .sorted { $0.displayDate > $1.displayDate }
     let found = try find(lookup, nil).messages
+    let known = Set(found.map(\.identity))
+    let waiting = unsent(in: conversation)
+      .filter { $0.displayDate < before ?? .max && query.isFound(in: $0.text) && !known.contains($0.identity) }
+      .sorted { $0.displayDate > $1.displayDate }
     return Self.split(Array((waiting + found).prefix(limit)), isWanted)
   }
 

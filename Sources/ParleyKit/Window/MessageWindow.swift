@@ -105,7 +105,7 @@ public actor MessageWindow {
     do {
       try await sync?.fetchOlder(than: seq, in: conversation, limit: count)
     } catch {
-      guard let fault = error as? ServerFault, fault.isTemporary else { throw error }
+      guard let fault = error as? ClientFault, fault.isTemporary else { throw error }
     }
   }
 
@@ -124,7 +124,11 @@ public actor MessageWindow {
     let seqs = start...max(start, last ?? Int.max)
     var shown = await cache.shown(try await cache.messages(.stretch(seqs, of: conversation)))
     let newestSeq = shown.last?.message?.seq ?? 0
-    if last == nil { shown += await cache.unsent(in: conversation) }
+    if last == nil {
+      // An event may tell of a message before its sending is answered.
+      let known = Set(shown.map(\.identity))
+      shown += await cache.unsent(in: conversation).filter { !known.contains($0.identity) }
+    }
     let old = current.messages
     let from = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
     let hasNewer: Bool
