@@ -28,7 +28,7 @@ public actor Parley {
     /// What is held is what the server holds, and stays so.
     case following
     /// There is no answer; it is tried again.
-    case waiting(ServerFault)
+    case waiting(ClientFault)
     /// The server does not know this person any longer.
     case signedOut
     /// Somebody else has signed in; nothing is left of whoever was here before. `start` begins for the other.
@@ -86,7 +86,7 @@ public actor Parley {
   private func follow() async {
     var isVerified = false
     while !Task.isCancelled {
-      let fault: ServerFault?
+      let fault: ClientFault?
       do {
         // Nothing of one person's is sent or shown as another.
         if !isVerified {
@@ -99,7 +99,7 @@ public actor Parley {
         fault = try await listen()
       } catch {
         if Task.isCancelled { return }
-        guard let known = error as? ServerFault else { return await end(error) }
+        guard let known = error as? ClientFault else { return await end(error) }
         fault = known
       }
       if Task.isCancelled { return }
@@ -108,12 +108,12 @@ public actor Parley {
         set(.waiting(fault))
       }
       failures += 1
-      await pause(fault?.retryAfter.map { .seconds($0) } ?? clock.pause(failures))
+      await pause(fault?.problem?.retryAfter.map { .seconds($0) } ?? clock.pause(failures))
     }
   }
 
   /// Takes what happens until the connection is gone, and says why it is; nil where all is to be looked at anew.
-  private func listen() async throws -> ServerFault? {
+  private func listen() async throws -> ClientFault? {
     let live = LiveConnection(client, after: await cache.replica.cursor?.description)
     self.live = live
     defer {
@@ -126,7 +126,7 @@ public actor Parley {
         case .event(let frame):
           let event: ReceivedEvent
           do { event = try ReceivedEvent(json: JSONValue(parsing: frame.representation.bytes)) } catch {
-            return .unexpected
+            return .notUnderstood("\(error)")
           }
           try await sync.take([event])
         case .signal(let frame): for listener in listeners.values { listener.yield(frame) }
@@ -135,7 +135,7 @@ public actor Parley {
           if let cursor = EventCursor(cursor) { try await sync.caughtUp(to: cursor) }
           set(.following)
         case .reset: return nil
-        case .away(let fault, _), .ended(let fault): return ServerFault(fault)
+        case .away(let fault, _), .ended(let fault): return fault
         }
       }
       return nil
@@ -208,8 +208,7 @@ public actor Parley {
       try await client.send(.endSession("current"))
     } catch {
       // Without a network the session ends at the server when its owner ends it elsewhere; what is here goes all the same.
-      let fault = ServerFault(error)
-      guard fault.isSignedOut || fault.isTemporary || fault.isGone else { throw fault }
+      guard error.isSignedOut || error.isTemporary || error.isGone else { throw error }
     }
     client.token = nil
     try await cache.erase()

@@ -139,8 +139,22 @@ func `an answer that makes no sense is a fault, not a crash`(body: String) async
 @Test func `every fault has a sentence`() throws {
   let faults: [ClientFault] = [
     .offline(""), .untrusted(""), .timedOut, .interrupted(""), .captivePortal, .notUnderstood(""), .tooLarge,
-    .unreadable(""), .signedOut, .accountChanged, .cancelled,
+    .unreadable(""), .signedOut, .accountChanged, .cancelled, .unfinished, .notKept,
   ]
   #expect(Set(faults.map(\.sentence)).count == faults.count)
   #expect(faults.allSatisfy { $0.sentence.count > 10 })
+}
+
+@Test func `a fault is kept with its reason, and is the same afterwards`() throws {
+  var problem = try Problem(json: JSONValue(parsing: Array(#"{"code":"a","status":429,"title":"No.","x":1}"#.utf8)))
+  problem.retryAfter = 5
+  let faults: [ClientFault] = [
+    .offline("a"), .untrusted("b"), .timedOut, .interrupted("c"), .captivePortal, .notUnderstood("d"), .tooLarge,
+    .unreadable("e"), .refused(problem), .accountChanged, .cancelled, .unfinished, .notKept,
+  ]
+  for fault in faults {
+    var json = JSONWriter()
+    json.value(fault)
+    #expect(try ClientFault(json: JSONValue(parsing: json.bytes)) == fault)
+  }
 }

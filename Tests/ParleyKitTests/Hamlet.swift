@@ -1,7 +1,6 @@
 import Foundation
 import JSON
 import Model
-import ParleyKit
 import Synchronization
 import Testing
 import Web
@@ -9,6 +8,7 @@ import Wire
 
 @testable import API
 @testable import Community
+@testable import ParleyKit
 @testable import Storage
 
 /// A real server without sockets, for clients whose network does what a test says.
@@ -120,13 +120,13 @@ final class HamletServer: PlaceServer {
     self.token = token
   }
 
-  static let noNetwork = ServerFault(code: "network", isTemporary: true, sentence: "There is no network.")
+  static let noNetwork = ClientFault.offline("there is no network")
 
   func set(_ change: (inout Weather) -> Void) { weather.withLock { change(&$0) } }
 
   var asked: [String] { weather.withLock { $0.asked } }
 
-  func answer(to call: ServerCall) async throws(ServerFault) -> [UInt8] {
+  func answer(to call: ServerCall) async throws(ClientFault) -> [UInt8] {
     let isThrough = weather.withLock { weather in
       guard !weather.isOffline, weather.callsLeft > 0 else { return false }
       weather.callsLeft -= 1
@@ -149,18 +149,16 @@ final class HamletServer: PlaceServer {
     }
     if isLost { throw Self.noNetwork }
     guard (200..<300).contains(status) else {
-      var problem = try? JSONValue(parsing: body).object()
-      let code = (try? problem?.string("code")) ?? "unexpected"
-      throw ServerFault(code: code, status: status, isTemporary: status >= 500 || status == 429, sentence: code)
+      throw Reply(status: status, fields: [], body: body).fault
     }
     return body
   }
 
   func upload(
     _ file: PendingFile, progress: @escaping @Sendable (Int, Int) -> Void
-  ) async throws(ServerFault) -> ID<File> {
+  ) async throws(ClientFault) -> ID<File> {
     guard let bytes = FileManager.default.contents(atPath: file.path) else {
-      throw ServerFault(code: "file_lost", isTemporary: false, sentence: "The file is gone.")
+      throw .unreadable(file.path)
     }
     progress(0, bytes.count)
     guard weather.withLock({ !$0.isOffline }) else { throw Self.noNetwork }
@@ -168,7 +166,7 @@ final class HamletServer: PlaceServer {
     let (status, body) = await loop.send(
       .post, "\(API.base)/files?name=\(file.name)&client_id=\(file.id)", fields, Array(bytes))
     guard status < 300, var object = try? JSONValue(parsing: body).object(), let id: ID<File> = try? object.read("id")
-    else { throw ServerFault(code: "unexpected", status: status, isTemporary: false, sentence: "No.") }
+    else { throw .notUnderstood("\(status)") }
     progress(bytes.count, bytes.count)
     return id
   }

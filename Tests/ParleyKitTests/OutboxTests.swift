@@ -88,7 +88,7 @@ import Testing
       }
       let ada = try HamletClient(hamlet, "ada", file: file)
       _ = try await ada.outbox.send(Draft("last"), in: garden)
-      #expect(await ada.outbox.list().map(\.failure) == [.interrupted, nil, nil])
+      #expect(await ada.outbox.list().map(\.failure) == [.unfinished, nil, nil])
       try await ada.outbox.start()
       try await drain(ada)
       await ada.outbox.stop()
@@ -168,12 +168,12 @@ import Testing
       let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
       try await ada.outbox.send(Draft("fine"), in: garden)
       // By hand, the first failure ends it.
-      #expect(try await ada.outbox.sendAll(in: garden)?.code == "invalid")
+      #expect(try await ada.outbox.sendAll(in: garden)?.problem?.code == "invalid")
       #expect(await ada.outbox.list().map(\.kind) == [.send, .send])
       try await ada.outbox.start()
       for _ in 0..<2_000 where await ada.outbox.list().count > 1 { try await Task.sleep(for: .milliseconds(5)) }
       await ada.outbox.stop()
-      #expect(await ada.outbox.list(.send).map(\.failure?.code) == ["invalid"])
+      #expect(await ada.outbox.list(.send).map(\.failure?.problem?.code) == ["invalid"])
       #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine"])
       try await ada.outbox.edit(.unsent(refused.id), in: garden, to: "shorter")
       try await ada.outbox.retry(refused.id)
@@ -200,14 +200,14 @@ import Testing
       round = try await ada.outbox.sendWaiting()
       #expect(round.sent.map(\.operation.id) == [said.id, other.id])
       #expect(round.sent.map(\.message) == [try await ada.held(garden).last?.id, try await ada.held(orchard).last?.id])
-      #expect(round.failed.map(\.id) == [refused.id] && round.failed.first?.failure?.code == "invalid")
+      #expect(round.failed.map(\.id) == [refused.id] && round.failed.first?.failure?.problem?.code == "invalid")
       #expect(round.stopped == nil)
       // It waits for the person, and is not tried again by itself.
       #expect(try await ada.outbox.sendWaiting() == OutboxRound())
       #expect(await ada.outbox.list().map(\.id) == [refused.id])
       // One that was interrupted is.
       var operation = try await ada.outbox.send(Draft("again"), in: garden)
-      operation.state = .failed(.interrupted)
+      operation.state = .failed(.unfinished)
       try await ada.cache.keep([CacheRow(.operation, operation.id, writing: operation)])
       #expect(try await ada.outbox.sendWaiting().sent.map(\.operation.id) == [operation.id])
     }
@@ -228,7 +228,7 @@ import Testing
       #expect(await ada.cache.unsent(in: garden).first?.pendingFiles.map(\.name) == ["note.txt"])
       // The file arrives, and the message's answer gets lost.
       ada.server.set { $0.answersLost = 1 }
-      #expect(try await ada.outbox.sendAll()?.code == "network")
+      #expect(try await ada.outbox.sendAll() == HamletServer.noNetwork)
       let waiting = try #require(await ada.outbox.list().first?.draft?.files.first)
       #expect(waiting.file != nil)
       try FileManager.default.removeItem(atPath: path)

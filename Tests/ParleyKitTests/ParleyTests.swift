@@ -103,8 +103,7 @@ import Testing
       await wait(parley) { $0 == .following }
       line.answer("<html><body>Welcome! Please accept our terms.</body></html>")
       let operation = try await parley.outbox.send(Draft("from the hotel"), in: garden)
-      let portal = ServerFault(.captivePortal)
-      await wait(parley) { $0 == .waiting(portal) }
+      await wait(parley) { $0 == .waiting(.captivePortal) }
       #expect(await parley.outbox.list().map(\.id) == [operation.id])
       #expect(try await texts(parley, garden).isEmpty)
       line.mend()

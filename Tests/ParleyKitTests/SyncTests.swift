@@ -193,7 +193,7 @@ import Testing
       try await hamlet.post("milk", as: "ada", in: channel)
       try await laptop.sync.catchUp()
       #expect(try await laptop.texts(channel) == ["milk"])
-      await #expect(throws: ServerFault.self) { try await hamlet.post("no", as: "grace", in: channel) }
+      await #expect(throws: ClientFault.self) { try await hamlet.post("no", as: "grace", in: channel) }
     }
   }
 

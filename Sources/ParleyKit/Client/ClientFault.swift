@@ -1,4 +1,4 @@
-import JSON
+public import JSON
 
 /// Why a call did not succeed. There are no others, and each has a sentence for the person.
 public enum ClientFault: Error, Sendable, Hashable {
@@ -22,11 +22,15 @@ public enum ClientFault: Error, Sendable, Hashable {
   /// Another person has signed in than last time.
   case accountChanged
   case cancelled
+  /// The app ended while it was tried. To try again is safe.
+  case unfinished
+  /// What is kept on this device can't be written, and so nothing is sent of which nobody would know.
+  case notKept
 
   /// It may go well later, without anybody doing anything.
   public var isTemporary: Bool {
     switch self {
-    case .offline, .timedOut, .interrupted, .captivePortal: true
+    case .offline, .timedOut, .interrupted, .captivePortal, .unfinished, .notKept: true
     case .refused(let problem): [408, 429, 502, 503, 504].contains(problem.status)
     case .untrusted, .notUnderstood, .tooLarge, .unreadable, .accountChanged, .cancelled: false
     }
@@ -37,15 +41,22 @@ public enum ClientFault: Error, Sendable, Hashable {
     switch self {
     case .offline, .untrusted: true
     case .refused(let problem): problem.status == 429
-    case .timedOut, .interrupted, .captivePortal, .notUnderstood, .tooLarge, .unreadable, .accountChanged, .cancelled:
+    case .timedOut, .interrupted, .captivePortal, .notUnderstood, .tooLarge, .unreadable, .accountChanged, .cancelled,
+      .unfinished, .notKept:
       false
     }
   }
 
-  /// Whoever asks has to sign in.
-  public var isSignedOut: Bool {
-    if case .refused(let problem) = self { problem.status == 401 } else { false }
+  /// What the server says, where it says no.
+  public var problem: Problem? {
+    if case .refused(let problem) = self { problem } else { nil }
   }
+
+  /// Whoever asks has to sign in.
+  public var isSignedOut: Bool { problem?.status == 401 }
+
+  /// What was asked for is not there, or not any more, or not for this person.
+  var isGone: Bool { problem.map { [403, 404, 410].contains($0.status) } ?? false }
 
   /// For the person, in English; an app with more languages chooses by the case and the problem's code.
   public var sentence: String {
@@ -61,6 +72,8 @@ public enum ClientFault: Error, Sendable, Hashable {
     case .refused(let problem): problem.sentence
     case .accountChanged: "Somebody else has signed in here than last time."
     case .cancelled: "It was given up."
+    case .unfinished: "The app ended before the server had answered."
+    case .notKept: "What is kept on this device can’t be written."
     }
   }
 
@@ -75,6 +88,71 @@ public enum ClientFault: Error, Sendable, Hashable {
     case .notUpgraded(let status, let body): self = Reply(status: status, fields: [], body: body).fault
     case .sourceFailed(let reason): self = .unreadable(reason)
     case .cancelled: self = .cancelled
+    }
+  }
+}
+
+// MARK: As it is kept
+
+extension ClientFault: JSONWritable, JSONReadable {
+  private enum Kind: String, CaseIterable {
+    case offline, untrusted, timedOut, interrupted, captivePortal, notUnderstood, tooLarge, unreadable, refused
+    case accountChanged, cancelled, unfinished, notKept
+  }
+
+  private var kind: Kind {
+    switch self {
+    case .offline: .offline
+    case .untrusted: .untrusted
+    case .timedOut: .timedOut
+    case .interrupted: .interrupted
+    case .captivePortal: .captivePortal
+    case .notUnderstood: .notUnderstood
+    case .tooLarge: .tooLarge
+    case .unreadable: .unreadable
+    case .refused: .refused
+    case .accountChanged: .accountChanged
+    case .cancelled: .cancelled
+    case .unfinished: .unfinished
+    case .notKept: .notKept
+    }
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("kind", kind.rawValue)
+      switch self {
+      case .offline(let reason), .untrusted(let reason), .interrupted(let reason), .notUnderstood(let reason),
+        .unreadable(let reason):
+        json.field("reason", reason)
+      case .refused(let problem):
+        json.field("problem", problem.representation)
+        json.field("retry_after", problem.retryAfter)
+      case .timedOut, .captivePortal, .tooLarge, .accountChanged, .cancelled, .unfinished, .notKept: break
+      }
+    }
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let kind: Kind = try object.word("kind")
+    switch kind {
+    case .offline: self = .offline(try object.string("reason"))
+    case .untrusted: self = .untrusted(try object.string("reason"))
+    case .timedOut: self = .timedOut
+    case .interrupted: self = .interrupted(try object.string("reason"))
+    case .captivePortal: self = .captivePortal
+    case .notUnderstood: self = .notUnderstood(try object.string("reason"))
+    case .tooLarge: self = .tooLarge
+    case .unreadable: self = .unreadable(try object.string("reason"))
+    case .refused:
+      var problem: Problem = try object.read("problem")
+      problem.retryAfter = try object.optional("retry_after")
+      self = .refused(problem)
+    case .accountChanged: self = .accountChanged
+    case .cancelled: self = .cancelled
+    case .unfinished: self = .unfinished
+    case .notKept: self = .notKept
     }
   }
 }

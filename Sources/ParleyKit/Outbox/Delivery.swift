@@ -37,8 +37,8 @@ struct Delivery: Sendable {
     }
   }
 
-  private func id(of target: Draft.Target) throws(ServerFault) -> ID<Message> {
-    guard case .message(let id) = target else { throw .unexpected }
+  private func id(of target: Draft.Target) throws(ClientFault) -> ID<Message> {
+    guard case .message(let id) = target else { throw .notUnderstood("what it is about was not sent") }
     return id
   }
 
@@ -55,7 +55,7 @@ struct Delivery: Sendable {
   private func post(_ operation: OutboxOperation, _ draft: Draft, _ attachments: [ID<File>]) async throws -> ServerCall
   {
     let last = try await cache.lastHeld(in: operation.conversation)
-    let replyTo = try draft.replyTo.map { target throws(ServerFault) in try id(of: target) }
+    let replyTo = try draft.replyTo.map { target throws(ClientFault) in try id(of: target) }
     return ServerCall(.post, "/conversations/\(operation.conversation)/messages") { json in
       json.field("client_id", operation.id)
       json.field("text", draft.text)
@@ -109,7 +109,7 @@ struct Delivery: Sendable {
     do {
       _ = try await server.answer(to: ServerCall(.delete, "/files/\(file)"))
     } catch {
-      guard error.isGone || error.status == 409 else { throw error }
+      guard error.isGone || error.problem?.status == 409 else { throw error }
     }
   }
 }

@@ -22,7 +22,7 @@ public actor Outbox {
   /// Conversations of which something waits for another try.
   var resting: [ID<Conversation>: Task<Void, Never>] = [:]
   /// Why the last try did not succeed.
-  var lastFault: ServerFault?
+  var lastFault: ClientFault?
   /// Who sends by hand does so one after the other.
   let turns = Turns()
   private(set) var observers: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
@@ -193,7 +193,7 @@ public actor Outbox {
     try await cache.keep(operations.map { CacheRow(.operation, $0.id, nil) })
   }
 
-  /// What was under way when the app ended has failed as `interrupted`.
+  /// What was under way when the app ended has failed as `unfinished`.
   func open() async throws(CacheFault) {
     if isOpen { return }
     let all = await all
@@ -203,7 +203,7 @@ public actor Outbox {
     let interrupted = all.filter(\.isUnderWay).map { operation in
       var operation = operation
       operation.isUnderWay = false
-      operation.state = .failed(.interrupted)
+      operation.state = .failed(.unfinished)
       return operation
     }
     if !interrupted.isEmpty { try await keep(interrupted) }

@@ -5,7 +5,7 @@ public enum OutboxEvent: Sendable, Hashable {
   /// The server has it. A message that was sent has its own id from now on, and whatever waited for it is about that.
   case didSend(OutboxOperation, message: ID<Message>?)
   /// It did not go. `OutboxOperation.attempts` says how often it was tried; while its state is `pending` it is tried again.
-  case didFail(OutboxOperation, ServerFault)
+  case didFail(OutboxOperation, ClientFault)
   case progress(OutboxOperation.Name, file: String, sent: Int, size: Int)
   case cancelled(OutboxOperation.Name)
   /// The server does not know this person any longer. Nothing is sent until somebody signs in.

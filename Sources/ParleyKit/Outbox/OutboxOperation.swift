@@ -33,7 +33,7 @@ public struct OutboxOperation: Sendable, Hashable {
 
   public enum State: Sendable, Hashable {
     case pending
-    case failed(ServerFault)
+    case failed(ClientFault)
   }
 
   init(_ id: String, order: Int, _ conversation: ID<Conversation>, _ work: Work, createdAt: Int64) {
@@ -55,7 +55,7 @@ public struct OutboxOperation: Sendable, Hashable {
   }
 
   /// Why it failed.
-  public var failure: ServerFault? {
+  public var failure: ClientFault? {
     switch state {
     case .pending: nil
     case .failed(let fault): fault
@@ -101,12 +101,6 @@ public struct OutboxOperation: Sendable, Hashable {
   }
 }
 
-extension ServerFault {
-  /// The app ended while it was tried. To try again is safe.
-  public static let interrupted = ServerFault(
-    code: "interrupted", isTemporary: true, sentence: "The app ended before the server had answered.")
-}
-
 // MARK: As it is kept
 
 extension OutboxOperation: JSONWritable, JSONReadable {
@@ -140,7 +134,7 @@ extension OutboxOperation: JSONWritable, JSONReadable {
     self.init(
       try object.string("id"), order: try object.int("order"), try object.read("conversation_id"),
       try Work(kind, &object, of: value), createdAt: Int64(createdAt.milliseconds))
-    if let fault: ServerFault = try object.optional("failure") { state = .failed(fault) }
+    if let fault: ClientFault = try object.optional("failure") { state = .failed(fault) }
     attempts = try object.int("attempts", in: 0...Int.max)
     isUnderWay = try object.bool("under_way")
   }

@@ -13,7 +13,7 @@ public struct OutboxRound: Sendable, Hashable {
   /// What the server refused.
   public var failed: [OutboxOperation] = []
   /// Why something still waits, such as that there is no network.
-  public var stopped: ServerFault?
+  public var stopped: ClientFault?
 
-  init(stopped: ServerFault? = nil) { self.stopped = stopped }
+  init(stopped: ClientFault? = nil) { self.stopped = stopped }
 }

@@ -34,7 +34,7 @@ extension Outbox {
 
   private func retryInterrupted() async throws {
     try await open()
-    for var operation in await all where operation.failure == .interrupted {
+    for var operation in await all where operation.failure == .unfinished {
       operation.state = .pending
       try await keep([operation])
     }
@@ -71,7 +71,7 @@ extension Outbox {
       case .sent, .letGo, .failed: continue
       case .waits(let held, let fault):
         guard isRunning, !Task.isCancelled else { break serving }
-        rest(conversation, fault.retryAfter.map { .seconds($0) } ?? clock.pause(held.attempts))
+        rest(conversation, fault.problem?.retryAfter.map { .seconds($0) } ?? clock.pause(held.attempts))
         break serving
       case .broken: break serving
       }
@@ -99,7 +99,7 @@ extension Outbox {
   /// first failure.
   /// - Returns: why it stopped; nil when everything has gone.
   @discardableResult
-  public func sendAll(in conversation: ID<Conversation>? = nil) async throws -> ServerFault? {
+  public func sendAll(in conversation: ID<Conversation>? = nil) async throws -> ClientFault? {
     try await inTurn {
       try await open()
       for var operation in await list(in: conversation) where operation.failure != nil {
@@ -163,7 +163,7 @@ extension Outbox {
       case .waits(_, let fault):
         round.stopped = fault
         // Without an answer there will be none for the others.
-        if stopsAtFailure || fault.status == nil || fault.isSignedOut { return round }
+        if stopsAtFailure || fault.problem == nil || fault.isSignedOut { return round }
         later.insert(place)
       case .broken(let fault): throw fault
       }
@@ -179,7 +179,7 @@ extension Outbox {
     case letGo
     /// The server refuses it.
     case failed(OutboxOperation)
-    case waits(OutboxOperation, ServerFault)
+    case waits(OutboxOperation, ClientFault)
     /// The disk takes nothing: nothing is sent of which nobody would know.
     case broken(any Error)
   }
@@ -190,21 +190,19 @@ extension Outbox {
       operation.attempts += 1
       operation.isUnderWay = true
       try await keep([operation])
-      let fault: ServerFault
+      let fault: ClientFault
       do {
         let message = try await delivery.deliver(operation)
         tell(.didSend(operation, message: message))
         return .sent(message)
       } catch {
-        fault =
-          error as? ServerFault
-          ?? ServerFault(
-            code: "cache", isTemporary: true, sentence: "What is kept on this device can't be written.")
+        fault = error as? ClientFault ?? .notKept
       }
       lastFault = fault
       guard var held = await cache.operations[operation.id] else { return .letGo }
       held.isUnderWay = false
-      let isWaiting = fault.isTemporary || fault.isSignedOut
+      // What was given up here was not refused there.
+      let isWaiting = fault.isTemporary || fault.isSignedOut || fault == .cancelled
       if !isWaiting { held.state = .failed(fault) }
       try await keep([held])
       if Task.isCancelled { return .waits(held, fault) }

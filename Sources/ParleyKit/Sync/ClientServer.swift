@@ -12,48 +12,22 @@ public struct ClientServer: PlaceServer {
     self.open = open
   }
 
-  public func answer(to call: ServerCall) async throws(ServerFault) -> [UInt8] {
+  public func answer(to call: ServerCall) async throws(ClientFault) -> [UInt8] {
     var request = Request<Reply>(
       call.method, call.path, query: call.query, body: call.body.map(RequestBody.json) ?? .none)
     request.takesPages = false
-    do throws(ClientFault) {
-      return try await client.send(request).body
-    } catch {
-      throw ServerFault(error)
-    }
+    return try await client.send(request).body
   }
 
   public func upload(
     _ file: PendingFile, progress: @escaping @Sendable (_ sent: Int, _ size: Int) -> Void
-  ) async throws(ServerFault) -> ID<File> {
+  ) async throws(ClientFault) -> ID<File> {
     var source: FileSource
-    do { source = try await open(file) } catch { throw ServerFault(.unreadable("\(error)")) }
+    do { source = try await open(file) } catch { throw .unreadable("\(error)") }
     source.name = file.name
     source.type = file.type.isEmpty ? nil : file.type
-    do throws(ClientFault) {
-      let fact = try await client.upload(source, clientID: file.id, public: file.isPublic, progress: progress)
-      guard let id = fact["id"].flatMap({ ID<File>($0) }) else { throw .notUnderstood("a file without an id") }
-      return id
-    } catch {
-      throw ServerFault(error)
-    }
-  }
-}
-
-extension ServerFault {
-  init(_ fault: ClientFault) {
-    switch fault {
-    case .refused(let problem):
-      self.init(
-        code: problem.code, status: problem.status, isTemporary: fault.isTemporary, retryAfter: problem.retryAfter,
-        sentence: fault.sentence)
-    case .offline, .timedOut, .interrupted, .captivePortal:
-      self.init(code: "network", isTemporary: true, sentence: fault.sentence)
-    case .cancelled:
-      // Given up here, not refused there: it is tried again when somebody asks.
-      self.init(code: "cancelled", isTemporary: true, sentence: fault.sentence)
-    case .untrusted, .notUnderstood, .tooLarge, .unreadable, .accountChanged:
-      self.init(code: "unexpected", isTemporary: false, sentence: fault.sentence)
-    }
+    let fact = try await client.upload(source, clientID: file.id, public: file.isPublic, progress: progress)
+    guard let id = fact["id"].flatMap({ ID<File>($0) }) else { throw .notUnderstood("a file without an id") }
+    return id
   }
 }

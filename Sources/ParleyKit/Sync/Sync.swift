@@ -163,7 +163,7 @@ public actor Sync {
         try await cache.hold(inbox.unread)
       case .everything: try await beginAnew()
       }
-    } catch let fault as ServerFault {
+    } catch let fault as ClientFault {
       guard fault.isGone else { throw fault }
       try await cache.letGo(need)
     }
@@ -181,7 +181,7 @@ public actor Sync {
 
   private func fetch(
     _ conversation: ID<Conversation>, _ query: [QueryItem], limit: Int
-  ) async throws(ServerFault) -> FetchedMessages {
+  ) async throws(ClientFault) -> FetchedMessages {
     let all = [
       QueryItem("limit", "\(limit)"), .init("include_machine", "true"), .init("include_muted", "true"),
     ]
@@ -375,7 +375,7 @@ public actor Sync {
       [.init("from_seq", "\(seqs.lowerBound)"), .init("to_seq", "\(seqs.upperBound)"), .init("parts", "16")])
     let said: FetchedDigest
     do { said = try await server.read(call) } catch {
-      guard error.isGone || error.status == 400 else { throw error }
+      guard error.isGone || error.problem?.status == 400 else { throw error }
       // One's history begins later than it did, or it is not there at all.
       try await cache.replace(seqs, of: conversation, by: [], asOf: 0)
       return 0
@@ -403,7 +403,7 @@ public actor Sync {
     while true {
       let page: FetchedMessages
       do { page = try await fetch(conversation, query, limit: min(Self.page, seqs.count)) } catch {
-        guard error.isGone || error.status == 400 else { throw error }
+        guard error.isGone || error.problem?.status == 400 else { throw error }
         // Its neighbours are others, too: it is fetched when it is looked at again.
         break
       }

@@ -23,7 +23,7 @@ public struct ShownMessage: Sendable, Hashable {
   /// How often it was tried to send it.
   public var attempts: Int { isUnsent ? waiting.first?.attempts ?? 0 : 0 }
   /// Why something about it has failed.
-  public var failure: ServerFault? { waiting.lazy.compactMap(\.failure).first }
+  public var failure: ClientFault? { waiting.lazy.compactMap(\.failure).first }
   public var pendingFiles: [PendingFile] { waiting.first?.draft?.files ?? [] }
 
   /// One that the server has, as its author sees it while operations about it wait.

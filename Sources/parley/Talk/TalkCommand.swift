@@ -25,8 +25,6 @@ struct TalkCommand: Sendable {
     } catch let fault as ClientFault {
       if case .refused = fault { return Outcome(.wrong, fault.sentence).tell() }
       return Outcome(.impossible, fault.sentence).tell()
-    } catch let fault as ServerFault {
-      return Outcome(fault.status == nil ? .impossible : .wrong, fault.sentence).tell()
     } catch let fault as CacheFault {
       return Outcome(.impossible, fault.sentence).tell()
     } catch let refusal as SyncRefusal {
