@@ -189,6 +189,18 @@ import Testing
     connection.close()
     #expect(throws: CacheFault.newer(version: 2)) { _ = try DiskStore(file) }
   }
+
+  @Test func `one process has a file at a time`() throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let file = folder.path + "/cache.db"
+    do {
+      let first = try DiskStore(file)
+      #expect(throws: CacheFault.inUse) { _ = try DiskStore(file, patience: .milliseconds(20)) }
+      _ = try first.rows(of: .note)
+    }
+    _ = try DiskStore(file)
+  }
 }
 
 @Suite struct StretchTests {

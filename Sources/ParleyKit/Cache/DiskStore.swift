@@ -11,10 +11,11 @@ public final class DiskStore: CacheStore {
   /// Another number makes an older version of an app leave the file alone.
   private static let version = 1
 
-  /// Opens the file, or makes it. One process has it at a time: another waits a few seconds and then is refused.
-  public init(_ path: String) throws(CacheFault) {
+  /// Opens the file, or makes it. One process has it at a time: another waits so long and then is refused.
+  public init(_ path: String, patience: Duration = .seconds(5)) throws(CacheFault) {
     do {
       var options = Connection.Options()
+      options.busyTimeout = patience
       options.cacheKibibytes = 8_192
       connection = try .writer(path, options)
       try connection.execute("pragma locking_mode = exclusive")

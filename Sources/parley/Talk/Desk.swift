@@ -124,7 +124,7 @@ final class Desk: Sendable {
       let parley = try Parley(
         Client(client.server, over: client.transport, token: client.token, retrying: .never),
         clock: Outbox.Clock(now: { Clock.wall() / 1_000_000 }), open: { file in try Folder.source(file.path) }
-      ) { try DiskStore(path) }
+      ) { try DiskStore(path, patience: .seconds(30)) }
       opened = parley
       return parley
     }
