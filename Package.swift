@@ -73,7 +73,10 @@ let package = Package(
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "parley-bench",
-      dependencies: ["Serving", "Networking", "Wire", "Web", "Storage", "SQLite", "Model", "JSON", "Crypto"],
+      dependencies: [
+        "Serving", "Networking", "Wire", "Web", "Storage", "SQLite", "Model", "ParleyKit", "ParleyTransport", "JSON",
+        "Crypto",
+      ],
       exclude: ["README.md"], swiftSettings: strict),
 
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: tests),
@@ -111,7 +114,9 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "CheckerTests",
-      dependencies: ["API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Web", "Wire", "JSON", "SeededRandom"],
+      dependencies: [
+        "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Web", "Wire", "JSON", "SeededRandom",
+      ],
       swiftSettings: tests),
     .target(
       name: "Promises", dependencies: ["Storage", "SQLite", "Model"], path: "Tests/Promises", swiftSettings: tests),
@@ -136,8 +141,8 @@ let package = Package(
     .testTarget(
       name: "ParleyKitTests",
       dependencies: [
-        "parley", "Samples", "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage", "SQLite",
-        "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom",
+        "parley", "Samples", "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage",
+        "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom",
       ],
       swiftSettings: tests),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),

@@ -16,6 +16,7 @@ struct ParleyBench {
       case "serve": try await Serve(words).run()
       case "load": exit(try await load(words) ? 0 : 1)
       case "store": try await StoreScene(words).run()
+      case "kit": try await KitScene(words).run()
       case "micro": try await Micro(words).run()
       case let other: throw UsageError("There is no command \(other).")
       }
@@ -86,6 +87,16 @@ struct ParleyBench {
       search FOLDER       50 hits, newest first, every second time from somewhere on
           --query the       --small         in three small conversations
       open FOLDER         until the store can be used
+
+    parley-bench kit DO FILE [options]
+      plant FILE          makes a client's copy of a place with one long conversation
+          --messages 10000
+      open FILE           from the file to the first 50 messages that are shown
+      search FILE         50 hits, newest first, every second time from somewhere on
+          --query the
+      apply FILE          makes a copy and applies events of new messages, 200 at a time
+    parley-bench kit sync URL --token TOKEN --room ID --into FILE
+                          all messages of a conversation, from a server into a new copy
 
     parley-bench micro [NAME…] [--json]
         Nanoseconds for single steps of serving.

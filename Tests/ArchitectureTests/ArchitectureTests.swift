@@ -57,7 +57,8 @@ private let mayImport: [String: Set<String>] = [
     "PubSub", "Serving", "Storage", "Web", "Wire", "Dispatch",
   ],
   "parley-bench": [
-    "Crypto", "JSON", "Model", "Networking", "SQLite", "Serving", "Storage", "Web", "Wire", "Dispatch",
+    "Crypto", "JSON", "Model", "Networking", "ParleyKit", "ParleyTransport", "SQLite", "Serving", "Storage", "Web",
+    "Wire", "Dispatch",
   ],
 ]
 

@@ -1,11 +1,13 @@
 """Every scenario is a function that yields rows: a table on standard output, the numbers in .build/bench.json."""
 
+import itertools
 import json
 import os
 import resource
 import ssl
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -14,10 +16,10 @@ from statistics import median
 
 from measure import compare, compare_each, idle_costs, load, wrk
 from nginx import nginx
-from place import copied, in_c, planted, store
+from place import copied, held, in_c, kit, planted, store
 from rooms import CROWD, crowded, ejabberd_room, missed, nats_room, parley_room
 from servers import BENCH, BUILD, PARLEY, VENV_PYTHON, Server, free_port
-from talk import Talk, parley_talk, synapse_talk
+from talk import LONG, Talk, parley_talk, synapse_talk
 from web import MOST, app_times
 
 FOLDER = BUILD / "bench"
@@ -314,6 +316,34 @@ def web(stack):
                   errors=0, middle_ms=MOST[name])
 
 
+def device(stack):
+    """What a client does with a million messages that it holds; events that it applies, 200 at a time, and keeps."""
+    file = held(1_000_000)
+    results = compare_each({
+        "opening, to the first window": kit("open", file),
+        **{f"a search for {words}": kit("search", file, "--query", words) for words in ("the", "baguwace", "th*")},
+    })
+    for name, result in results.items():
+        yield Row("a device with a million", name, **asdict(result), most_ms=50)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=FOLDER)))
+    files = (folder / f"{number}.db" for number in itertools.count())
+    results = compare_each({"parley": (None, lambda server: kit("apply", next(files))[1](server))})
+    yield Row("events that a device applies", "parley, pages of 200", **asdict(results["parley"]))
+
+
+def whole(stack):
+    """A conversation of 100,000 messages, from the daemon into a new copy."""
+    talk = parley_talk(stack, stack.enter_context(copied(100_000)))
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=FOLDER)))
+    files = (folder / f"{number}.db" for number in itertools.count())
+
+    def sync(server):
+        return kit("sync", server.url, "--token", talk.token, "--room", LONG, "--into", next(files))[1](server)
+
+    results = compare_each({"parley": (talk.server, sync)})
+    yield Row("a full sync of 100,000", "parley", **asdict(results["parley"]))
+
+
 idle_bytes = {}
 people_bytes = {}
 SCENARIOS = {
@@ -322,6 +352,7 @@ SCENARIOS = {
     "post": post, "page": page, "search": search, "inbox": inbox, "open": opening, "growth": growth,
     "talk": talk, "talk-growth": talk_growth, "rooms": rooms, "people": people, "resume": resume,
     "web": web,
+    "device": device, "whole": whole,
 }
 
 

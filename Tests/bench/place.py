@@ -49,6 +49,23 @@ def copied(count, forums=0, crowd=0):
         yield Path(shutil.copytree(original, folder, dirs_exist_ok=True))
 
 
+def held(count):
+    """A client's copy with so many messages, that is only read."""
+    sources = sorted((TOP / "Sources/parley-bench/Kit").glob("*")) + sorted((TOP / "Sources/ParleyKit/Cache").glob("*"))
+    name = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:12]
+    folder = FOLDER / f"copy-{count}-{name}"
+    if not folder.exists():
+        for old in FOLDER.glob(f"copy-{count}-*"):
+            shutil.rmtree(old)
+        draft = FOLDER / f"draft-copy-{count}"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        print(f"planting a copy of {count:,} messages …", flush=True)
+        subprocess.run([BENCH, "kit", "plant", draft / "cache.db", "--messages", str(count)], check=True)
+        draft.rename(folder)
+    return folder / "cache.db"
+
+
 def program():
     """The peer in C, by the system's compiler."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -59,6 +76,10 @@ def program():
 
 def store(action, folder, *options):
     return alone([BENCH, "store", action, folder, "--seconds", SECONDS, "--json", *options])
+
+
+def kit(action, file, *options):
+    return alone([BENCH, "kit", action, file, "--seconds", SECONDS, "--json", *options])
 
 
 def in_c(action, folder, number):
