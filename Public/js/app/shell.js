@@ -380,12 +380,16 @@ export class Shell {
       event.preventDefault();
       return this.step(event.key === 'ArrowDown' ? 1 : -1, event.shiftKey);
     }
+    if (event.key === 'Escape' && !event.shiftKey && this.side2) {
+      event.preventDefault();
+      this.closePanel();
+      return this.main.querySelector('[data-act="details"]')?.focus();
+    }
     if (this.page?.pressed?.(event)) return event.preventDefault();
     if (event.key === 'Escape' && event.shiftKey) {
       event.preventDefault();
       return this.markAllRead();
     }
-    if (event.key === 'Escape' && this.side2) return this.closePanel();
     if (
       isTyping(event.target) ||
       event.ctrlKey ||

@@ -31,7 +31,7 @@ class Keyboard(Village):
 
     def command(self, page, words, name):
         page.keyboard.press("Control+k")
-        expect(page.get_by_role("combobox")).to_be_focused()
+        expect(page.get_by_role("combobox", name="Command menu")).to_be_focused()
         page.keyboard.type(words)
         expect(page.get_by_role("option", selected=True)).to_contain_text(name)
         page.keyboard.press("Enter")
@@ -75,6 +75,8 @@ class Keyboard(Village):
 
     def test_every_flow_from_the_way_in_to_the_way_out(self):
         page = self.page(self.context())
+        # The server would ask others what is behind the link.
+        page.route("**/api/v1/previews", lambda route: route.fulfill(status=400, json={"status": 400, "code": "invalid"}))
         self.open(page, "/sign-in")
         expect(page.get_by_label("Name")).to_be_focused()
         page.keyboard.type("lin")
@@ -181,8 +183,11 @@ class Keyboard(Village):
         page.keyboard.press("Enter")
         expect(page.locator(".message.is-mine").last).to_contain_text("https://example.org/barrels")
         self.press(page, "Details")
-        expect(page.get_by_role("complementary", name="Details")).to_be_visible()
+        panel = page.get_by_role("complementary", name="Details")
+        expect(panel).to_be_visible()
         page.keyboard.press("Escape")
+        expect(panel).to_have_count(0)
+        expect(page.get_by_role("button", name="Details")).to_be_focused()
 
         # To the one before and back, a setting, and out.
         here = page.url
