@@ -20,15 +20,9 @@ STEPS = 25
 class HundredThousand(BrowsingTest):
     @classmethod
     def prepare(cls):
-        # Where the machine has so much else to do that the store calls itself busy, another time in another folder.
-        for attempt in range(5):
-            cls.data = Path(cls.folder) / f"attempt-{attempt}" / "data"
-            cls.data.mkdir(parents=True)
-            planted = subprocess.run([BENCH, "store", "plant", cls.data, "--messages", str(MESSAGES)], cwd=TOP, capture_output=True, text=True)
-            if planted.returncode == 0:
-                cls.folder = str(cls.data.parent)
-                return
-        raise AssertionError(planted.stderr)
+        cls.data = Path(cls.folder) / "data"
+        cls.data.mkdir()
+        subprocess.run([BENCH, "store", "plant", cls.data, "--messages", str(MESSAGES)], cwd=TOP, check=True, stdout=subprocess.DEVNULL)
 
     def enter(self, name):
         said = subprocess.run([PARLEY, "user", "reset", name, "--data", self.data], check=True, capture_output=True, text=True).stdout
