@@ -92,7 +92,7 @@ actor Writer {
   /// takes its processor away counts that as used, so what took much is named in the log, and what took far too much is
   /// taken back.
   static let muchWork: Duration = .milliseconds(100)
-  static let mostWork: Duration = .seconds(1)
+  static let mostWork: Duration = .seconds(2)
   static let mostRows = 10_000
   /// When a closure, or work aside, is cut short whatever it waits for.
   private static let longest: Duration = .seconds(5)

@@ -70,7 +70,7 @@ import Testing
       })
     let departure = try Departure(json: JSONValue(parsing: Array(job.state.utf8)))
     #expect(job.isFinished && job.error == nil && departure.messages == 2_700)
-    #expect(garden.complaints.all == [])
+    #expect(garden.refusals == [])
     await garden.store.close()
     #expect(try Garden.faults(in: garden.folder) == [])
   }
@@ -232,7 +232,7 @@ import Testing
     try await Self.depart(Garden.ada, as: .erased, in: garden)
     await garden.store.jobs.run()
     #expect(try await Self.count("select count(*) from message where deletion = 'erased'", in: garden) == 6)
-    #expect(garden.complaints.all == [])
+    #expect(garden.refusals == [])
     await garden.store.close()
   }
 }

@@ -252,7 +252,7 @@ import Testing
     reader.close()
     await housekeeping.tick()
     #expect(try Self.held(in: garden) == [])
-    #expect(garden.complaints.all == [])
+    #expect(garden.refusals == [])
   }
 
   @Test func `the database is written anew once a day, if it is not too large`() async throws {

@@ -15,6 +15,8 @@ final class Garden: Sendable {
   let delivered: Delivered
   /// What the log was told.
   let complaints: Lines
+  /// Without those of writes that took long and were kept: on a slow machine any may.
+  var refusals: [String] { complaints.all.filter { !$0.hasSuffix("it is work for a job") } }
   let clock: Watch
   static let ada = ID<Account>(1)
   static let grace = ID<Account>(2)

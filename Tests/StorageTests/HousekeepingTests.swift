@@ -106,7 +106,7 @@ import Testing
     garden.clock.pass(seconds: 10)
     await housekeeping.tick()
     #expect(try Self.logSize(garden) == 0)
-    #expect(garden.complaints.all == [])
+    #expect(garden.refusals == [])
   }
 
   @Test func `finished jobs are kept for thirty days`() async throws {

@@ -94,7 +94,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
       await again.store.jobs.run()
       #expect(try Self.job(id, in: again)?.finishedAt != nil)
       #expect(Set(try Garden.messages(in: folder).keys) == Set((0..<12).map { "seed \($0)" }))
-      #expect(again.complaints.all == [])
+      #expect(again.refusals == [])
       #expect(try Garden.faults(in: folder) == [])
       await again.store.close()
     }
@@ -154,7 +154,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     let job = try #require(try Self.job(id, in: garden))
     #expect(job.error == "gone" && job.finishedAt != nil && job.state == #"{"done":2,"count":4}"#)
     #expect(try Garden.messages(in: garden.folder).count == 2, "the chunk that was refused left nothing")
-    #expect(garden.complaints.all == ["the job \(id) (plant) ended: gone"])
+    #expect(garden.refusals == ["the job \(id) (plant) ended: gone"])
   }
 
   @Test func `a job of a kind that nobody knows waits, and is named once`() async throws {
@@ -163,7 +163,7 @@ private struct Planting: JSONReadable, JSONWritable, Sendable {
     await garden.store.jobs.run()
     await garden.store.jobs.run()
     #expect(try Self.job(id, in: garden)?.finishedAt == nil)
-    #expect(garden.complaints.all.count == 1)
+    #expect(garden.refusals.count == 1)
     await garden.store.close()
     let again = try await Garden(in: garden.folder, jobs: [Planting.kind()])
     await again.store.jobs.run()
