@@ -19,6 +19,9 @@ public final class Connection {
     public var sortsOnDisk = false
     /// Another way to the disk, by its name in SQLite. Nil is the system's.
     public var vfs: String?
+    /// For a writer: from the first look at the file until it closes nobody else has it, not even to read. Who comes
+    /// meanwhile waits for `busyTimeout` to open it.
+    public var isAlone = false
 
     public init() {}
   }
@@ -31,26 +34,32 @@ public final class Connection {
   public let role: Role
   private var database: DatabaseHandle?
   private var statements: StatementCache
-  let busyMilliseconds: Int
 
   private init(_ path: String, _ role: Role, _ options: Options) throws(SQLiteError) {
     guard !path.isEmpty else { throw SQLiteError(code: .misuse, message: "a database needs a path") }
     self.path = path
     self.role = role
     statements = StatementCache(capacity: options.statements)
-    let busy = options.busyTimeout.components
-    busyMilliseconds = Int(busy.seconds) * 1_000 + Int(busy.attoseconds / 1_000_000_000_000_000)
     // "file:…" and ":memory:" mean something else to SQLite.
     let name = path.hasPrefix("/") ? path : "./" + path
     let database = try DatabaseHandle(name, role == .writer ? .create : .readOnly, vfs: options.vfs)
     self.database = database
-    try database.waitWhenBusy(milliseconds: busyMilliseconds)
+    // Two that each have looked and each want the file alone would wait for the other.
+    try database.waitWhenBusy(options.isAlone ? .zero : options.busyTimeout)
     try configure(options)
   }
 
   /// The one connection that writes and checkpoints. Makes the file where there is none.
   public static func writer(_ path: String, _ options: Options = Options()) throws(SQLiteError) -> Connection {
-    try Connection(path, .writer, options)
+    guard options.isAlone else { return try Connection(path, .writer, options) }
+    let deadline = ContinuousClock.now + options.busyTimeout
+    while true {
+      do { return try Connection(path, .writer, options) } catch {
+        guard [.busy, .locked].contains(error.code), .now < deadline else { throw error }
+      }
+      // What it had of the file is let go of before the next try, and not in step with the others who wait.
+      DatabaseHandle.sleep(milliseconds: .random(in: 5...30))
+    }
   }
 
   /// A connection that reads a database that is there.
@@ -60,6 +69,8 @@ public final class Connection {
 
   /// All settings of a connection are here.
   private func configure(_ options: Options) throws(SQLiteError) {
+    // Before anything that looks at the file: whoever has looked shares its log.
+    if options.isAlone { try run("pragma locking_mode = exclusive") }
     try run("pragma mmap_size = 0")
     try run(options.sortsOnDisk ? "pragma temp_store = file" : "pragma temp_store = memory")
     try run("pragma cell_size_check = on")

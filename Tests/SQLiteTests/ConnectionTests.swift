@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SQLite
+import Synchronization
 import Testing
 
 @Suite struct ConnectionTests {
@@ -95,6 +96,36 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(25))
     held.rollBack()
     try second.begin().rollBack()
+  }
+
+  @Test func `who wants a file alone gets it in turn, from its first moment on`() throws {
+    var options = Connection.Options()
+    options.isAlone = true
+    options.busyTimeout = .seconds(60)
+    let failures = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 24) { [options, database = folder.database] number in
+      do {
+        let connection = try Connection.writer(database, options)
+        try connection.transaction {
+          try connection.execute("create table if not exists visit (number integer primary key) strict")
+          try connection.execute("insert into visit values ($1)", number)
+        }
+      } catch { failures.withLock { $0.append("\(error)") } }
+    }
+    #expect(failures.withLock { $0 } == [])
+    #expect(try folder.writer().int("select count(*) from visit") == 24)
+    #expect(try folder.names.contains("test.db-shm") == false)
+  }
+
+  @Test func `a file that another has alone is busy, for a reader as well`() throws {
+    var options = Connection.Options()
+    options.isAlone = true
+    options.busyTimeout = .milliseconds(30)
+    let first = try Connection.writer(folder.database, options)
+    #expect(failure { _ = try Connection.writer(folder.database, options) }?.code == .busy)
+    #expect(failure { _ = try Connection.reader(folder.database, options) }?.code == .busy)
+    first.close()
+    _ = try Connection.writer(folder.database, options)
   }
 
   /// Some 10 s, were it left alone.

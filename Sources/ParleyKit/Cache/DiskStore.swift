@@ -17,8 +17,8 @@ public final class DiskStore: CacheStore {
       var options = Connection.Options()
       options.busyTimeout = patience
       options.cacheKibibytes = 8_192
+      options.isAlone = true
       connection = try .writer(path, options)
-      try connection.execute("pragma locking_mode = exclusive")
     } catch { throw Self.fault(error) }
     let found: Int
     do { found = try connection.first("pragma user_version") { row in try row.int(0) } ?? 0 } catch {

@@ -100,10 +100,14 @@ import Synchronization
 
   // MARK: Settings
 
-  func waitWhenBusy(milliseconds: Int) throws(SQLiteError) {
-    busyMilliseconds = Int32(clamping: milliseconds)
+  func waitWhenBusy(_ patience: Duration) throws(SQLiteError) {
+    let (seconds, attoseconds) = patience.components
+    busyMilliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
     try check(unsafe sqlite3_busy_timeout(pointer, busyMilliseconds))
   }
+
+  /// Blocks the thread.
+  static func sleep(milliseconds: Int32) { sqlite3_sleep(milliseconds) }
 
   func neverCheckpointOnClose() throws(SQLiteError) {
     try check(unsafe parley_sqlite3_never_checkpoint_on_close(pointer))
