@@ -47,6 +47,8 @@ public final class CannedServer: Sendable {
     guard bound else { throw POSIXError(.EADDRINUSE) }
     port = Int(UInt16(bigEndian: address.sin_port))
     Thread.detachNewThread { [weak self] in
+      // Closed by who accepts: another may have its number at once.
+      defer { close(socket) }
       while true {
         let client = accept(socket, nil, nil)
         guard client >= 0 else { return }
@@ -61,10 +63,7 @@ public final class CannedServer: Sendable {
     }
   }
 
-  deinit {
-    shutdown(socket, Int32(SHUT_RDWR))
-    close(socket)
-  }
+  deinit { shutdown(socket, Int32(SHUT_RDWR)) }
 
   public var url: String { "http://127.0.0.1:\(port)" }
 
