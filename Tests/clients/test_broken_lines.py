@@ -11,17 +11,13 @@ import select
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
-from pathlib import Path
-from urllib.request import Request, urlopen
 
-from servers import PARLEY, free_port
-from serving import ServingTest, parley
+from restarting import RestartingTest
+from servers import PARLEY
 
 TRIES = 50
-ENDLESS = ["--rate-sending=1000000", "--rate-sending-burst=1000000", "--rate-writing=1000000"]
 
 
 class Proxy:
@@ -195,31 +191,10 @@ class Sender:
             return b""
 
 
-class BrokenLines(ServingTest):
+class BrokenLines(RestartingTest):
     def setUp(self):
-        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
-        self.data = Path(self.folder) / "data"
-        self.port = free_port()
-        self.server = self.run_server()
-        self.addCleanup(lambda: self.server.stop())
-        link = subprocess.run([PARLEY, "setup", "--data", self.data], capture_output=True, text=True, check=True).stdout
-        self.token = None
-        self.token = self.ask("POST", f"/links/{link.strip().split('/')[-1]}",
-                              {"name": "ada", "password": "wool and needles"})["token"]
-        self.room = self.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"})["room_id"]
+        super().setUp()
         self.sender = Sender(self.token, self.room)
-
-    def run_server(self):
-        return self.start(*parley(self.folder, *ENDLESS, listen=f"127.0.0.1:{self.port}"))
-
-    def ask(self, method, path, body=None):
-        request = Request(f"http://127.0.0.1:{self.port}/api/v1{path}", method=method,
-                          data=None if body is None else json.dumps(body).encode())
-        request.add_header("Content-Type", "application/json")
-        if self.token:
-            request.add_header("Authorization", f"Bearer {self.token}")
-        with urlopen(request, timeout=20) as answer:
-            return json.loads(answer.read() or b"null")
 
     def said(self):
         """Everything in the room, by what it says."""
@@ -312,7 +287,7 @@ class BrokenLines(ServingTest):
                 time.sleep(dice.uniform(0.2, 0.7))
                 self.server.signal(signal.SIGKILL)
                 self.server.wait()
-                self.server = self.run_server()
+                self.server = self.serve()
             deadline = time.monotonic() + 30
             while len(answered) < wanted and time.monotonic() < deadline:
                 time.sleep(0.05)

@@ -13,14 +13,11 @@ import threading
 import time
 import unittest
 from pathlib import Path
-from urllib.request import Request, urlopen
 
-from servers import PARLEY, free_port
-from serving import ServingTest, parley
-from test_broken_lines import ENDLESS
+from restarting import PASSWORD, RestartingTest
+from servers import PARLEY
 from test_following import FollowingTest
 
-PASSWORD = "wool and needles"
 QUEUED = re.compile(r"^queued [0-9a-f]{32}\n$")
 
 
@@ -28,6 +25,7 @@ class Home:
     """One person's device, for tests: a home of its own, in which the commands run."""
 
     def setUp(self):
+        super().setUp()
         self.home = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="parley-")))
 
     def environment(self):
@@ -155,37 +153,11 @@ class Talk(Home, FollowingTest):
                          [f"at once {number}" for number in range(4)])
 
 
-class Offline(Home, ServingTest):
+class Offline(Home, RestartingTest):
     """One signed in at a server that comes and goes, perhaps behind a proxy."""
-
-    def setUp(self):
-        super().setUp()
-        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
-        self.data = Path(self.folder) / "data"
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.server = self.serve()
-        self.addCleanup(lambda: self.server.stop())
-        link = subprocess.run([PARLEY, "setup", "--data", self.data], capture_output=True, text=True, check=True).stdout
-        self.token = None
-        self.token = self.ask("POST", f"/links/{link.strip().split('/')[-1]}",
-                              {"name": "ada", "password": PASSWORD})["token"]
-        self.room = self.ask("POST", "/forums", {"title": "Knitting", "visibility": "public"})["room_id"]
-
-    def serve(self):
-        return self.start(*parley(self.folder, *ENDLESS, listen=f"127.0.0.1:{self.port}"))
 
     def sign_in(self, url=None):
         return self.tell("login", url or self.url, "ada", given=PASSWORD + "\n")
-
-    def ask(self, method, path, body=None):
-        request = Request(f"{self.url}/api/v1{path}", method=method,
-                          data=None if body is None else json.dumps(body).encode())
-        request.add_header("Content-Type", "application/json")
-        if self.token:
-            request.add_header("Authorization", f"Bearer {self.token}")
-        with urlopen(request, timeout=20) as answer:
-            return json.loads(answer.read() or b"null")
 
     def said(self):
         page = self.ask("GET", f"/conversations/{self.room}/messages?order=asc&limit=200")
