@@ -63,21 +63,6 @@ struct KitScene {
 
   /// Times are of what was repeated, which may be more than one operation at once.
   private func report(_ times: Histogram, count: Int? = nil, in spent: Double? = nil) {
-    let seconds = spent ?? self.seconds
-    let (p50, p99) = (Double(times.value(at: 0.5)) / 1e3, Double(times.value(at: 0.99)) / 1e3)
-    let operations = count ?? Int(times.count)
-    guard arguments.has("json") else {
-      let rate = Int(Double(operations) / seconds)
-      return print("\(operations) in \(seconds.rounded(to: 2)) s: \(rate) a second, p50 \(p50) µs, p99 \(p99) µs")
-    }
-    var json = JSONWriter()
-    json.object { json in
-      json.field("operations", operations)
-      json.field("seconds", seconds)
-      json.field("errors", 0)
-      json.field("p50_us", p50)
-      json.field("p99_us", p99)
-    }
-    print(String(decoding: json.bytes, as: UTF8.self))
+    times.report(operations: count, in: spent ?? seconds, asJSON: arguments.has("json"))
   }
 }

@@ -63,20 +63,6 @@ struct StoreScene {
   }
 
   private func report(_ times: Histogram, since start: Int64) {
-    let seconds = Double(Clock.monotonic() - start) / 1e9
-    let (p50, p99) = (Double(times.value(at: 0.5)) / 1e3, Double(times.value(at: 0.99)) / 1e3)
-    guard arguments.has("json") else {
-      let rate = Int(Double(times.count) / seconds)
-      return print("\(times.count) in \(seconds.rounded(to: 2)) s: \(rate) a second, p50 \(p50) µs, p99 \(p99) µs")
-    }
-    var json = JSONWriter()
-    json.object { json in
-      json.field("operations", times.count)
-      json.field("seconds", seconds)
-      json.field("errors", 0)
-      json.field("p50_us", p50)
-      json.field("p99_us", p99)
-    }
-    print(String(decoding: json.bytes, as: UTF8.self))
+    times.report(in: Double(Clock.monotonic() - start) / 1e9, asJSON: arguments.has("json"))
   }
 }
