@@ -1,6 +1,5 @@
 import Dispatch
 import Networking
-import Synchronization
 
 /// Asks where a name leads. The system's call blocks, so it has a thread of its own, and whoever waits does so no longer than
 /// they like; the call itself ends when it ends.
@@ -12,7 +11,7 @@ enum Lookup {
     if name == "localhost", let own = SocketAddress(host: "127.0.0.1", port: port) { return [own] }
     if let numeric = SocketAddress(host: name, port: port) { return [numeric] }
     let result: Result<[SocketAddress], CallFailure> = await withCheckedContinuation { continuation in
-      let waiting = Waiting(continuation)
+      let waiting = Once(continuation, orElse: .failure(.unknownHost(name)))
       DispatchQueue.global().async {
         do throws(SystemError) {
           waiting.give(.success(try SocketAddress.resolve(host: name, port: port)))
@@ -25,22 +24,5 @@ enum Lookup {
       }
     }
     return try result.get()
-  }
-
-  /// Given once, by whoever comes first.
-  private final class Waiting: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Result<[SocketAddress], CallFailure>, Never>?>
-
-    init(_ continuation: CheckedContinuation<Result<[SocketAddress], CallFailure>, Never>) {
-      self.continuation = Mutex(continuation)
-    }
-
-    func give(_ result: Result<[SocketAddress], CallFailure>) {
-      let waiting = continuation.withLock { continuation in
-        defer { continuation = nil }
-        return continuation
-      }
-      waiting?.resume(returning: result)
-    }
   }
 }

@@ -1,6 +1,7 @@
 // getaddrinfo blocks for as long as it likes and can't be told to stop. So it has threads of its own, a bounded number; who
 // waits is let go in time, and the thread comes back when it does.
 
+import Calling
 import Dispatch
 import Networking
 import Synchronization
@@ -36,26 +37,5 @@ final class NameLookup: Sendable {
       queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { answer.give(.failure(.tooSlow)) }
     }
     return try found.get()
-  }
-}
-
-/// Given once, whoever comes first; when nobody is left to give it, something else.
-final class Once<Value: Sendable>: Sendable {
-  private let continuation: Mutex<CheckedContinuation<Value, Never>?>
-  private let fallback: Value
-
-  init(_ continuation: CheckedContinuation<Value, Never>, orElse fallback: Value) {
-    self.continuation = Mutex(continuation)
-    self.fallback = fallback
-  }
-
-  deinit { give(fallback) }
-
-  func give(_ value: Value) {
-    let waiting = continuation.withLock { waiting in
-      defer { waiting = nil }
-      return waiting
-    }
-    waiting?.resume(returning: value)
   }
 }
