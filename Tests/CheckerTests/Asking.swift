@@ -39,15 +39,7 @@ extension Schedule {
         }
       } catch {
         guard case .notFound = error else { throw error }
-        device.hold { replica in
-          switch need {
-          case .person(let id): replica.letGo(id)
-          case .forum(let id): replica.letGo(id)
-          case .conversation(let id): replica.letGo(id)
-          case .message(let id): replica.letGo(id)
-          case .inbox, .everything: break
-          }
-        }
+        device.hold { $0.letGo(need) }
       }
     }
   }

@@ -283,6 +283,17 @@ extension Replica {
 
   public mutating func letGo(_ message: ID<Message>) { needs.remove(.message(message)) }
 
+  /// The same of whatever was asked for and is not there.
+  public mutating func letGo(_ need: Need) {
+    switch need {
+    case .person(let id): letGo(id)
+    case .forum(let id): letGo(id)
+    case .conversation(let id): letGo(id)
+    case .message(let id): letGo(id)
+    case .inbox, .everything: break
+    }
+  }
+
   public mutating func hold(_ counts: InboxCounts) {
     inbox = counts
     needs.remove(.inbox)

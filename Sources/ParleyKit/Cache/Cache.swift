@@ -299,15 +299,7 @@ public actor Cache {
   }
 
   public func letGo(_ need: Replica.Need) throws(CacheFault) {
-    try change { replica in
-      switch need {
-      case .person(let id): replica.letGo(id)
-      case .forum(let id): replica.letGo(id)
-      case .conversation(let id): replica.letGo(id)
-      case .message(let id): replica.letGo(id)
-      case .inbox, .everything: break
-      }
-    }
+    try change { $0.letGo(need) }
   }
 
   /// What the server has in a stretch, whatever was held of it: only a digest that differed is a reason.

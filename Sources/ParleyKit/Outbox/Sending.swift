@@ -100,7 +100,7 @@ extension Outbox {
   /// - Returns: why it stopped; nil when everything has gone.
   @discardableResult
   public func sendAll(in conversation: ID<Conversation>? = nil) async throws -> ClientFault? {
-    try await inTurn {
+    try await turns.next {
       try await open()
       for var operation in await list(in: conversation) where operation.failure != nil {
         operation.state = .pending
@@ -113,21 +113,9 @@ extension Outbox {
 
   /// Sends, once, all that waits, and what was interrupted. What the server refuses has failed, and what was said after it goes on.
   public func sendWaiting() async throws -> OutboxRound {
-    try await inTurn {
+    try await turns.next {
       try await retryInterrupted()
       return try await send(in: nil, stopsAtFailure: false)
-    }
-  }
-
-  private func inTurn<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-    await turns.take()
-    do {
-      let value = try await body()
-      await turns.give()
-      return value
-    } catch {
-      await turns.give()
-      throw error
     }
   }
 

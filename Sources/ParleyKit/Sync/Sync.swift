@@ -23,28 +23,16 @@ public actor Sync {
     self.server = server
   }
 
-  private func inTurn<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-    await turns.take()
-    do {
-      let value = try await body()
-      await turns.give()
-      return value
-    } catch {
-      await turns.give()
-      throw error
-    }
-  }
-
   // MARK: Following along
 
   /// Fetches what a first screen needs, where nothing is held yet.
   public func begin() async throws {
-    try await inTurn { if await cache.replica.cursor == nil { try await beginAnew() } }
+    try await turns.next { if await cache.replica.cursor == nil { try await beginAnew() } }
   }
 
   /// Whoever is signed in has to be the person to whom all that is held belongs: of another's, nothing is left here.
   public func verifyPerson() async throws {
-    try await inTurn {
+    try await turns.next {
       guard let held = await cache.replica.me?.account.id else { return }
       let me: Person = try await server.read(ServerCall(.get, "/users/me"))
       guard me.account.id != held else { return }
@@ -55,7 +43,7 @@ public actor Sync {
 
   /// What has just happened. Events that don't follow on what is held make the missing ones be fetched first.
   public func take(_ events: [ReceivedEvent]) async throws {
-    try await inTurn {
+    try await turns.next {
       try await apply(events)
       try await fetchNeeds()
     }
@@ -63,21 +51,21 @@ public actor Sync {
 
   /// The server has given all events up to here.
   public func caughtUp(to cursor: EventCursor) async throws {
-    try await inTurn { try await cache.move(to: cursor) }
+    try await turns.next { try await cache.move(to: cursor) }
   }
 
   /// The server can't say what happened since our cursor.
-  public func reset() async throws { try await inTurn { try await beginAnew() } }
+  public func reset() async throws { try await turns.next { try await beginAnew() } }
 
   /// Events of a stream were left out: the connection was too slow.
   public func pull(_ stream: EventStream) async throws {
-    try await inTurn { try await pull(stream, after: await cache.replica.positions[stream]?.offset ?? 0) }
+    try await turns.next { try await pull(stream, after: await cache.replica.positions[stream]?.offset ?? 0) }
   }
 
   /// Everything that has happened, without a live connection: the newest of all conversations in one call.
   /// - Parameter wait: so many seconds the server may wait for something to happen.
   public func catchUp(wait: Int = 0) async throws {
-    try await inTurn {
+    try await turns.next {
       if await cache.replica.cursor == nil { try await beginAnew() }
       var wait = wait
       while let cursor = await cache.replica.cursor {
@@ -232,7 +220,7 @@ public actor Sync {
     guard await !cache.operations.values.contains(where: { $0.conversation == conversation && $0.kind != .read }) else {
       throw SyncRefusal.unsentWork(conversation)
     }
-    return try await inTurn {
+    return try await turns.next {
       guard let last = try await cache.lastHeld(in: conversation) else {
         let page = try await fetch(conversation, [.init("order", "desc")], limit: 50)
         try await cache.hold(page.messages, asOf: page.asOf.event)
@@ -256,7 +244,7 @@ public actor Sync {
     guard seq > 1 else { return }
     let missing = await cache.history(of: conversation).held.missing(in: max(1, seq - limit)...seq - 1)
     guard let top = missing.last else { return }
-    try await inTurn {
+    try await turns.next {
       let page = try await fetch(
         conversation, try await before(top.upperBound + 1, in: conversation), limit: min(limit, Self.page))
       try await cache.hold(page.messages, asOf: page.asOf.event)
@@ -282,7 +270,7 @@ public actor Sync {
 
   /// How many are left at most; nil when all are held.
   private func fetchNextPage(of conversation: ID<Conversation>) async throws -> Int? {
-    try await inTurn {
+    try await turns.next {
       guard let held = await cache.replica.conversations[conversation] else { throw SyncRefusal.unknownConversation }
       let history = await cache.history(of: conversation)
       var next = held.conversation.lastSeq
@@ -313,7 +301,7 @@ public actor Sync {
   /// A private channel of a type, for an app's own things: mine, and nobody else writes. Of several the oldest one; where
   /// there is none, it is made.
   public func privateChannel(_ type: String, title: String? = nil) async throws -> ID<Conversation> {
-    try await inTurn {
+    try await turns.next {
       let replica = await cache.replica
       let me = replica.me?.account.id
       var found: ID<Conversation>?
@@ -354,7 +342,7 @@ public actor Sync {
   /// Compares what is held of a conversation with the server, and mends what differs.
   public func verify(_ conversation: ID<Conversation>) async throws -> Verdict {
     try await catchUp()
-    return try await inTurn { try await compare(conversation) }
+    return try await turns.next { try await compare(conversation) }
   }
 
   private func compare(_ conversation: ID<Conversation>) async throws -> Verdict {
