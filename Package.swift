@@ -85,7 +85,7 @@ let package = Package(
     .testTarget(name: "PubSubTests", dependencies: ["PubSub", "Model", "SeededRandom"], swiftSettings: tests),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
     .testTarget(name: "WireTests", dependencies: ["Wire", "SeededRandom"], swiftSettings: tests),
-    .testTarget(name: "NetworkingTests", dependencies: ["Networking"], swiftSettings: tests),
+    .testTarget(name: "NetworkingTests", dependencies: ["Networking", "SeededRandom"], swiftSettings: tests),
     .target(name: "CannedServer", path: "Tests/CannedServer", swiftSettings: tests),
     .testTarget(
       name: "OutgoingTests", dependencies: ["Outgoing", "Networking", "Wire", "Serving", "Web", "CannedServer"],

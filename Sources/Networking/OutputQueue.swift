@@ -50,6 +50,8 @@ struct OutputQueue {
 
   /// Buffers below this are joined.
   private static let joined = 8_192
+  /// The same of shared ones, which are joined once for all.
+  private static let joinedForAll = 16_384
   /// How many buffers one system call takes.
   private static let gathered = 16
 
@@ -75,6 +77,16 @@ struct OutputQueue {
     }
     items.append(.bytes(bytes))
     lastIsOwn = false
+  }
+
+  /// For what others send as well, perhaps after the same as before.
+  mutating func append(shared bytes: [UInt8], at seam: inout Seam) {
+    let last = items.count - 1
+    guard !lastIsOwn, last >= head, case .bytes(let tail) = items[last], !bytes.isEmpty,
+      tail.count + bytes.count <= Self.joinedForAll
+    else { return append(bytes) }
+    count += bytes.count
+    items[last] = .bytes(seam.join(tail, bytes))
   }
 
   mutating func append(_ slice: FileSlice) {

@@ -23,6 +23,8 @@ final class Reactor {
   let input = InputBuffer(size: 65_536)
   /// The same for what TLS has decrypted; one record at a time.
   let plaintext = InputBuffer(size: 16_384)
+  /// Of what many streams of the loop send.
+  var seam = Seam()
 
   private struct Registration {
     let handler: any DescriptorHandler

@@ -163,6 +163,14 @@ public final class Stream: DescriptorHandler {
     askTurnEnd()
   }
 
+  /// The same for what many connections of the loop send.
+  public func write(shared bytes: [UInt8]) {
+    guard phase == .open || phase == .handshaking || phase == .connecting else { return }
+    output.append(shared: bytes, at: &reactor.seam)
+    noteQueue()
+    askTurnEnd()
+  }
+
   public func write(_ slice: FileSlice) {
     guard phase == .open else { return }
     output.append(slice)

@@ -190,7 +190,9 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func send(_ frame: SharedFrame) -> Bool {
     let bytes = frame.bytes(for: deflate)
-    return hasRoom(for: bytes.count) && write(bytes)
+    guard hasRoom(for: bytes.count), let stream else { return false }
+    stream.write(shared: bytes)
+    return true
   }
 
   private func write(_ frame: [UInt8]?) -> Bool {

@@ -75,7 +75,7 @@ private let mayBeUnsafe: Set<String> = [
   "Networking/Certificate.swift", "Networking/Clock.swift", "Networking/Descriptor.swift",
   "Networking/DescriptorLimit.swift",
   "Networking/EpollPoller.swift", "Networking/EventLoop.swift", "Networking/InputBuffer.swift",
-  "Networking/Listener.swift", "Networking/OutputQueue.swift", "Networking/SelfSigned.swift",
+  "Networking/Listener.swift", "Networking/OutputQueue.swift", "Networking/Seam.swift", "Networking/SelfSigned.swift",
   "Networking/ServiceManager.swift", "Networking/SocketAddress.swift", "Networking/Stream.swift",
   "Networking/SystemError.swift", "Networking/TLSContext.swift", "Networking/TLSSession.swift",
   "SQLite/Files.swift", "SQLite/Library/BackupHandle.swift", "SQLite/Library/DatabaseHandle.swift",

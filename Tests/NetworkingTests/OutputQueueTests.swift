@@ -1,0 +1,80 @@
+import Glibc
+import SeededRandom
+import Testing
+
+@testable import Networking
+
+struct OutputQueueTests {
+  @Test func `two buffers that meet again are joined once`() {
+    let (front, back) = ([UInt8](repeating: 1, count: 90), [UInt8](repeating: 2, count: 50))
+    var seam = Seam()
+    let joined = seam.join(front, back)
+    #expect(joined == front + back)
+    #expect(address(seam.join(front, back)) == address(joined))
+    // The same bytes in another place are other bytes to it.
+    #expect(address(seam.join(front.map { $0 }, back.map { $0 })) != address(joined))
+    #expect(seam.join(front, front) == front + front)
+    #expect(seam.join(front, back) == joined)
+  }
+
+  /// Some send what all send, some something of their own in between, and sockets are now and then written to.
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func `each queue sends its own bytes, whatever is shared`(seed: UInt64) throws {
+    var random = Seeded(seed: seed)
+    var seam = Seam()
+    var ends = try (0..<6).map { _ in try Pair() }
+    for _ in 0..<60 {
+      let shared = (0..<Int.random(in: 0...800, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      for place in ends.indices where Int.random(in: 0..<8, using: &random) > 0 {
+        ends[place].queue.append(shared: shared, at: &seam)
+        ends[place].expected += shared
+        if Int.random(in: 0..<6, using: &random) == 0 {
+          let own = [UInt8](repeating: UInt8(place), count: Int.random(in: 0...300, using: &random))
+          ends[place].queue.append(own)
+          ends[place].expected += own
+        }
+        if Int.random(in: 0..<10, using: &random) == 0 { ends[place].move() }
+      }
+    }
+    for place in ends.indices {
+      ends[place].move()
+      #expect(ends[place].queue.isEmpty && ends[place].queue.count == 0)
+      #expect(ends[place].received == ends[place].expected)
+    }
+  }
+
+  private func address(_ bytes: [UInt8]) -> UInt { bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) } }
+}
+
+/// A queue and the socket that it writes to.
+private struct Pair {
+  var queue = OutputQueue()
+  var expected: [UInt8] = []
+  private(set) var received: [UInt8] = []
+  private let near: Descriptor
+  private let far: Descriptor
+
+  init() throws {
+    var numbers: [Int32] = [0, 0]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &numbers) == 0)
+    near = try Descriptor(checking: numbers[0], "socketpair")
+    far = try Descriptor(checking: numbers[1], "socketpair")
+  }
+
+  /// Until nothing waits.
+  mutating func move() {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let outcome = queue.write(to: near.number)
+      while true {
+        let count = read(far.number, &buffer, buffer.count)
+        guard count > 0 else { break }
+        received += buffer[..<count]
+      }
+      switch outcome {
+      case .blocked, .sentSome: continue
+      case .sentAll, .failed: return
+      }
+    }
+  }
+}
