@@ -115,3 +115,37 @@ extension File: JSONWritable {
     }
   }
 }
+
+extension File: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let createdAt: Timestamp = try object.read("created_at")
+    let preview: Preview? = try object.optional("preview")
+    self.init(
+      id: try object.read("id"), owner: try object.read("owner_id"), name: try object.string("name"),
+      type: try object.optional("type"), kind: try object.string("kind"), mimeType: try object.string("mime_type"),
+      size: try object.int("size", in: 0...Int.max), isPublic: try object.bool("public"),
+      width: try object.optional("width"), height: try object.optional("height"),
+      digest: try Self.bytes(object.value("sha256")), preview: preview, createdAt: Int64(createdAt.milliseconds))
+  }
+
+  private static func bytes(_ value: JSONValue) throws(JSONError) -> [UInt8] {
+    let digits = Array(try value.string().utf8)
+    var bytes: [UInt8] = []
+    for place in stride(from: 0, to: digits.count - 1, by: 2) {
+      guard let byte = UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16) else { break }
+      bytes.append(byte)
+    }
+    guard bytes.count == 32, digits.count == 64 else { throw value.error(.invalid) }
+    return bytes
+  }
+}
+
+extension File.Preview: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(
+      mimeType: try object.string("mime_type"), size: try object.int("size"), width: try object.int("width"),
+      height: try object.int("height"))
+  }
+}

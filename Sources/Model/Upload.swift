@@ -35,6 +35,20 @@ extension Upload: JSONWritable {
   }
 }
 
+/// How far one has come, as its sender hears it.
+public struct UploadProgress: Sendable, Hashable, JSONReadable {
+  public let id: ID<Upload>
+  public let size: Int
+  public let offset: Int
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    id = try object.read("id")
+    size = try object.int("size", in: 0...Int.max)
+    offset = try object.int("offset", in: 0...size)
+  }
+}
+
 /// What its sender says of a file, beside the bytes.
 public struct FileDraft: Sendable, Hashable {
   public var name: String

@@ -85,13 +85,7 @@ extension Request where Answer: JSONReadable {
     _ method: RequestMethod, _ template: String, _ arguments: [String] = [], query: [QueryItem?] = [],
     body: RequestBody = .none
   ) {
-    self.init(method, template, arguments, query, body) { reply throws(ClientFault) in
-      do throws(JSONError) {
-        return try Answer(json: try JSONValue(parsing: reply.body))
-      } catch {
-        throw .notUnderstood("\(error)")
-      }
-    }
+    self.init(method, template, arguments, query, body) { reply throws(ClientFault) in try reply.read() }
   }
 }
 
@@ -179,6 +173,13 @@ public struct Reply: Sendable {
   public subscript(_ name: String) -> String? {
     let name = name.lowercased()
     return fields.first { $0.name.lowercased() == name }?.value
+  }
+
+  /// What it says.
+  public func read<Answer: JSONReadable>() throws(ClientFault) -> Answer {
+    do throws(JSONError) { return try Answer(json: JSONValue(parsing: body)) } catch {
+      throw .notUnderstood("\(error)")
+    }
   }
 }
 

@@ -12,7 +12,7 @@ extension Client {
   /// How often a part is tried again when the connection breaks.
   static let transferAttempts = 8
 
-  /// Sends a file; cancelled by cancelling its task.
+  /// Sends a file, with its preview; cancelled by cancelling its task.
   ///
   /// - Parameters:
   ///   - clientID: sent twice under one name it is one file.
@@ -20,39 +20,83 @@ extension Client {
   public func upload(
     _ file: FileSource, clientID: String? = nil, public isPublic: Bool = false,
     progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
-  ) async throws(ClientFault) -> Fact {
+  ) async throws(ClientFault) -> Resource<File> {
+    let preview = await file.preview?()
     guard file.size > Self.smallFile else {
-      let body = RequestBody.file(file, 0..<file.size, type: "application/octet-stream")
-      let request = Request<Fact>.postFile(
-        name: file.name, type: file.type, public: isPublic, clientId: clientID, body)
-      return try await send(request.named(clientID), progress: progress)
+      let post = { (body: RequestBody) in
+        Request<Resource<File>>.postFile(
+          name: file.name, type: file.type, public: isPublic, clientId: clientID, body
+        ).named(clientID)
+      }
+      if let preview {
+        do throws(ClientFault) {
+          let sent = try await send(post(try await Self.form(file, preview)))
+          progress?(file.size, file.size)
+          return sent
+        } catch {
+          guard error.problem?.errors.contains(where: { $0.field == "preview" }) == true else { throw error }
+        }
+      }
+      return try await send(
+        post(.file(file, 0..<file.size, type: "application/octet-stream")), progress: progress)
     }
     let begun = try await send(
-      Request<Fact>.beginUpload { json in
+      Request<Resource<UploadProgress>>.beginUpload { json in
         json.field("name", file.name)
         json.field("size", file.size)
         if let type = file.type { json.field("type", type) }
         if isPublic { json.field("public", true) }
         if let clientID { json.field("client_id", clientID) }
       }.named(clientID))
-    guard let id = begun["id"] else { throw .notUnderstood("an upload without an id") }
-    return try await goOn(id, file, from: begun.member("offset") ?? 0, progress)
+    let sent = try await goOn(begun.id, file, from: begun.offset, progress)
+    guard let preview else { return sent }
+    do throws(ClientFault) {
+      return try await send(
+        .setFilePreview(of: sent.id, .bytes(preview, type: "application/octet-stream")))
+    } catch {
+      // The file is there without it.
+      return sent
+    }
+  }
+
+  /// RFC 7578: a small file and its preview. What is said of the file stands in the query.
+  private static func form(_ file: FileSource, _ preview: [UInt8]) async throws(ClientFault) -> RequestBody {
+    let boundary = Outbox.Clock.randomName()
+    var body: [UInt8] = []
+    let part = { (name: String) in
+      Array(
+        "\r\n--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"\(name)\"\r\n\r\n".utf8)
+    }
+    body += part("preview").dropFirst(2) + preview + part("file")
+    var offset = 0
+    while offset < file.size {
+      let piece: [UInt8]
+      do { piece = try await file.read(offset, file.size - offset) } catch { throw .unreadable("\(error)") }
+      guard !piece.isEmpty else { throw .unreadable("it is shorter than was said") }
+      body += piece
+      offset += piece.count
+    }
+    body += Array("\r\n--\(boundary)--\r\n".utf8)
+    return .bytes(body, type: "multipart/form-data; boundary=\(boundary)")
   }
 
   /// Goes on with an upload that was interrupted, even by the end of the program.
   public func resume(
-    _ upload: String, of file: FileSource, progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
-  ) async throws(ClientFault) -> Fact {
-    let begun = try await send(Request<Fact>.upload(upload))
-    guard let offset: Int = begun.member("offset"), (0...file.size).contains(offset) else {
-      throw .notUnderstood("an upload without its offset")
-    }
-    return try await goOn(upload, file, from: offset, progress)
+    _ upload: ID<Upload>, of file: FileSource, progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
+  ) async throws(ClientFault) -> Resource<File> {
+    try await goOn(upload, file, from: try await held(upload, of: file), progress)
+  }
+
+  /// Where the server stands.
+  private func held(_ upload: ID<Upload>, of file: FileSource) async throws(ClientFault) -> Int {
+    let offset = try await send(Request<Resource<UploadProgress>>.upload(upload)).offset
+    guard offset <= file.size else { throw .notUnderstood("more has come than there is") }
+    return offset
   }
 
   private func goOn(
-    _ id: String, _ file: FileSource, from start: Int, _ progress: (@Sendable (Int, Int) -> Void)?
-  ) async throws(ClientFault) -> Fact {
+    _ id: ID<Upload>, _ file: FileSource, from start: Int, _ progress: (@Sendable (Int, Int) -> Void)?
+  ) async throws(ClientFault) -> Resource<File> {
     var (offset, tries) = (start, 0)
     while true {
       guard offset < file.size else { throw .notUnderstood("the upload is whole, and is no file") }
@@ -62,25 +106,14 @@ extension Client {
       request.fields.append(Exchange.Field("Upload-Offset", "\(offset)"))
       do throws(ClientFault) {
         let reply = try await send(request, progress: progress)
-        if reply.status == 201 { return try Self.fact(reply) }
+        if reply.status == 201 { return try reply.read() }
         (offset, tries) = (end, 0)
       } catch {
         tries += 1
         guard error.isTemporary, tries < Self.transferAttempts else { throw error }
         do { try await retrying.pause(retrying.delay(after: tries)) } catch { throw .cancelled }
-        // Where the server stands, it says itself.
-        let held = try await send(Request<Fact>.upload(id))
-        guard let there: Int = held.member("offset"), (0...file.size).contains(there) else { throw error }
-        offset = there
+        offset = try await held(id, of: file)
       }
-    }
-  }
-
-  private static func fact(_ reply: Reply) throws(ClientFault) -> Fact {
-    do throws(JSONError) {
-      return try Fact(json: JSONValue(parsing: reply.body))
-    } catch {
-      throw .notUnderstood("\(error)")
     }
   }
 

@@ -26,8 +26,6 @@ public struct ClientServer: PlaceServer {
     do { source = try await open(file) } catch { throw .unreadable("\(error)") }
     source.name = file.name
     source.type = file.type.isEmpty ? nil : file.type
-    let fact = try await client.upload(source, clientID: file.id, public: file.isPublic, progress: progress)
-    guard let id = fact["id"].flatMap({ ID<File>($0) }) else { throw .notUnderstood("a file without an id") }
-    return id
+    return try await client.upload(source, clientID: file.id, public: file.isPublic, progress: progress).id
   }
 }

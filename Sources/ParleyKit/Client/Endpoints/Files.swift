@@ -3,7 +3,7 @@ public import Model
 
 // Files, whole and in parts. `Client.upload` and `Client.download` do what an app mostly wants.
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<File> {
   /// `POST /files`
   public static func postFile(
     name: String, type: String? = nil, public isPublic: Bool? = nil, clientId: String? = nil, _ body: RequestBody
@@ -25,7 +25,21 @@ extension Request where Answer == Fact {
   public static func setFilePreview(of file: ID<File>, _ body: RequestBody) -> Request {
     Request(.put, "/files/{id}/preview", [file.description], body: body)
   }
+}
 
+extension Request where Answer == Resource<UploadProgress> {
+  /// `POST /uploads`
+  public static func beginUpload(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/uploads", body: .object(members))
+  }
+
+  /// `GET /uploads/{id}`
+  public static func upload(_ upload: ID<Upload>) -> Request {
+    Request(.get, "/uploads/{id}", [upload.description])
+  }
+}
+
+extension Request where Answer == Fact {
   /// `POST /files/{id}/link`
   public static func linkFile(_ file: ID<File>) -> Request {
     Request(.post, "/files/{id}/link", [file.description])
@@ -39,19 +53,9 @@ extension Request where Answer == Fact {
     }
     return Request(.post, "/previews", body: body)
   }
-
-  /// `POST /uploads`
-  public static func beginUpload(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/uploads", body: .object(members))
-  }
-
-  /// `GET /uploads/{id}`
-  public static func upload(_ id: String) -> Request {
-    Request(.get, "/uploads/{id}", [id])
-  }
 }
 
-extension Request where Answer == Page<Fact> {
+extension Request where Answer == Page<Resource<File>> {
   /// `GET /files`
   public static func files(ids: String? = nil, limit: Int? = nil, next: String? = nil) -> Request {
     Request(.get, "/files", query: [QueryItem("ids", ids), QueryItem("limit", limit), QueryItem("next", next)])
@@ -65,8 +69,8 @@ extension Request where Answer == Void {
   }
 
   /// `DELETE /uploads/{id}`
-  public static func giveUpUpload(_ id: String) -> Request {
-    Request(.delete, "/uploads/{id}", [id])
+  public static func giveUpUpload(_ upload: ID<Upload>) -> Request {
+    Request(.delete, "/uploads/{id}", [upload.description])
   }
 }
 
@@ -74,7 +78,7 @@ extension Request where Answer == Reply {
   /// `GET /files/{id}/content`
   public static func fileContent(of file: ID<File>, width: Int? = nil, height: Int? = nil) -> Request {
     Request(
-      .get, "/files/{id}/content", [file.description], query: [QueryItem("width", width), QueryItem("height", height)])
+      .get, "/files/{id}/content", [file.description], query: [QueryItem("w", width), QueryItem("h", height)])
   }
 
   /// `GET /files/{id}/preview`
@@ -83,8 +87,8 @@ extension Request where Answer == Reply {
   }
 
   /// `PATCH /uploads/{id}`
-  public static func continueUpload(_ id: String, _ body: RequestBody) -> Request {
-    Request(.patch, "/uploads/{id}", [id], body: body)
+  public static func continueUpload(_ upload: ID<Upload>, _ body: RequestBody) -> Request {
+    Request(.patch, "/uploads/{id}", [upload.description], body: body)
   }
 
   /// `GET /previews/{key}/picture`
