@@ -142,7 +142,7 @@ let package = Package(
       name: "ParleyKitTests",
       dependencies: [
         "parley", "Samples", "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage",
-        "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom",
+        "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom", "Pictures",
       ],
       swiftSettings: tests),
     .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),

@@ -12,6 +12,7 @@ public actor Parley {
   public nonisolated let cache: Cache
   public nonisolated let outbox: Outbox
   public nonisolated let sync: Sync
+  public nonisolated let pictures: PictureAlbum
   private let clock: Outbox.Clock
   private var following: Task<Void, Never>?
   private var live: LiveConnection?
@@ -39,10 +40,11 @@ public actor Parley {
 
   /// - Parameters:
   ///   - open: finds the bytes of a file that is to be sent and lies on this device.
+  ///   - pictures: where pictures are kept; without it each is fetched whenever it is asked for.
   ///   - store: makes the store, on the cache's own thread: `{ try DiskStore(path) }` or `{ MemoryStore() }`.
   public init(
     _ client: Client, clock: Outbox.Clock, _ indexing: MessageIndexing = MessageIndexing(),
-    open: @escaping @Sendable (PendingFile) async throws -> FileSource,
+    open: @escaping @Sendable (PendingFile) async throws -> FileSource, pictures: PictureFile? = nil,
     _ store: @Sendable () throws -> sending any CacheStore
   ) throws(CacheFault) {
     self.client = client
@@ -51,6 +53,7 @@ public actor Parley {
     cache = try Cache(indexing, store)
     outbox = Outbox(cache, server, clock: clock)
     sync = Sync(cache, server)
+    self.pictures = try PictureAlbum(client, pictures)
   }
 
   // MARK: Following
@@ -156,7 +159,11 @@ public actor Parley {
   private func end(_ error: any Error) async {
     await outbox.stop()
     switch error {
-    case SyncRefusal.accountChanged: set(.accountChanged)
+    case SyncRefusal.accountChanged:
+      do throws(CacheFault) {
+        try await pictures.erase()
+        set(.accountChanged)
+      } catch { set(.broken(error)) }
     case let fault as CacheFault: set(.broken(fault))
     default: set(.signedOut)
     }
@@ -211,6 +218,7 @@ public actor Parley {
       guard error.isSignedOut || error.isTemporary || error.isGone else { throw error }
     }
     client.token = nil
+    try await pictures.erase()
     try await cache.erase()
   }
 }

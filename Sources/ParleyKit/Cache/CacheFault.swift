@@ -1,3 +1,5 @@
+import SQLite
+
 /// What can be wrong with what is held here.
 public enum CacheFault: Error, Sendable, Hashable {
   /// The disk is full or broken, or the file is another's. The text is for developers.
@@ -17,6 +19,17 @@ extension CacheFault {
     case .inUse: "Another program is using what is kept on this device."
     case .newer: "What is kept on this device is from a newer version of the app."
     case .closed: "You have signed out."
+    }
+  }
+}
+
+extension CacheFault {
+  /// Of a file that is kept by SQLite.
+  init(_ error: any Error) {
+    if let error = error as? SQLiteError, [.busy, .locked].contains(error.code) {
+      self = .inUse
+    } else {
+      self = .broken("\(error)")
     }
   }
 }

@@ -19,10 +19,10 @@ public final class DiskStore: CacheStore {
       options.cacheKibibytes = 8_192
       options.isAlone = true
       connection = try .writer(path, options)
-    } catch { throw Self.fault(error) }
+    } catch { throw CacheFault(error) }
     let found: Int
     do { found = try connection.first("pragma user_version") { row in try row.int(0) } ?? 0 } catch {
-      throw Self.fault(error)
+      throw CacheFault(error)
     }
     guard found <= Self.version else { throw .newer(version: found) }
     do {
@@ -31,7 +31,7 @@ public final class DiskStore: CacheStore {
         try connection.executeScript(Self.schema + Self.searchTable)
         try connection.execute("pragma user_version = 1")
       }
-    } catch { throw Self.fault(error) }
+    } catch { throw CacheFault(error) }
   }
 
   private static let schema = """
@@ -72,11 +72,6 @@ public final class DiskStore: CacheStore {
     );
     """
 
-  private static func fault(_ error: any Error) -> CacheFault {
-    if let error = error as? SQLiteError, [.busy, .locked].contains(error.code) { return .inUse }
-    return .broken("\(error)")
-  }
-
   // MARK: Keeping
 
   public func keep(_ changes: CacheChanges) throws(CacheFault) {
@@ -87,7 +82,7 @@ public final class DiskStore: CacheStore {
         for row in changes.rows { try keep(row) }
         for message in changes.messages { try keep(message) }
       }
-    } catch { throw Self.fault(error) }
+    } catch { throw CacheFault(error) }
   }
 
   private func keep(_ row: CacheRow) throws(SQLiteError) {
@@ -196,7 +191,7 @@ public final class DiskStore: CacheStore {
         let cached = try Self.read(row)
         return CacheRow(.message, cached.key, writing: cached)
       }
-    } catch { throw Self.fault(error) }
+    } catch { throw CacheFault(error) }
   }
 
   private static func read(_ row: borrowing Row) throws -> CachedMessage {
@@ -208,7 +203,7 @@ public final class DiskStore: CacheStore {
 
   /// What comes back has the date and the place's name of its index; the rest is for finding alone.
   public func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage]? {
-    do { return try found(lookup) } catch { throw Self.fault(error) }
+    do { return try found(lookup) } catch { throw CacheFault(error) }
   }
 
   private func found(_ lookup: MessageLookup) throws(SQLiteError) -> [CachedMessage] {
@@ -307,7 +302,7 @@ public final class DiskStore: CacheStore {
       }
       try connection.execute("vacuum")
       try connection.checkpoint(.truncate)
-    } catch { throw Self.fault(error) }
+    } catch { throw CacheFault(error) }
   }
 }
 
