@@ -13,6 +13,7 @@ public actor Parley {
   public nonisolated let outbox: Outbox
   public nonisolated let sync: Sync
   public nonisolated let pictures: PictureAlbum
+  public nonisolated let watched: WatchedThings
   private let clock: Outbox.Clock
   private var following: Task<Void, Never>?
   private var live: LiveConnection?
@@ -53,6 +54,7 @@ public actor Parley {
     cache = try Cache(indexing, store)
     outbox = Outbox(cache, server, clock: clock)
     sync = Sync(cache, server)
+    watched = WatchedThings(cache)
     self.pictures = try PictureAlbum(client, pictures)
   }
 

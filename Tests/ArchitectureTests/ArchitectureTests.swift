@@ -64,7 +64,7 @@ private let mayImport: [String: Set<String>] = [
 
 /// The standard library's parts and the C library, which everyone may have. Foundation is not among them: without it the
 /// program is a third of the size and starts in a few milliseconds.
-private let everyone: Set<String> = ["Glibc", "Synchronization"]
+private let everyone: Set<String> = ["Glibc", "Synchronization", "Observation"]
 
 /// What has to build on Apple's systems as well does without the C library of Linux.
 private let portable: Set<String> = ["ParleyKit", "Model", "Markup", "JSON"]

@@ -1,0 +1,90 @@
+import JSON
+import Model
+import Observation
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct WatchedTests {
+  /// Waits until something is so.
+  private func wait(until isSo: () async throws -> Bool) async throws {
+    for _ in 0..<10_000 {
+      if try await isSo() { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("it never came to that")
+  }
+
+  @Test func `a thing has one object, which changes with it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let said = try await hamlet.post("one", as: "grace", in: garden)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.begin()
+      try await ada.sync.fetchNewest(in: garden)
+      let watched = WatchedThings(ada.cache)
+      let message = await watched.message(said.id)
+      let again = await watched.message(said.id)
+      #expect(message === again && message.value?.text == "one")
+      let conversation = await watched.conversation(garden)
+      let grace = await watched.person(hamlet.id("grace"))
+      let me = await watched.person(hamlet.id("ada"))
+      #expect(conversation.value?.conversation.title == "garden" && grace.value?.account.name == "grace")
+      #expect(await watched.message(ID(999_999)).value == nil)
+
+      let changed = Mutex(false)
+      withObservationTracking {
+        _ = message.value
+      } onChange: {
+        changed.withLock { $0 = true }
+      }
+      try await ada.outbox.act("like", on: .message(said.id), in: garden)
+      try await wait { message.value?.mine == ["like"] }
+      #expect(changed.withLock { $0 })
+      let changes: [(String, String, String)] = [
+        ("/messages/\(said.id)", "text", "two"), ("/users/me", "display_name", "Grace H."),
+      ]
+      for (path, member, text) in changes {
+        _ = try await hamlet.server("grace").answer(to: .json(.patch, path) { $0.field(member, text) })
+      }
+      _ = try await hamlet.server("ada").answer(
+        to: .json(.patch, "/conversations/\(garden)") { $0.field("title", "orchard") })
+      _ = try await hamlet.server("ada").answer(to: .json(.patch, "/users/me") { $0.field("bio", "gardens") })
+      try await ada.sync.catchUp()
+      try await wait {
+        message.value?.text == "two" && conversation.value?.conversation.title == "orchard"
+          && grace.value?.account.displayName == "Grace H." && me.value?.account.bio == "gardens"
+      }
+      try await ada.cache.erase()
+      try await wait { message.value == nil && conversation.value == nil && grace.value == nil && me.value == nil }
+    }
+  }
+
+  @Test func `an object can be followed as a sequence, and goes when nobody has it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.begin()
+      let watched = WatchedThings(ada.cache)
+      weak var gone: Watched<HeldConversation>?
+      do {
+        let conversation = await watched.conversation(garden)
+        gone = conversation
+        let titles = Task {
+          var titles: [String?] = []
+          for await title in Observations({ conversation.value?.conversation.title }) {
+            titles.append(title)
+            if title == "orchard" { break }
+          }
+          return titles
+        }
+        _ = try await hamlet.server("ada").answer(
+          to: .json(.patch, "/conversations/\(garden)") { $0.field("title", "orchard") })
+        try await ada.sync.catchUp()
+        #expect(await titles.value.last == "orchard")
+      }
+      try await wait { gone == nil }
+    }
+  }
+}
