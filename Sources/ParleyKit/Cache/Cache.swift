@@ -165,6 +165,7 @@ public actor Cache {
 
   public func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage] {
     guard !isClosed else { throw .closed }
+    let lookup = lookup.inOrder
     var found: [CachedMessage]
     if let looked = try store.messages(lookup) {
       found = looked
@@ -393,6 +394,14 @@ public actor Cache {
   // MARK: Histories and drafts
 
   public func history(of conversation: ID<Conversation>) -> HeldHistory { histories[conversation] ?? HeldHistory() }
+
+  /// Of several together: complete when all are, and begun when one is.
+  public func syncState(of conversations: [ID<Conversation>]) -> SyncState {
+    let states = conversations.map { history(of: $0).sync }
+    guard let rest = states.first(where: { $0 != .complete }) else { return .complete }
+    if rest != .notStarted { return rest }
+    return states.allSatisfy { $0 == .notStarted } ? .notStarted : .started(before: .max)
+  }
 
   public var heldConversations: [ID<Conversation>] { histories.keys.sorted() }
 

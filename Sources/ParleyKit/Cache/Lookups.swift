@@ -11,50 +11,50 @@ public struct FoundMessages: Sendable, Hashable {
 extension Cache {
   /// Whatever was typed is looked for in the texts.
   public func search(
-    _ text: String, in conversation: ID<Conversation>? = nil, before: Int64? = nil, limit: Int = 50,
-    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+    _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> FoundMessages {
     let query = try SearchQuery(text)
     var lookup = MessageLookup(in: conversation, limit: limit)
     lookup.words = query
-    lookup.before = before
+    (lookup.notBefore, lookup.before) = (since, before)
     let found = try find(lookup, nil).messages
     let known = Set(found.map(\.identity))
     let waiting = unsent(in: conversation)
-      .filter { $0.displayDate < before ?? .max && query.isFound(in: $0.text) && !known.contains($0.identity) }
+      .filter { lookup.isIn($0.displayDate) && query.isFound(in: $0.text) && !known.contains($0.identity) }
       .sorted { $0.displayDate > $1.displayDate }
     return Self.split(Array((waiting + found).prefix(limit)), isWanted)
   }
 
   /// Whatever was typed is looked for in the names of places.
   public func searchPlaces(
-    _ text: String, in conversation: ID<Conversation>? = nil, before: Int64? = nil, limit: Int = 50,
-    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+    _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> FoundMessages {
     var lookup = MessageLookup(in: conversation, limit: limit)
     lookup.placeName = try SearchQuery(text)
-    lookup.before = before
+    (lookup.notBefore, lookup.before) = (since, before)
     return try find(lookup, isWanted)
   }
 
   /// What has all of these: a hashtag, a mention, a type of annotation, an author, a place as near as one says.
   public func find(
-    _ features: [MessageFeature], in conversation: ID<Conversation>? = nil, before: Int64? = nil, limit: Int = 50,
-    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+    _ features: [MessageFeature], in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> FoundMessages {
     var lookup = MessageLookup(in: conversation, limit: limit)
     lookup.features = features
-    lookup.before = before
+    (lookup.notBefore, lookup.before) = (since, before)
     return try find(lookup, isWanted)
   }
 
   /// The messages of a conversation by the date that is shown.
   public func stored(
-    in conversation: ID<Conversation>, before: Int64? = nil, limit: Int = 50,
-    where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
+    in conversation: ID<Conversation>, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> FoundMessages {
     var lookup = MessageLookup(in: conversation, limit: limit)
-    lookup.before = before
+    (lookup.notBefore, lookup.before) = (since, before)
     return try find(lookup, isWanted)
   }
 

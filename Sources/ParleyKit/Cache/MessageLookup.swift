@@ -58,6 +58,14 @@ public struct MessageLookup: Sendable, Hashable {
 }
 
 extension MessageLookup {
+  /// What lies between two dates is meant, whichever of them is named first.
+  var inOrder: MessageLookup {
+    guard let before, let notBefore, before < notBefore else { return self }
+    var lookup = self
+    (lookup.before, lookup.notBefore) = (notBefore, before)
+    return lookup
+  }
+
   /// For stores that can't look: the same by looking at each.
   func filter(_ all: [CachedMessage]) -> [CachedMessage] {
     let tokens = features.map(\.token)
@@ -73,6 +81,11 @@ extension MessageLookup {
     return Array(sorted.prefix(limit))
   }
 
+  func isIn(_ shownAt: Int64) -> Bool {
+    let lookup = inOrder
+    return shownAt < lookup.before ?? .max && shownAt >= lookup.notBefore ?? .min
+  }
+
   private func matches(_ cached: CachedMessage, _ tokens: [String]) -> Bool {
     let (message, index) = (cached.message, cached.index)
     guard conversation == nil || conversation == message.conversation, seqs?.contains(message.seq) ?? true,
@@ -81,8 +94,7 @@ extension MessageLookup {
     if let clientIDs {
       guard let name = message.clientID, clientIDs.contains(name) else { return false }
     }
-    guard index.shownAt < before ?? .max, index.shownAt >= notBefore ?? .min,
-      tokens.allSatisfy(index.features.contains)
+    guard isIn(index.shownAt), tokens.allSatisfy(index.features.contains)
     else { return false }
     if let words, !words.isFound(in: message.content?.text ?? "") { return false }
     if let placeName, !placeName.isFound(in: index.placeName ?? "") { return false }

@@ -1,4 +1,5 @@
 public import JSON
+import Model
 
 /// A call as a value: it can be kept, changed, and sent any number of times. Each endpoint has a function that makes one
 /// (`Endpoints`), and one can be made for any path.
@@ -144,6 +145,21 @@ public struct QueryItem: Sendable, Hashable {
   init?(_ name: String, _ time: Timestamp?) {
     guard let time else { return nil }
     self.init(name, Timestamp.format(time.milliseconds))
+  }
+
+  /// What lies between two is meant, whichever of them is named first.
+  static func between<Thing>(after: ID<Thing>?, before: ID<Thing>?) -> [QueryItem?] {
+    let isTurned = if let after, let before { before < after } else { false }
+    return [QueryItem("before", isTurned ? after : before), QueryItem("after", isTurned ? before : after)]
+  }
+
+  static func between(afterTime: Timestamp?, beforeTime: Timestamp?) -> [QueryItem?] {
+    let isTurned =
+      if let afterTime, let beforeTime { beforeTime.milliseconds < afterTime.milliseconds } else { false }
+    return [
+      QueryItem("before_time", isTurned ? afterTime : beforeTime),
+      QueryItem("after_time", isTurned ? beforeTime : afterTime),
+    ]
   }
 }
 

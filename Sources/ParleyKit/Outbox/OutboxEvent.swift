@@ -10,6 +10,8 @@ public enum OutboxEvent: Sendable, Hashable {
   case cancelled(OutboxOperation.Name)
   /// The server does not know this person any longer. Nothing is sent until somebody signs in.
   case signedOut
+  /// Nothing is sent by itself until it is started again.
+  case stopped
 }
 
 /// What the person is told when they ask for something that can't be.

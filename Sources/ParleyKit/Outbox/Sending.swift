@@ -23,6 +23,7 @@ extension Outbox {
     for task in resting.values { task.cancel() }
     resting = [:]
     for lane in lanes.values { await lane.task?.value }
+    tell(.stopped)
   }
 
   /// There is a network again: whatever waits for another try is tried now.

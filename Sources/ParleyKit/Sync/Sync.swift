@@ -239,6 +239,24 @@ public actor Sync {
     }
   }
 
+  /// These messages as the server has them now, wherever they stand; those that nobody may see any longer are not among them.
+  @discardableResult
+  public func refresh(_ messages: [ID<Message>]) async throws -> [SeenMessage] {
+    try await turns.next {
+      var found: [SeenMessage] = []
+      var rest = messages[...]
+      while !rest.isEmpty {
+        let known = await cache.replica.cursor?.event ?? 0
+        let ids = rest.prefix(Self.page).map(\.description).joined(separator: ",")
+        let page: FetchedPage<SeenMessage> = try await server.read(ServerCall(.get, "/messages", [.init("ids", ids)]))
+        try await cache.hold(page.elements, asOf: known)
+        found += page.elements
+        rest = rest.dropFirst(Self.page)
+      }
+      return found
+    }
+  }
+
   /// What stands before a message and is not held yet; what is held is not asked for.
   public func fetchOlder(than seq: Int, in conversation: ID<Conversation>, limit: Int = 50) async throws {
     guard seq > 1 else { return }
@@ -327,6 +345,13 @@ public actor Sync {
       try await cache.hold(own, asOf: known)
       return own.conversation.id
     }
+  }
+
+  /// Several of them, by their types; whatever an app needs before it can begin.
+  public func privateChannels(_ types: [String]) async throws -> [String: ID<Conversation>] {
+    var channels: [String: ID<Conversation>] = [:]
+    for type in types { channels[type] = try await privateChannel(type) }
+    return channels
   }
 
   // MARK: Proving

@@ -8,12 +8,15 @@ public enum SyncRefusal: Error, Sendable, Hashable {
   case unsentWork(ID<Conversation>)
   /// The conversation was not found or made yet.
   case unknownConversation
+  /// There is no such message, or it is not for this person.
+  case unknownMessage
 
   public var sentence: String {
     switch self {
     case .accountChanged: "Somebody else has signed in."
     case .unsentWork: "Something was not sent yet."
     case .unknownConversation: "This conversation is not here yet."
+    case .unknownMessage: "There is no such message that you can see."
     }
   }
 }

@@ -110,10 +110,7 @@ public actor MessageWindow {
   }
 
   private var end: Int {
-    get async {
-      let held = await cache.history(of: conversation).held.all.last?.upperBound ?? 0
-      return max(held, await cache.replica.conversations[conversation]?.conversation.lastSeq ?? 0)
-    }
+    get async { await cache.end(of: conversation) }
   }
 
   // MARK: Reading

@@ -42,7 +42,7 @@ extension TalkCommand {
       for await event in events {
         switch event {
         case .progress(_, _, let sent, let size): bar.show(Progress(name, done: sent, of: size))
-        case .didSend, .didFail, .cancelled, .signedOut: bar.clear()
+        case .didSend, .didFail, .cancelled, .signedOut, .stopped: bar.clear()
         }
       }
     }

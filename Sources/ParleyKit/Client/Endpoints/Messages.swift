@@ -13,12 +13,12 @@ extension Request where Answer == Page<Resource<SeenMessage>> {
   ) -> Request {
     Request(
       .get, "/conversations/{id}/messages", [conversation.description],
-      query: [
-        QueryItem("before", before), QueryItem("after", after), QueryItem("around", around),
-        QueryItem("before_time", beforeTime), QueryItem("after_time", afterTime), QueryItem("order", order),
-        QueryItem("limit", limit), QueryItem("include_deleted", includeDeleted),
-        QueryItem("include_machine", includeMachine), QueryItem("include_muted", includeMuted), QueryItem("html", html),
-      ])
+      query: QueryItem.between(after: after, before: before)
+        + QueryItem.between(afterTime: afterTime, beforeTime: beforeTime) + [
+          QueryItem("around", around), QueryItem("order", order), QueryItem("limit", limit),
+          QueryItem("include_deleted", includeDeleted), QueryItem("include_machine", includeMachine),
+          QueryItem("include_muted", includeMuted), QueryItem("html", html),
+        ])
   }
 
   /// `GET /messages`
@@ -116,10 +116,10 @@ extension Request where Answer == Page<Fact> {
         QueryItem("q", q), QueryItem("conversation", conversation), QueryItem("forum", forum),
         QueryItem("author", author), QueryItem("mention", mention), QueryItem("hashtag", hashtag),
         QueryItem("annotation", annotation), QueryItem("action", action), QueryItem("location", location),
-        QueryItem("near", near), QueryItem("within", within), QueryItem("has", has), QueryItem("before", before),
-        QueryItem("after", after), QueryItem("before_time", beforeTime), QueryItem("after_time", afterTime),
-        QueryItem("order", order), QueryItem("limit", limit), QueryItem("next", next),
-      ])
+        QueryItem("near", near), QueryItem("within", within), QueryItem("has", has), QueryItem("order", order),
+        QueryItem("limit", limit), QueryItem("next", next),
+      ] + QueryItem.between(after: after, before: before)
+        + QueryItem.between(afterTime: afterTime, beforeTime: beforeTime))
   }
 }
 
