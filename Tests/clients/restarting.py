@@ -39,5 +39,5 @@ class RestartingTest(ServingTest):
         request.add_header("Content-Type", "application/json")
         if self.token:
             request.add_header("Authorization", f"Bearer {self.token}")
-        with urlopen(request, timeout=20) as answer:
+        with urlopen(request, timeout=60) as answer:
             return json.loads(answer.read() or b"null")

@@ -137,7 +137,7 @@ class Control(Place):
                   "s.sendall(b'GET /none HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n'); "
                   "print(s.recv(12))")
         return subprocess.run(
-            ["/usr/bin/python3", "-c", script, self.data / "control"], capture_output=True, text=True, timeout=20,
+            ["/usr/bin/python3", "-c", script, self.data / "control"], capture_output=True, text=True, timeout=60,
             user=user, cwd="/")
 
     def test_only_the_owner_is_answered(self):

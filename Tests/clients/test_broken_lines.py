@@ -43,7 +43,7 @@ class Proxy:
     def carry(self, client, up, down, delay):
         with client:
             try:
-                server = socket.create_connection(("127.0.0.1", self.target), timeout=10)
+                server = socket.create_connection(("127.0.0.1", self.target), timeout=60)
             except OSError:
                 return
             with server:
@@ -288,7 +288,7 @@ class BrokenLines(RestartingTest):
                 self.server.signal(signal.SIGKILL)
                 self.server.wait()
                 self.server = self.serve()
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 100
             while len(answered) < wanted and time.monotonic() < deadline:
                 time.sleep(0.05)
         finally:

@@ -76,7 +76,7 @@ class Mistakes(ServingTest):
                 data = () if "--data" in arguments else ("--data", self.folder)
                 done = subprocess.run(
                     [PARLEY, "serve", "--listen", "127.0.0.1:0", *data, *arguments],
-                    capture_output=True, text=True, timeout=20)
+                    capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(word, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -90,7 +90,7 @@ class Mistakes(ServingTest):
                 address = said.split("//")[1].strip()
                 done = subprocess.run(
                     [PARLEY, "serve", "--listen", address, "--data", f"{self.folder}/other"],
-                    capture_output=True, text=True, timeout=20)
+                    capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("in use", done.stderr)
             finally:

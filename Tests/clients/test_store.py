@@ -21,7 +21,7 @@ class Database(ServingTest):
 
     def parley(self, *arguments):
         return subprocess.run(
-            [PARLEY, *map(str, arguments)], capture_output=True, text=True, timeout=20, cwd=self.folder)
+            [PARLEY, *map(str, arguments)], capture_output=True, text=True, timeout=60, cwd=self.folder)
 
     def status(self, *arguments):
         return self.parley("migrate", "--status", "--data", self.data, *arguments)

@@ -26,31 +26,31 @@ class PythonWebsockets(EchoTest):
         with connect(self.echo) as socket:
             for message in (TEXT, "", b"", bytes(range(256)), "x" * 125, "x" * 126, "x" * 65_535, "x" * 65_536):
                 socket.send(message)
-                self.assertEqual(socket.recv(timeout=10), message)
+                self.assertEqual(socket.recv(timeout=60), message)
 
     def test_without_compression(self):
         with connect(self.echo, compression=None) as socket:
             self.assertNotIn("Sec-WebSocket-Extensions", socket.response.headers)
             socket.send(TEXT)
-            self.assertEqual(socket.recv(timeout=10), TEXT)
+            self.assertEqual(socket.recv(timeout=60), TEXT)
 
     def test_compression_is_agreed_on_and_works(self):
         with connect(self.echo, compression="deflate") as socket:
             self.assertIn("permessage-deflate", socket.response.headers["Sec-WebSocket-Extensions"])
             for _ in range(20):
                 socket.send(TEXT * 500)
-                self.assertEqual(socket.recv(timeout=10), TEXT * 500)
+                self.assertEqual(socket.recv(timeout=60), TEXT * 500)
 
     def test_a_message_of_16_mib(self):
         message = os.urandom(16 * 1024 * 1024)
         with connect(self.echo, max_size=None, compression=None) as socket:
             socket.send(message)
-            self.assertEqual(socket.recv(timeout=20), message)
+            self.assertEqual(socket.recv(timeout=60), message)
 
     def test_a_message_in_fragments(self):
         with connect(self.echo) as socket:
             socket.send(iter([TEXT, "", TEXT, "end"]))
-            self.assertEqual(socket.recv(timeout=10), f"{TEXT}{TEXT}end")
+            self.assertEqual(socket.recv(timeout=60), f"{TEXT}{TEXT}end")
 
     def test_a_ping_is_answered(self):
         with connect(self.echo) as socket:
@@ -65,27 +65,27 @@ class PythonWebsockets(EchoTest):
         with connect(self.echo) as socket:
             for number in range(1000):
                 socket.send(str(number))
-            self.assertEqual([socket.recv(timeout=10) for _ in range(1000)], [str(number) for number in range(1000)])
+            self.assertEqual([socket.recv(timeout=60) for _ in range(1000)], [str(number) for number in range(1000)])
 
     def test_a_broadcast_reaches_everyone(self):
         address = f"{self.server.websocket_url}/broadcast"
         with connect(address) as ada, connect(address) as grace:
             grace.ping().wait(10)  # both are in by now
             ada.send(TEXT)
-            self.assertEqual(ada.recv(timeout=10), TEXT)
-            self.assertEqual(grace.recv(timeout=10), TEXT)
+            self.assertEqual(ada.recv(timeout=60), TEXT)
+            self.assertEqual(grace.recv(timeout=60), TEXT)
 
     def test_a_message_over_the_limit_is_refused_with_1009(self):
         with connect(self.echo, compression=None) as socket:
             with self.assertRaises(ConnectionClosed) as closed:
                 socket.send(b"x" * (16 * 1024 * 1024 + 1))
-                socket.recv(timeout=10)
+                socket.recv(timeout=60)
             self.assertEqual(closed.exception.rcvd.code, 1009)
 
 
 class PythonWebsocketClient(EchoTest):
     def setUp(self):
-        self.socket = websocket.create_connection(self.echo, timeout=10)
+        self.socket = websocket.create_connection(self.echo, timeout=60)
         self.addCleanup(self.socket.close)
 
     def test_text_comes_back(self):
@@ -116,8 +116,8 @@ class PythonWebsocketClient(EchoTest):
 class Wsdump(EchoTest):
     def test_a_line_comes_back(self):
         wsdump = VENV_PYTHON.parent / "wsdump"
-        done = subprocess.run([wsdump, "--raw", "--text", "hello there", "--eof-wait", "1", self.echo],
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        done = subprocess.run([wsdump, "--raw", "--text", "hello there", "--eof-wait", "5", self.echo],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         self.assertIn(b"hello there", done.stdout, done.stderr)
 
 

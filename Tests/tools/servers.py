@@ -67,10 +67,10 @@ class Server:
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, seconds=10):
+    def wait(self, seconds=60):
         return self.process.wait(seconds)
 
-    def stop(self, seconds=10):
+    def stop(self, seconds=60):
         """Asks it to end, insists after `seconds`, and returns its exit status."""
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
