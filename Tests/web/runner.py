@@ -1,15 +1,22 @@
 """Runs the kinds of tests of the web that are named, or all, and ends with `N passed, N failed`.
 
 `types`: TypeScript reads the library and its comments, and looks for names in the app that nobody has declared. `node`: the `*.test.mjs` of `sdk`, by Node's own runner.
-`browser`: the `test_*.py` of `sdk` and `app`. After a kind may stand files: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
+`browser`: the `test_*.py` of `sdk` and `app`, two classes at a time. After a kind may stand files: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
 """
 
+import ast
+import atexit
+import contextlib
+import importlib
+import io
+import multiprocessing
+import multiprocessing.util
 import re
 import subprocess
 import sys
 import time
 import unittest
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
@@ -58,17 +65,47 @@ def node(files):
 
 
 def browser(files):
-    suite = unittest.TestSuite()
+    """Class by class, two at a time: each of the two processes has a browser of its own, and waits for it more than it works."""
+    classes = []
     for folder in FOLDERS:
-        sys.path.insert(0, str(folder))
         for file in sorted(folder.glob("test_*.py")):
             if not files or str(file) in [str(TOP / name) for name in files]:
-                suite.addTests(unittest.defaultTestLoader.loadTestsFromName(file.stem))
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Timed).run(suite)
-    for seconds, test in sorted(result.times, reverse=True)[:8]:
+                classes += [(file.stem, name) for name in classes_of(file)]
+    passed = failed = 0
+    times = []
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn"), initializer=end_with) as pool:
+        for done in as_completed([pool.submit(run_class, *it) for it in classes]):
+            said, class_passed, class_failed, class_times = done.result()
+            print(said, flush=True)
+            passed += class_passed
+            failed += class_failed
+            times += class_times
+    for seconds, test in sorted(times, reverse=True)[:12]:
         print(f"{seconds:6.1f} s  {test}")
-    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
-    return max(0, result.testsRun - failed - len(result.skipped)), failed
+    return passed, failed
+
+
+def classes_of(file):
+    """Those that have tests of their own: others only lend what they can to these."""
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.ClassDef) and any(getattr(it, "name", "").startswith("test_") for it in node.body):
+            yield node.name
+
+
+def end_with():
+    """A process of a pool ends without those whom `atexit` knows: here its browser."""
+    multiprocessing.util.Finalize(None, atexit._run_exitfuncs, exitpriority=1)
+    sys.path[:0] = map(str, FOLDERS)
+
+
+def run_class(module, name):
+    began = time.monotonic()
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(getattr(importlib.import_module(module), name))
+    with io.StringIO() as said, contextlib.redirect_stdout(said):
+        result = unittest.TextTestRunner(stream=said, verbosity=2, resultclass=Timed).run(suite)
+        times = [*result.times, (time.monotonic() - began - sum(it for it, _ in result.times), f"{module}.{name}: what stands around its tests")]
+        failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+        return said.getvalue(), max(0, result.testsRun - failed - len(result.skipped)), failed, times
 
 
 KINDS = {"types": types, "node": node, "browser": browser}
@@ -78,7 +115,7 @@ def main(arguments):
     kinds = [name for name in arguments if name in KINDS] or list(KINDS)
     files = [name for name in arguments if name not in KINDS]
     passed = failed = 0
-    # The browser leaves a core to what else there is.
+    # The browsers leave something to what else there is.
     with ThreadPoolExecutor(1) as aside:
         others = [aside.submit(KINDS[name], files) for name in kinds if name != "browser"]
         counts = [browser(files)] if "browser" in kinds else []
@@ -90,4 +127,5 @@ def main(arguments):
     return 1 if failed or not passed else 0
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,7 @@
 """Finding things again, files on their way, and a place as wide as one likes."""
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import expect
 from test_flows import Village
@@ -84,8 +85,14 @@ class Uploading(Village):
     # Two pieces and a bit.
     CONTENT = bytes(range(256)) * 36_000
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.plan = Path(cls.folder) / "plan.bin"
+        cls.plan.write_bytes(cls.CONTENT)
+
     def attach(self, page, text):
-        page.locator("input[type=file]").set_input_files({"name": "plan.bin", "mimeType": "application/octet-stream", "buffer": self.CONTENT})
+        page.locator("input[type=file]").set_input_files(self.plan)
         return self.write(page, text)
 
     def test_a_file_shows_how_far_it_is_and_can_be_stopped(self):
