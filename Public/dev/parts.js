@@ -29,6 +29,7 @@ import { sign } from '/js/app/parts/sign.js';
 import { toggle } from '/js/app/parts/switch.js';
 import { tabs } from '/js/app/parts/tabs.js';
 import { tile } from '/js/app/parts/tile.js';
+import { timeline, timelinePill } from '/js/app/parts/timeline.js';
 import { toastElement } from '/js/app/parts/toast.js';
 import { tombstone } from '/js/app/parts/tombstone.js';
 import { topicRow } from '/js/app/parts/topicrow.js';
@@ -443,6 +444,12 @@ const parts = {
   ],
   'Command menu': [commands()],
   Toast: [toastElement('The message is removed.', 'Undo'), toastElement('The link is copied.')],
+  Timeline: [
+    along(3, { isFlat: false }),
+    along(1040, { isFlat: false }),
+    wide(along(412, { isFlat: true })),
+    timelinePill(12, 1042, act),
+  ],
   'Empty state': [
     empty('Nothing here yet. The first message makes the place.', { picture: 'messages' }),
     empty('No forum yet. Make one, and people have a place to go.', {
@@ -508,6 +515,12 @@ const parts = {
   ],
   'Bottom bar': [wide(bottomBar({ here: '/', inbox: { unread: 4, loud: true }, messages: { unread: 2, loud: true } }))],
 };
+
+function along(n, options) {
+  const node = timeline({ began: new Date(noon.getTime() - 90 * 86_400_000), ended: noon, ...options });
+  node.show(n, 1042, () => noon);
+  return node;
+}
 
 function wide(node) {
   node.classList.add('wide');

@@ -58,10 +58,14 @@ export class Stream extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** The first unread and those around it, if that is known here or can be found. */
+  /** The one of this number and those around it. To begin with, what is held has to do where there is no network. */
   async openAt(seq) {
     await this.window.around({ seq });
+    const { problem } = this.window;
+    if (problem && this.isLoaded) throw problem;
+    if (problem) return this.open();
     this.isLoaded = true;
+    return this.dispatchEvent(new Event('change'));
   }
 
   older() {

@@ -16,7 +16,7 @@ const AT_END = 40;
 export class MessageView {
   /**
    * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
-   *   file(id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name)
+   *   file(id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name), moved()
    */
   constructor(options) {
     Object.assign(this, options);
@@ -90,13 +90,16 @@ export class MessageView {
 
   draw() {
     const anchor = this.isStuck ? null : this.anchor();
-    const before = this.last;
+    // What one has scrolled to is no news.
+    const before = this.wasAtNewest ? this.last : null;
+    this.wasAtNewest = !this.stream.hasNewer;
     const wanted = this.wanted();
     this.place(wanted);
     if (this.isStuck) this.toEnd();
     else if (anchor) this.hold(anchor);
     this.arrived(before);
     this.showPill();
+    this.moved?.();
     this.seen();
   }
 
@@ -279,6 +282,7 @@ export class MessageView {
     if (this.node.scrollTop < NEAR && this.stream.hasOlder) this.load('older');
     if (this.distance < NEAR && this.stream.hasNewer) this.load('newer');
     this.showPill();
+    this.moved?.();
     this.seen();
   }
 
@@ -316,6 +320,33 @@ export class MessageView {
       this.marked = null;
       this.drawn.get(id)?.node.classList.remove('is-shown');
     }, 2_000);
+    this.scrolled();
+  }
+
+  /** What is being read: at the ends the first or the last, else what stands a third down. */
+  get sight() {
+    const { messages } = this.stream;
+    if (!this.stream.hasNewer && this.distance < AT_END) return messages.at(-1);
+    if (!this.stream.hasOlder && this.node.scrollTop < AT_END) return messages[0];
+    const box = this.node.getBoundingClientRect();
+    const line = box.top + box.height / 3;
+    const node = [...this.inner.children].find((it) => it.dataset.seq && it.getBoundingClientRect().bottom > line);
+    return node ? messages.find(({ id }) => id === node.dataset.id) : messages.at(-1);
+  }
+
+  /** To the message of this number, or the next that is there; what has the focus keeps it. */
+  async goTo(seq) {
+    const turn = (this.going = {});
+    const isHere = ({ messages }) => messages[0]?.seq <= seq && messages.at(-1)?.seq >= seq;
+    if (!isHere(this.stream)) await this.stream.openAt(seq);
+    if (this.going !== turn || !this.node.isConnected) return;
+    const { messages } = this.stream;
+    const found = messages.find((it) => it.seq >= seq) ?? messages.at(-1);
+    if (!found) return;
+    this.isStuck = false;
+    // With the title above the first.
+    if (found === messages[0] && !this.stream.hasOlder) this.node.scrollTop = 0;
+    else this.drawn.get(found.id)?.node.scrollIntoView({ block: 'start' });
     this.scrolled();
   }
 

@@ -1,5 +1,7 @@
 // The messages of one conversation as a visitor sees them: a window over the server's pages, kept nowhere.
 
+import { find } from '../parley/find.js';
+
 const PAGE = 50;
 /** Messages that are held in the window: beyond that it forgets at the other end. */
 const MOST = 150;
@@ -33,6 +35,17 @@ export class VisitorStream extends EventTarget {
     this.hasNewer = !!page.next_newer;
     this.isLoaded = true;
     this.changed();
+  }
+
+  /** The one of this number and those around it. */
+  async openAt(seq) {
+    const high = this.messages.find((it) => it.seq > seq);
+    const low = this.messages.findLast((it) => it.seq < seq);
+    const found = await find(seq, { low, high, last: this.latest }, async (query) => {
+      const page = await this.place.call('GET', this.path, { query });
+      return page.data.sort((a, b) => a.seq - b.seq);
+    });
+    await this.open(found?.id);
   }
 
   async older() {

@@ -1,6 +1,7 @@
 // History by pages: fetched, kept, and only then shown. What is fetched includes what a view may leave out
 // (machine-only messages, those of muted people), so that a stretch that is held is held whole.
 
+import { find } from './find.js';
 import { newHistory, missing, stretchAt, stretchesOf, withStretch, withoutStretch } from './history.js';
 import { readCursor } from './ids.js';
 import { Rows, keepLost, mergeMessage, position, wantLater } from './reducer.js';
@@ -51,12 +52,12 @@ export class Pages {
   /**
    * Fetches a page and keeps it.
    * @param {string} conversation
-   * @param {{ before?: string, after?: string, around?: string, limit?: number, isForced?: boolean,
-   *   signal?: AbortSignal }} query
+   * @param {{ before?: string, after?: string, around?: string, after_time?: string, order?: 'asc', limit?: number,
+   *   isForced?: boolean, signal?: AbortSignal }} query
    * @returns {Promise<Page>}
    */
   async fetch(conversation, { isForced = false, signal, ...query }) {
-    const order = query.after === undefined ? 'desc' : 'asc';
+    const order = query.after === undefined && query.after_time === undefined ? 'desc' : 'asc';
     const page = await this.client.calls.messages({
       id: conversation, query: { ...everything, order, limit: 50, ...query }, signal,
     });
@@ -107,6 +108,24 @@ export class Pages {
     this.publish(changes);
     if (isAhead) this.want(`unread:${conversation}`);
     return kept.sort((a, b) => a.seq - b.seq);
+  }
+
+  /**
+   * The message with this `seq`, fetched with those beside it where it is not held; where it may not be read, the next.
+   * @param {string} conversation @param {number} seq @param {number} last The newest there is.
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<any>}
+   */
+  async reach(conversation, seq, last, signal) {
+    const { held, from } = await this.history(conversation);
+    const wanted = Math.max(seq, from);
+    const at = (/** @type {number} */ place) => this.store.get('messages', [conversation, place]);
+    if (stretchAt(held, wanted)) return at(wanted);
+    const below = held.filter(([, to]) => to < wanted).pop();
+    const above = held.find(([first]) => first > wanted);
+    const [low, high] = [below && (await at(below[1])), above && (await at(above[0]))];
+    return find(wanted, { low, high, last }, async (query) =>
+      (await this.fetch(conversation, { ...query, signal })).messages);
   }
 
   /**

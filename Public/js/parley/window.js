@@ -123,25 +123,36 @@ export class MessageWindow {
     const turn = this.#begin();
     const held = id === undefined ? null : await this.pages.store.get('messages@id', id);
     const middle = seq ?? (held?.conversation_id === this.conversation ? held.seq : undefined);
-    if (middle !== undefined) {
-      const stretch = stretchAt((await this.pages.history(this.conversation)).held, middle);
-      if (stretch) {
-        const half = Math.floor(this.page / 2);
-        const from = Math.max(stretch[0], middle - half);
-        const to = Math.min(stretch[1], middle + half);
-        const messages = await this.pages.held(this.conversation, from, to);
-        if (this.#turn !== turn) return;
-        this.#show(messages, { isAtNewest: to === this.#thing.last_seq });
-        // Enough on both sides: nothing has to be asked.
-        if (from > stretch[0] || to < stretch[1] || this.isLive()) return;
-      }
-    }
-    const around = id ?? (middle === undefined ? undefined : (await this.#at(middle))?.id);
-    if (around === undefined) return this.latest();
+    if (middle !== undefined && (await this.#showHeld(middle, turn))) return;
+    if (id === undefined && middle === undefined) return this.latest();
     await this.#try(async () => {
+      let around = id;
+      if (around === undefined) {
+        const last = this.#thing.last_seq ?? middle;
+        const met = await this.pages.reach(this.conversation, middle, last, this.#stop.signal);
+        if (this.#turn !== turn || (met && (await this.#showHeld(met.seq, turn)))) return;
+        if (!met) return this.latest();
+        around = met.id;
+      }
       const page = await this.pages.fetch(this.conversation, { around, limit: this.page, signal: this.#stop.signal });
       if (this.#turn === turn) this.#show(page.messages, { isAtNewest: page.isLast, isAtOldest: page.isFirst });
     });
+  }
+
+  /**
+   * What is held on either side of one, if it is held itself. True when there is enough, and nothing has to be asked.
+   * @param {number} middle @param {number} turn
+   */
+  async #showHeld(middle, turn) {
+    const stretch = stretchAt((await this.pages.history(this.conversation)).held, middle);
+    if (!stretch) return false;
+    const half = Math.floor(this.page / 2);
+    const from = Math.max(stretch[0], middle - half);
+    const to = Math.min(stretch[1], middle + half);
+    const messages = await this.pages.held(this.conversation, from, to);
+    if (this.#turn !== turn) return true;
+    this.#show(messages, { isAtNewest: to === this.#thing.last_seq });
+    return from > stretch[0] || to < stretch[1] || this.isLive();
   }
 
   /** Brings what is before the window. Nothing moves: those at the other end go. */
@@ -211,11 +222,6 @@ export class MessageWindow {
       this.problem = /** @type {import('./problem.js').Problem} */ (error);
       this.#show(this.#messages, {});
     }
-  }
-
-  /** @param {number} seq */
-  #at(seq) {
-    return this.pages.store.get('messages', [this.conversation, seq]);
   }
 
   /**

@@ -11,6 +11,7 @@ import { toast } from '../parts/toast.js';
 import { forumAddress, talkAddress } from '../router.js';
 import { talkTitle } from '../shell.js';
 import { say, sayProblem } from '../text.js';
+import { timelineOf } from '../timeline.js';
 import { brief } from '../times.js';
 import { topicRows } from '../topics.js';
 import { MessageView } from '../view.js';
@@ -95,6 +96,8 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     head,
     emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
   });
+  const line = isTopic ? timelineOf(view, stream, conversation) : null;
+  view.moved = line?.moved;
   const onKnown = () => view.draw();
   for (const name of ['people', 'files']) place.addEventListener(name, onKnown);
   const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
@@ -107,14 +110,16 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     'footer.stream-foot',
     null,
     view.pillPlace,
+    line?.pillPlace,
     place.me ? field && typing : null,
     field ?? el('p.stream-note', null, refusal ?? el('a', { href: '/sign-in' }, say('talk.signIn'))),
   );
   const node = el(
     'section.conversation',
-    { class: isTopic ? 'is-topic' : '', aria: { label: talkTitle(place, conversation) } },
+    { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: talkTitle(place, conversation) } },
     conversation.request && requestBanner(shell, conversation),
     view.node,
+    line?.rail,
     foot,
   );
   dropFiles(node, field);
@@ -149,6 +154,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
       seeing.disconnect();
+      line?.close();
       view.close();
       for (const name of ['people', 'files']) place.removeEventListener(name, onKnown);
       place.removeEventListener('typing', onTyping);

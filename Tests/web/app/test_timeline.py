@@ -1,0 +1,122 @@
+"""A long topic from its first post to its newest: where one is in it, and the way to any post."""
+
+import re
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+POSTS = 80
+
+
+class LongTopic(Village):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        self = cls("nothing")
+        cls.topic = self.call("POST", f"/forums/{cls.garden['id']}/conversations", {"title": "The diary of the beds", "text": "Post 1"}, cls.tokens["grace"])
+        for number in range(2, POSTS + 1):
+            self.say(f"Post {number}", ("grace", "lin")[number % 2], cls.topic["id"])
+
+    def slider(self, page):
+        return page.get_by_role("slider", name="Post")
+
+    def post(self, page, number):
+        return page.locator(".post").filter(has_text=re.compile(rf"Post {number}(?!\d)"))
+
+    def assert_at(self, page, number):
+        expect(self.slider(page)).to_have_js_property("value", str(number))
+        expect(self.slider(page)).to_have_attribute("aria-valuetext", re.compile(f"^Post {number} of {POSTS}"))
+        expect(self.post(page, number)).to_be_in_viewport()
+
+    def test_beside_the_text_it_tells_where_one_is_and_leads_anywhere(self):
+        page = self.signed_in("ada")
+        self.go(page, f"/t/{self.topic['id']}")
+        slider = self.slider(page)
+        expect(slider).to_be_visible()
+        slider.press("End")
+        self.assert_at(page, POSTS)
+        slider.press("ArrowUp")
+        self.assert_at(page, POSTS - 1)
+        slider.press("Home")
+        self.assert_at(page, 1)
+        expect(page.get_by_role("heading", name="The diary of the beds", level=2)).to_be_in_viewport()
+        slider.press("ArrowDown")
+        slider.press("PageDown")
+        self.assert_at(page, 12)
+        expect(slider).to_be_focused()
+        self.photograph(page, "timeline-desktop-light")
+        self.assert_accessible(page, "timeline")
+
+        # Held by a pointer it goes there when it is let go, and scrolling takes it along.
+        box = self.box(slider)
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        self.eventually(page, True, lambda: 30 <= int(slider.input_value()) <= 50)
+        expect(self.post(page, int(slider.input_value()))).to_be_in_viewport()
+        page.get_by_role("button", name=re.compile("^To the newest post")).click()
+        self.assert_at(page, POSTS)
+        page.get_by_role("button", name=re.compile("^To the first post")).click()
+        self.assert_at(page, 1)
+        page.locator(".stream").evaluate("it => { it.scrollTop = 1500; }")
+        self.eventually(page, True, lambda: int(slider.input_value()) > 3)
+
+        # Beside the open details there is no room.
+        page.get_by_role("button", name="Details").click()
+        expect(slider).to_be_hidden()
+        expect(page.get_by_role("button", name="go to another")).to_be_visible()
+
+    def test_on_a_phone_a_number_opens_it(self):
+        page = self.signed_in("ada", "phone")
+        self.go(page, f"/t/{self.topic['id']}")
+        expect(self.slider(page)).to_be_hidden()
+        pill = page.get_by_role("button", name="go to another")
+        expect(pill).to_have_text(re.compile(rf"^\d+ / {POSTS}$"))
+        pill.tap()
+        sheet = page.get_by_role("dialog", name="Go to a post")
+        slider = sheet.get_by_role("slider", name="Post")
+        slider.press("Home")
+        expect(self.post(page, 1)).to_be_in_viewport()
+        slider.press("PageDown")
+        expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^Post 11 of {POSTS}"))
+        self.photograph(page, "timeline-phone-light")
+        self.assert_accessible(page, "timeline on a phone")
+        self.assert_fits(page, "timeline on a phone")
+        sheet.get_by_role("button", name=re.compile("^To the newest post")).tap()
+        expect(self.post(page, POSTS)).to_be_in_viewport()
+        page.keyboard.press("Escape")
+        expect(sheet).to_have_count(0)
+        expect(pill).to_be_focused()
+        expect(pill).to_have_text(f"{POSTS} / {POSTS}")
+
+    def test_a_visitor_has_it_too(self):
+        page = self.page(self.context())
+        self.open(page, f"/t/{self.topic['id']}")
+        for key, number in (("Home", 1), ("End", POSTS)):
+            self.slider(page).press(key)
+            self.assert_at(page, number)
+
+    def test_from_the_right_and_with_every_text_longer(self):
+        for size in ("phone", "desktop"):
+            with self.subTest(size=size):
+                page = self.signed_in("ada", size)
+                page.evaluate("localStorage.setItem('language', 'en-XA')")
+                self.open(page, f"/t/{self.topic['id']}")
+                page.evaluate("document.documentElement.dir = 'rtl'")
+                if size == "phone":
+                    pill = page.locator(".timeline-pill button")
+                    expect(pill).to_have_text(re.compile("^⟦"))
+                    pill.tap()
+                slider = page.locator("dialog .timeline-slider" if size == "phone" else ".timeline-slider")
+                slider.press("Home")
+                # To the left is onward, where one reads from the right.
+                slider.press("ArrowLeft" if size == "phone" else "ArrowDown")
+                expect(slider).to_have_js_property("value", "2")
+                expect(slider).to_have_attribute("aria-valuetext", re.compile("^⟦"))
+                self.photograph(page, f"timeline-{size}-long-rtl")
+                self.assert_fits(page, f"timeline from the right, {size}")
+
+    def test_a_short_topic_needs_none(self):
+        short = self.call("POST", f"/forums/{self.garden['id']}/conversations", {"title": "Short", "text": "One post"}, self.tokens["grace"])
+        page = self.signed_in("ada")
+        self.go(page, f"/t/{short['id']}")
+        expect(page.locator(".post")).to_have_count(1)
+        expect(page.locator(".timeline, .timeline-pill")).to_have_count(0)
