@@ -1,5 +1,6 @@
 // A forum: its topics and its room as two tabs; what it is about, and its settings for those who look after it.
 
+import { alike } from '../alike.js';
 import { el, refill } from '../dom.js';
 import { button, iconButton, whileBusy } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -128,7 +129,19 @@ async function topics(shell, forum) {
 function newTopic(shell, forum) {
   const { place } = shell;
   const key = `new-topic-${forum.id}`;
-  const title = field(say('topic.title'), { required: true, limit: place.server.limits.title_scalars });
+  const titleKey = `${key}-title`;
+  const others = alike(place, forum);
+  const title = field(say('topic.title'), {
+    value: place.draft(titleKey)?.text,
+    required: true,
+    limit: place.server.limits.title_scalars,
+    on: {
+      input: () => {
+        place.keepDraft(titleKey, title.input.value);
+        others.for(title.input.value);
+      },
+    },
+  });
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const clientID = crypto.randomUUID();
   const text = composer({
@@ -150,6 +163,7 @@ function newTopic(shell, forum) {
         const topic = await place.call('POST', `/forums/${forum.id}/conversations`, {
           body: { title: title.input.value.trim(), text: draft.text, client_id: clientID },
         });
+        place.keepDraft(titleKey, '');
         return shell.go(topicAddress(topic), { replace: true });
       } catch (error) {
         fault.hidden = false;
@@ -169,9 +183,12 @@ function newTopic(shell, forum) {
         back: () => shell.router.back(forumAddress(forum)),
         state: place.state,
       }),
-      el('div.page-body', null, el('div.page-column', null, fault, el('div', { class: 'topic-form' }, title)), text),
+      el('div.page-body', null, el('div.page-column', null, fault, el('div', { class: 'topic-form' }, title), others), text),
     ],
-    shown: () => title.input.focus(),
+    shown: () => {
+      title.input.focus();
+      others.for(title.input.value);
+    },
     isWriting: () => text.isWriting,
   };
 }
