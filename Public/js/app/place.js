@@ -280,7 +280,7 @@ export class Place extends EventTarget {
 
   /** Whoever it is, as far as is known now; "people" says when more is. */
   person(id) {
-    const known = this.people.get(id);
+    const known = this.people.get(id) ?? (id && id === this.me?.id ? this.me : null);
     if (known) return known;
     if (id && this.isFollowed) this.parley.person(id);
     else if (id && !this.asked.has(id)) {

@@ -1,9 +1,10 @@
 // Someone: what they say of themselves, and what one can do.
 
 import { el } from '../dom.js';
+import { decisions, orderItems } from '../order.js';
 import { button } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
-import { field } from '../parts/field.js';
+import { choice, field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { personCard } from '../parts/person.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -15,6 +16,7 @@ export async function open(shell, { name }) {
   const { place } = shell;
   const person = await place.personNamed(name);
   const isMe = person.id === place.me?.id;
+  const decided = place.isModerator && !isMe ? decisions(place, person) : null;
   const actions = !place.me
     ? []
     : isMe
@@ -23,7 +25,7 @@ export async function open(shell, { name }) {
           button(say('act.write'), { kind: 'primary', picture: 'messages', on: () => writeTo(shell, person) }),
           button(say('act.more'), {
             picture: 'more',
-            on: (event) => menu(event.currentTarget, items(shell, person), say('act.more')),
+            on: (event) => menu(event.currentTarget, items(shell, person, () => decided?.again()), say('act.more')),
           }),
         ];
   return {
@@ -37,13 +39,13 @@ export async function open(shell, { name }) {
       el(
         'div.page-body',
         null,
-        el('div.page-column', null, el('div.person-page', null, personCard(person, { actions }))),
+        el('div.page-column', null, el('div.person-page', null, personCard(person, { actions })), decided),
       ),
     ],
   };
 }
 
-function items(shell, person) {
+function items(shell, person, changed) {
   const { place } = shell;
   const done = async (work, words) => {
     try {
@@ -54,14 +56,17 @@ function items(shell, person) {
     }
   };
   const relation = (name, method) => place.call(method, `/users/${person.id}/${name}`);
+  const held = place.parley?.mirror.relations.get(person.id);
   return [
-    { words: say('person.mute'), picture: 'bell-off', on: () => done(() => relation('mute', 'PUT'), 'person.muted') },
-    {
-      words: say('person.unmute'),
-      picture: 'bell',
-      on: () => done(() => relation('mute', 'DELETE'), 'person.unmuted'),
+    held?.mute
+      ? { words: say('person.unmute'), picture: 'bell', on: () => done(() => relation('mute', 'DELETE'), 'person.unmuted') }
+      : { words: say('person.mute'), picture: 'bell-off', on: () => done(() => relation('mute', 'PUT'), 'person.muted') },
+    held?.block && {
+      words: say('person.unblock'),
+      picture: 'undo',
+      on: () => done(() => relation('block', 'DELETE'), 'person.unblocked'),
     },
-    {
+    !held?.block && {
       words: say('person.block'),
       picture: 'lock',
       danger: true,
@@ -77,6 +82,7 @@ function items(shell, person) {
         }
       },
     },
+    ...(place.isModerator && !['owner', 'admin'].includes(person.role) ? [null, ...orderItems(shell, person, changed)] : []),
     ...(place.isHost
       ? [
           null,
@@ -98,7 +104,11 @@ function items(shell, person) {
             on: async () => {
               const role = await ask(
                 say('person.role'),
-                field(say('person.roleField'), { value: person.role, hint: say('person.roleHint') }),
+                choice(
+                  say('person.roleField'),
+                  ['admin', 'moderator', 'member', 'guest'].map((it) => [it, say(`role.${it}`)]),
+                  { value: person.role },
+                ),
                 say('act.save'),
               );
               if (role)
@@ -109,5 +119,5 @@ function items(shell, person) {
           },
         ]
       : []),
-  ];
+  ].filter((it) => it !== false && it !== undefined);
 }

@@ -193,6 +193,7 @@ async function look(shell, column) {
 
 async function privacy(shell, column) {
   const { place } = shell;
+  const lists = await Promise.all(['muted', 'blocked'].map((it) => left(place, it)));
   refill(
     column,
     toggle(say('privacy.receipts'), {
@@ -213,7 +214,26 @@ async function privacy(shell, column) {
         on: (value) => change(shell, { reachable_by: value }).catch(() => {}),
       },
     ),
+    lists,
   );
+}
+
+/** Those whom one has muted or blocked, each with the way back. */
+async function left(place, kind) {
+  const { data } = await place.call('GET', `/me/${kind}`, { query: { limit: 200 } });
+  const verb = { muted: 'mute', blocked: 'block' }[kind];
+  const row = (it) => {
+    const end = button(say(`person.un${verb}`), {
+      on: () =>
+        whileBusy(end, () => place.call('DELETE', `/users/${it.id}/${verb}`)).then(
+          () => node.remove(),
+          (error) => toast(sayProblem(error)),
+        ),
+    });
+    const node = el('div.setting-row', null, personRow(it, { href: `/u/${encodeURIComponent(it.name ?? it.id)}` }), end);
+    return node;
+  };
+  return data.length ? [el('h2.section-title', null, say(`privacy.${kind}`)), el('div.setting-list', null, data.map(row))] : [];
 }
 
 async function password(shell, column) {

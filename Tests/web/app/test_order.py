@@ -1,0 +1,125 @@
+"""What those who look after a place decide about people, and what people decide about one another."""
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Deciding(Village):
+    def more(self, page, name, verb):
+        """What is chosen on somebody's page; the dialog that opens."""
+        self.go(page, f"/u/{name}")
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name=verb, exact=True).click()
+        return page.get_by_role("dialog")
+
+    def texts(self, author):
+        found = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?limit=200&order=asc", token=self.tokens["ada"])["data"]
+        return [it.get("text") for it in found if it["author_id"] == author]
+
+
+class KeepingOrder(Deciding):
+    def test_somebody_is_silenced_for_a_while_and_may_speak_again(self):
+        for size in ("desktop", "phone"):
+            with self.subTest(size=size):
+                page = self.signed_in("ada", size)
+                dialog = self.more(page, "lin", "Silence")
+                expect(dialog).to_contain_text("Silence Lin?")
+                dialog.get_by_label("For how long").select_option("An hour")
+                dialog.get_by_label("Reason").fill(f"Cool down, {size}")
+                self.photograph(page, f"silence-{size}-light")
+                self.assert_accessible(page, "silence")
+                dialog.get_by_role("button", name="Silence").click()
+                row = page.get_by_role("listitem").filter(has_text=f"Silenced: Cool down, {size}")
+                expect(row).to_contain_text("until")
+                self.assert_fits(page, "what was decided")
+                self.photograph(page, f"decided-{size}-light")
+                self.assert_accessible(page, "what was decided")
+                row.get_by_role("button", name="Let speak again").click()
+                expect(row).to_contain_text("ended")
+                expect(row.get_by_role("button")).to_have_count(0)
+
+    def test_somebody_is_warned_banned_and_let_in_again(self):
+        page = self.signed_in("ada")
+        dialog = self.more(page, "lin", "Warn")
+        dialog.get_by_label("Reason").fill("Please stay kind")
+        dialog.get_by_role("button", name="Warn").click()
+        decided = page.get_by_role("region", name="What was decided")
+        expect(decided.get_by_text("Warned: Please stay kind")).to_be_visible()
+        dialog = self.more(page, "lin", "Ban")
+        dialog.get_by_label("For how long").select_option("For good")
+        dialog.get_by_role("button", name="Ban").click()
+        expect(page.get_by_text("Lin is banned.")).to_be_visible()
+        # It can be taken back without looking for it: for ten seconds, and as long as the pointer is there.
+        page.get_by_role("button", name="Undo").hover()
+        expect(decided.get_by_text("Banned", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Undo").click()
+        expect(decided.get_by_role("button", name="Lift the ban")).to_have_count(0)
+        expect(decided.get_by_role("listitem").first).to_contain_text("ended")
+
+    def test_what_somebody_said_goes_at_once_and_comes_back(self):
+        grace = self.call("GET", "/users/me", token=self.tokens["grace"])["id"]
+        for number in range(3):
+            self.say(f"Cheap watches {number}")
+        page = self.signed_in("ada")
+        dialog = self.more(page, "grace", "Remove what was said")
+        dialog.get_by_label("Since").select_option("An hour ago")
+        verb = dialog.get_by_role("button", name="Remove 3 messages")
+        expect(verb).to_be_enabled()
+        self.photograph(page, "removal-light")
+        self.assert_accessible(page, "removal")
+        verb.click()
+        page.get_by_role("button", name="Undo").hover()
+        expect(page.get_by_text("What Grace said is being removed.")).to_be_visible()
+        self.eventually(page, [None] * 3, lambda: self.texts(grace))
+        page.get_by_role("button", name="Undo").click()
+        self.eventually(page, [f"Cheap watches {number}" for number in range(3)], lambda: self.texts(grace))
+
+    def test_a_role_is_one_of_a_few(self):
+        page = self.signed_in("ada")
+        dialog = self.more(page, "lin", "Change role")
+        dialog.get_by_label("Role").select_option("Moderator")
+        dialog.get_by_role("button", name="Save").click()
+        self.eventually(page, "moderator", lambda: self.call("GET", "/users/@lin", token=self.tokens["ada"])["role"])
+        # Whoever keeps order decides about people, not about roles; and nobody else about anything.
+        moderator = self.signed_in("lin", anew=True)
+        self.go(moderator, "/u/grace")
+        moderator.get_by_role("button", name="More").click()
+        expect(moderator.get_by_role("menuitem", name="Silence")).to_be_visible()
+        expect(moderator.get_by_role("menuitem", name="Change role")).to_have_count(0)
+        self.call("PATCH", "/users/@lin", {"role": "member"}, self.tokens["ada"])
+        member = self.signed_in("grace")
+        self.go(member, "/u/lin")
+        member.get_by_role("button", name="More").click()
+        expect(member.get_by_role("menuitem", name="Mute")).to_be_visible()
+        expect(member.get_by_role("menuitem", name="Silence")).to_have_count(0)
+        expect(member.get_by_role("region", name="What was decided")).to_have_count(0)
+
+
+class OneAnother(Deciding):
+    def test_whom_one_has_muted_or_blocked_one_finds_again(self):
+        page = self.signed_in("lin")
+        self.go(page, "/u/grace")
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Mute").click()
+        self.eventually(page, (1, 0), self.left)
+        dialog = self.more(page, "ada", "Block")
+        dialog.get_by_role("button", name="Block").click()
+        self.eventually(page, (1, 1), self.left)
+        for size in ("desktop", "phone"):
+            view = page if size == "desktop" else self.signed_in("lin", size)
+            self.go(view, "/you/privacy")
+            expect(view.get_by_role("heading", name="Muted")).to_be_visible()
+            expect(view.get_by_role("heading", name="Blocked")).to_be_visible()
+            self.photograph(view, f"muted-{size}-light")
+            self.assert_accessible(view, "muted and blocked")
+            self.assert_fits(view, "muted and blocked")
+        page.get_by_role("button", name="Stop muting").click()
+        expect(page.get_by_role("button", name="Stop muting")).to_have_count(0)
+        self.go(page, "/u/ada")
+        page.get_by_role("button", name="More").click()
+        expect(page.get_by_role("menuitem", name="Block", exact=True)).to_have_count(0)
+        page.get_by_role("menuitem", name="Stop blocking").click()
+        self.eventually(page, (0, 0), self.left)
+
+    def left(self):
+        return tuple(len(self.call("GET", f"/me/{it}", token=self.tokens["lin"])["data"]) for it in ("muted", "blocked"))
