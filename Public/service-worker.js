@@ -1,10 +1,10 @@
 // Keeps the app so that it starts without a network. All of one version lies in one cache: a newer one is fetched beside
 // it, and takes its place when the person asks for it. What the API answers is none of this worker's business, but for
-// the pictures of people and forums.
+// the pictures of the place, of people and forums.
 
 /** Beside what the page itself names. */
 const FILES = ['/', '/icon.svg', '/icon-full.svg', '/app.webmanifest', '/lang/en.json'];
-const PICTURE = /^\/api\/v1\/(users|forums)\/[^/]+\/(avatar|icon)$/;
+const PICTURE = /^\/api\/v1\/(icon|(users|forums)\/[^/]+\/(avatar|icon))$/;
 const MOST_PICTURES = 400;
 
 self.addEventListener('install', (event) => event.waitUntil(install()));

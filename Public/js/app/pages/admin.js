@@ -9,6 +9,7 @@ import { savingForm } from '../parts/form.js';
 import { toggle } from '../parts/switch.js';
 import { messageElement } from '../parts/message.js';
 import { personRow } from '../parts/person.js';
+import { pictureField } from '../parts/picture.js';
 import { reportCard } from '../parts/report.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
@@ -125,6 +126,11 @@ async function settings(shell, column) {
     );
   const mayInvite = circle('admin.mayInvite', kept.may_invite);
   const mayCreate = circle('admin.mayCreate', kept.may_create_forums);
+  const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
+  const picture = pictureField(say('admin.picture'), {
+    most: place.server.limits.file_bytes,
+    on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
+  });
   const discovery = toggle(say('admin.discovery'), { checked: kept.discovery, hint: say('admin.discoveryHint') });
   const save = button(say('act.save'), { kind: 'primary', type: 'submit', disabled: !place.isHost });
   const work = async () => {
@@ -134,6 +140,7 @@ async function settings(shell, column) {
         welcome: welcome.input.value,
         rules: rules.input.value,
         hue: Number(hue.value),
+        ...(picture.file ? { icon_file: await picture.send(place.client) } : {}),
         registration: policy.input.value,
         may_invite: mayInvite.input.value,
         may_create_forums: mayCreate.input.value,
@@ -141,6 +148,7 @@ async function settings(shell, column) {
         if_revision: kept.revision,
       },
     });
+    if (picture.file) await fetch('/api/v1/icon', { cache: 'reload' }).catch(() => {});
     place.server = { ...place.server, name: kept.name, hue: kept.hue, policy: kept.registration };
     rememberLook(place.me.preferences ?? {}, kept.hue);
     place.say('me');
@@ -158,6 +166,7 @@ async function settings(shell, column) {
         el('span.field-label', null, say('setUp.hue')),
         el('div.hue', null, el('span.hue-dot'), hue),
       ),
+      el('div.person-row', null, face, picture),
       welcome,
       rules,
       policy,

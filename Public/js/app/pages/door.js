@@ -21,7 +21,7 @@ function device() {
 
 /** The frame of them all. `work(values)` runs when the form is sent. */
 function door({ title, lead, above = [], controls, verb, work, foot, isFirst = false, isWide = false, steps = null }) {
-  const icon = el('img.door-icon', { src: '/icon.svg', alt: '', width: 64, height: 64 });
+  const icon = el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
   const complain = (words) => {
@@ -152,7 +152,7 @@ export async function front(shell) {
         el(
           'div.door-column',
           null,
-          el('img.door-icon', { src: '/icon.svg', alt: '', width: 64, height: 64 }),
+          el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
           el('h1', null, say('door.newTitle')),
           el('p.door-lead', null, say('door.newLead')),
         ),
@@ -167,7 +167,7 @@ export async function front(shell) {
       el(
         'div.door-column',
         { class: place.forums.size ? 'is-front' : '' },
-        el('img.door-icon', { src: '/icon.svg', alt: '', width: 64, height: 64 }),
+        el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
         el('h1', null, place.server.name),
         settings.welcome && el('div.door-lead', null, rich(settings.welcome)),
         el('div.empty-actions', null, el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn'))),

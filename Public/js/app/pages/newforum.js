@@ -3,6 +3,7 @@
 import { el, refill } from '../dom.js';
 import { button, whileBusy } from '../parts/button.js';
 import { choice, field } from '../parts/field.js';
+import { pictureField } from '../parts/picture.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tile } from '../parts/tile.js';
 import { forumAddress } from '../router.js';
@@ -41,7 +42,22 @@ function form(shell, forum) {
     type: 'url',
     hint: say('forum.iconHint'),
     placeholder: 'https://',
-    on: { input: () => check() },
+    on: {
+      input: () => {
+        own.forget();
+        check();
+      },
+    },
+  });
+  const own = pictureField(say('forum.ownPicture'), {
+    most: limits.file_bytes,
+    on: (address) => {
+      if (address) {
+        icon.input.value = '';
+        check();
+      }
+      draw();
+    },
   });
   const section = field(say('forum.section'), {
     value: forum?.section ?? '',
@@ -67,7 +83,7 @@ function form(shell, forum) {
         {
           title: title.input.value || say('forum.title'),
           description: description.input.value,
-          icon: picture ?? drawn(title.input.value),
+          icon: own.address ?? picture ?? drawn(title.input.value),
         },
         { href: '#', creator: place.me },
       ),
@@ -95,6 +111,12 @@ function form(shell, forum) {
     }, 400);
   }
 
+  /** A picture of one's own wins over an address; whoever gives an address has none any longer. */
+  const iconFile = async (address) => {
+    if (own.file) return { icon_file: await own.send(place.client) };
+    return address && forum?.icon_file ? { icon_file: null } : {};
+  };
+
   const submit = async (event) => {
     event.preventDefault();
     if (save.disabled) return;
@@ -108,10 +130,12 @@ function form(shell, forum) {
           visibility: visibility.input.value,
           ...(section.input.value.trim() || forum ? { section: section.input.value.trim() || null } : {}),
           ...(address || forum?.icon_url ? { icon_url: address || null } : {}),
+          ...(await iconFile(address)),
         };
         const kept = forum
           ? await place.call('PATCH', `/forums/${forum.id}`, { body: { ...body, if_revision: forum.revision } })
           : await place.call('POST', '/forums', { body: { ...body, client_id: clientID } });
+        if (own.file || forum) await fetch(forumIcon(kept), { cache: 'reload' }).catch(() => {});
         place.keepForum(kept);
         shell.go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
@@ -149,6 +173,7 @@ function form(shell, forum) {
           ),
           visibility,
           icon,
+          own,
           el('p.field-label', null, say('forum.look')),
           look,
           el('div.form-foot', null, save, button(say('act.cancel'), { on: () => shell.router.back('/forums') })),

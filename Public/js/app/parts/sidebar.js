@@ -30,7 +30,7 @@ export function sidebar(view) {
     el(
       'a.sidebar-head',
       { href: '/', title: community.name },
-      el('img', { src: '/icon.svg', alt: '', width: 28, height: 28 }),
+      el('img', { src: '/api/v1/icon', alt: '', width: 28, height: 28 }),
       el('span.one-line', null, community.name),
     ),
     el(

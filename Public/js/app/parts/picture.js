@@ -1,0 +1,39 @@
+import { el } from '../dom.js';
+import { bytes, say } from '../text.js';
+import { button } from './button.js';
+
+/** A picture of one's own: chosen from the device, shown where `on` draws it, and sent only with the rest of the form. */
+export function pictureField(words, { most, on } = {}) {
+  const input = el('input', { type: 'file', accept: 'image/*', hidden: true, aria: { label: words } });
+  const fault = el('p.field-fault', { role: 'alert', hidden: true });
+  const choose = button(words, { picture: 'image', on: () => input.click() });
+  const node = el('div.field', null, el('div.form-foot', null, choose, input), fault);
+  input.addEventListener('change', () => {
+    const [file] = input.files;
+    input.value = '';
+    if (!file) return;
+    fault.hidden = !most || file.size <= most;
+    fault.textContent = fault.hidden ? '' : say('file.tooLarge', { most: bytes(most) });
+    if (fault.hidden) take(file);
+  });
+  function take(file) {
+    if (node.address) URL.revokeObjectURL(node.address);
+    node.file = file;
+    node.address = file ? URL.createObjectURL(file) : null;
+    on?.(node.address);
+  }
+  return Object.assign(node, {
+    file: null,
+    /** Where it can be seen on this page. */
+    address: null,
+    /** Another way was taken. */
+    forget: () => node.file && take(null),
+    /** Its id at the server, once it is there; null without one. */
+    async send(client) {
+      if (!node.file) return null;
+      const { name, type } = node.file;
+      const { body: kept } = await client.request('POST', '/files', { query: { name }, raw: node.file, headers: { 'Content-Type': type } });
+      return kept.id;
+    },
+  });
+}

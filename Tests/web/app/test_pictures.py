@@ -1,0 +1,46 @@
+"""Pictures of one's own: of a forum, and of the place."""
+
+import io
+import re
+
+from PIL import Image
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class OwnPictures(Village):
+    def picture(self):
+        content = io.BytesIO()
+        Image.linear_gradient("L").resize((320, 180)).convert("RGB").save(content, "PNG")
+        return {"name": "beds.png", "mimeType": "image/png", "buffer": content.getvalue()}
+
+    def test_a_forum_has_a_picture_from_the_device(self):
+        page = self.signed_in("ada")
+        self.go(page, "/forums/new")
+        page.get_by_label("Title").fill("Orchard")
+        page.get_by_label("Address of a picture").fill("https://example.org/old.png")
+        page.locator("input[type=file]").set_input_files(self.picture())
+        # The one that is chosen takes the place of the address, and is seen before anything is sent.
+        expect(page.get_by_label("Address of a picture")).to_have_value("")
+        look = page.locator(".forum-preview .tile-picture > img")
+        expect(look).to_have_attribute("src", re.compile("^blob:"))
+        expect(look).to_have_js_property("naturalWidth", 320)
+        self.photograph(page, "own-picture-light")
+        self.assert_accessible(page, "own picture")
+        page.get_by_role("button", name="Make the forum").click()
+        expect(page.get_by_role("heading", name="Orchard").first).to_be_visible()
+        forum = next(it for it in self.call("GET", "/forums", token=self.tokens["ada"])["data"] if it["title"] == "Orchard")
+        self.assertIsNotNone(forum["icon_file"])
+        self.go(page, "/forums")
+        expect(page.locator(f".tile[href^='/f/{forum['id']}'] .tile-picture > img")).to_have_js_property("naturalWidth", 320)
+
+    def test_the_place_has_one_too(self):
+        page = self.signed_in("ada")
+        expect(page.locator(".sidebar-head img")).to_have_js_property("complete", True)
+        self.go(page, "/admin/settings")
+        page.locator("input[type=file]").set_input_files(self.picture())
+        expect(page.locator(".place-picture")).to_have_js_property("naturalWidth", 320)
+        page.get_by_role("button", name="Save").click()
+        self.eventually(page, True, lambda: self.call("GET", "/settings", token=self.tokens["ada"])["icon_file"] is not None)
+        self.open(page, "/")
+        expect(page.locator(".sidebar-head img")).to_have_js_property("naturalWidth", 320)
