@@ -14,6 +14,8 @@ import { say, sayProblem } from './text.js';
 import { clock } from './times.js';
 
 const WAIT = 300;
+/** So long it says that all is here again. */
+const BACK = 2_000;
 /** Named one by one, so that the server knows what belongs to the app. */
 const pages = {
   admin: () => import('./pages/admin.js'),
@@ -260,10 +262,25 @@ export class Shell {
       place.state === 'offline' && place.me && (waiting ? say('offline.waiting', { n: waiting }) : say('offline.plain')),
       { kind: 'bad' },
     );
+    this.line('back-line', this.isBack(waiting) && say('offline.back'), { kind: 'good' });
     this.line('lost-line', lost.length > 0 && say('lost.line', { n: lost.length }), {
       kind: 'warn',
       actions: [el('button.text-button', { on: { click: () => this.showLost() } }, say('lost.look'))],
     });
+  }
+
+  /** For a moment after it was away, once nothing waits any longer. */
+  isBack(waiting) {
+    const { state, me } = this.place;
+    if (state === 'offline') this.wasAway = true;
+    if (!this.wasAway || state !== 'online' || waiting || !me) return this.saysBack && state === 'online';
+    this.wasAway = false;
+    this.saysBack = true;
+    setTimeout(() => {
+      this.saysBack = false;
+      this.lines();
+    }, BACK);
+    return true;
   }
 
   line(name, words, options) {
