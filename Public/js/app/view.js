@@ -16,7 +16,8 @@ const AT_END = 40;
 export class MessageView {
   /**
    * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
-   *   file(id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name), moved()
+   *   file(id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name), moved(),
+   *   hidesGone (no line where a message was)
    */
   constructor(options) {
     Object.assign(this, options);
@@ -105,7 +106,8 @@ export class MessageView {
 
   /** The nodes that are to be there, in order; those that did not change are the same as before. */
   wanted() {
-    const shown = this.stream.shown.filter((it) => !it.machine_only);
+    const isGone = (it) => this.hidesGone && it.deleted && it.deletion !== 'moved';
+    const shown = this.stream.shown.filter((it) => !it.machine_only && !isGone(it));
     const nodes = [];
     const kept = new Map();
     let day = null;
@@ -341,7 +343,7 @@ export class MessageView {
     if (!isHere(this.stream)) await this.stream.openAt(seq);
     if (this.going !== turn || !this.node.isConnected) return;
     const { messages } = this.stream;
-    const found = messages.find((it) => it.seq >= seq) ?? messages.at(-1);
+    const found = messages.find((it) => it.seq >= seq && this.drawn.has(it.id)) ?? messages.findLast((it) => this.drawn.has(it.id));
     if (!found) return;
     this.isStuck = false;
     // With the title above the first.

@@ -85,6 +85,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     shape: isTopic ? 'post' : 'bubble',
     me: place.me,
     readUpTo,
+    hidesGone: place.me?.preferences?.tombstones === false,
     person: (id) => place.person(id),
     file: (id) => place.file(id),
     act: (it, verb, detail) => acts?.run(it, verb, detail),

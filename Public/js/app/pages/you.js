@@ -174,6 +174,11 @@ async function look(shell, column) {
     pick('theme', ['system', 'light', 'dark'], 'system'),
     pick('density', ['comfortable', 'compact'], 'comfortable'),
     pick('shape', ['bubbles', 'rows'], 'bubbles'),
+    toggle(say('look.tombstones'), {
+      checked: preferences.tombstones !== false,
+      hint: say('look.tombstonesHint'),
+      on: (on) => keep({ tombstones: on }),
+    }),
     toggle(say('look.letters'), {
       checked: preferences.letters !== false,
       hint: say('look.lettersHint'),

@@ -1,0 +1,20 @@
+"""Where messages were, and for whom that is too much."""
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class WithoutTombstones(Village):
+    def test_a_line_where_a_message_was_can_be_left_out(self):
+        first, gone, last = (self.say(text)["id"] for text in ("Before it", "It", "After it"))
+        self.call("DELETE", f"/messages/{gone}", token=self.tokens["grace"])
+        page = self.signed_in("ada")
+        self.room(page)
+        expect(page.get_by_text("Deleted by its author")).to_be_visible()
+        self.go(page, "/you/look")
+        page.get_by_role("switch", name="Show where messages were").uncheck()
+        self.eventually(page, False, lambda: self.call("GET", "/users/me", token=self.tokens["ada"])["preferences"].get("tombstones"))
+        self.room(page)
+        for id in (first, last):
+            expect(page.locator(f".message[data-id='{id}']")).to_be_visible()
+        expect(page.get_by_text("Deleted by its author")).to_have_count(0)
