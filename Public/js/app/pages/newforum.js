@@ -3,6 +3,7 @@
 import { el, refill } from '../dom.js';
 import { button, whileBusy } from '../parts/button.js';
 import { choice, field } from '../parts/field.js';
+import { toggle } from '../parts/switch.js';
 import { pictureField } from '../parts/picture.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tile } from '../parts/tile.js';
@@ -70,6 +71,20 @@ function form(shell, forum) {
     ['members', 'public', 'private'].map((it) => [it, say(`forum.visibility.${it}`)]),
     { value: forum?.visibility ?? 'members' },
   );
+  const circle = (name) =>
+    choice(
+      say(`forum.${name}`),
+      ['readers', 'members', 'moderators'].map((it) => [it, say(`forum.circle.${it}`)]),
+      { value: forum?.[name] ?? 'readers' },
+    );
+  const [write, start] = [circle('write'), circle('start_topics')];
+  const pauses = [...new Set([0, 10, 60, 600, forum?.slow_seconds ?? 0])].sort((a, b) => a - b);
+  const slow = choice(
+    say('forum.slow'),
+    pauses.map((it) => [String(it), it ? say('forum.slowSeconds', { n: it }) : say('forum.slowNone')]),
+    { value: String(forum?.slow_seconds ?? 0), hint: say('forum.slowHint') },
+  );
+  const archived = toggle(say('forum.archived'), { checked: !!forum?.archived, hint: say('forum.archivedHint') });
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const save = button(say(forum ? 'act.save' : 'forum.create'), { kind: 'primary', type: 'submit' });
   const look = el('div.forum-preview');
@@ -128,6 +143,9 @@ function form(shell, forum) {
           title: title.input.value.trim(),
           description: description.input.value.trim(),
           visibility: visibility.input.value,
+          write: write.input.value,
+          start_topics: start.input.value,
+          ...(forum ? { slow_seconds: Number(slow.input.value), archived: archived.input.checked } : {}),
           ...(section.input.value.trim() || forum ? { section: section.input.value.trim() || null } : {}),
           ...(address || forum?.icon_url ? { icon_url: address || null } : {}),
           ...(await iconFile(address)),
@@ -172,6 +190,9 @@ function form(shell, forum) {
             sections.map((it) => el('option', { value: it })),
           ),
           visibility,
+          write,
+          start,
+          forum && [slow, archived],
           icon,
           own,
           el('p.field-label', null, say('forum.look')),
