@@ -8,7 +8,10 @@ function place() {
   return shelf;
 }
 
-/** A sentence at the foot of the page; with `undo`, ten seconds to take it back. Resolves to whether that was done. */
+/**
+ * A sentence at the foot of the page; with `undo`, ten seconds to take it back, and longer while the pointer or the focus
+ * is there. Resolves to whether that was done.
+ */
 export function toast(sentence, { undo, action, act, stays = false } = {}) {
   return new Promise((resolve) => {
     const end = (chosen) => {
@@ -22,7 +25,15 @@ export function toast(sentence, { undo, action, act, stays = false } = {}) {
       end(true);
     });
     place().append(node);
-    const timer = stays ? 0 : setTimeout(() => end(false), press ? 10_000 : 4_000);
+    let timer = 0;
+    const stay = () => clearTimeout(timer);
+    const wait = () => {
+      stay();
+      if (!stays) timer = setTimeout(() => end(false), press ? 10_000 : 4_000);
+    };
+    for (const name of ['pointerenter', 'focusin']) node.addEventListener(name, stay);
+    for (const name of ['pointerleave', 'focusout']) node.addEventListener(name, wait);
+    wait();
   });
 }
 
