@@ -18,7 +18,12 @@ export async function open(shell) {
   const { place } = shell;
   const column = el('div.page-column');
   let items = await place.loadInbox();
-  const draw = () => refill(column, content(shell, items));
+  const readAll = button(say('inbox.readAll'), { kind: 'quiet', on: () => shell.markAllRead() });
+  const draw = () => {
+    const shown = content(shell, items);
+    readAll.hidden = !shown.isUnread;
+    refill(column, shown.nodes);
+  };
   const reload = async () => {
     items = await place.loadInbox();
     draw();
@@ -39,7 +44,7 @@ export async function open(shell) {
             { href: '/search', aria: { label: say('place.search') }, title: say('place.search') },
             icon('search'),
           ),
-          button(say('inbox.readAll'), { kind: 'quiet', on: () => shell.markAllRead() }),
+          readAll,
         ],
       }),
       el('div.page-body', null, column),
@@ -67,8 +72,8 @@ function content(shell, items) {
       unread: inForums.filter((it) => it.forum_id === forum.id).sort((a, b) => b.unread_count - a.unread_count),
     }))
     .filter((it) => it.unread.length);
-  if (!talks.length && !forums.length && !items.length) return nothing(shell);
-  return [
+  if (!talks.length && !forums.length && !items.length) return { nodes: nothing(shell), isUnread: false };
+  const nodes = [
     (talks.length > 0 || items.length > 0) && el('h2.section-title', null, say('inbox.forYou')),
     items.map((it) => itemRow(place, it)),
     talks.map((it) => talkRow(place, it)),
@@ -90,6 +95,7 @@ function content(shell, items) {
       unread.map((it) => (it.kind === 'room' ? roomRow(place, forum, it) : unreadTopic(place, it))),
     ]),
   ];
+  return { nodes, isUnread: true };
 }
 
 function itemRow(place, item) {
