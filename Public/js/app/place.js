@@ -409,9 +409,15 @@ export class Place extends EventTarget {
       return { data: page.data, isHeld: false };
     } catch (error) {
       if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
-      const { has, q, limit, conversation } = query;
+      const { has, q, limit, conversation, author, mention, after_time } = query;
+      const named = (wanted) => (wanted === 'me' ? this.me : [...this.people.values()].find((it) => `@${it.name}` === wanted));
       const held = await this.parley.searchHeld(
-        { q, limit, conversation, ...(['file', 'link'].includes(has) ? { has } : {}) },
+        {
+          q, limit, conversation, after_time,
+          ...(['file', 'link'].includes(has) ? { has } : {}),
+          ...(author ? { author: named(author)?.id ?? '' } : {}),
+          ...(mention ? { mention: named(mention)?.name ?? '' } : {}),
+        },
         signal,
       );
       return { data: held.map((message) => ({ message })), isHeld: true };

@@ -18,6 +18,33 @@ class Finding(Village):
         hit.click()
         expect(page.locator(f"[data-id='{said['id']}']")).to_be_in_viewport()
 
+    def test_who_wrote_it_and_when_narrow_it_down(self):
+        self.say("The ladder is mine")
+        self.say("The ladder belongs to @ada", "lin")
+        self.say("The ladder is back", "ada")
+        page = self.signed_in("ada")
+        self.go(page, "/search?q=ladder")
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(hits).to_have_count(3)
+        field = page.get_by_role("searchbox", name="Search")
+        for words, found in (("ladder from:@lin", "belongs"), ("from:grace ladder", "is mine")):
+            field.fill(words)
+            expect(hits).to_have_count(1)
+            expect(hits).to_contain_text(found)
+        field.fill("ladder from:nobody")
+        expect(page.get_by_text("Nothing for")).to_be_visible()
+        # Without a word, what was written by me, or names me.
+        field.fill("")
+        page.get_by_role("button", name="by me").click()
+        expect(hits.filter(has_text="The ladder is back")).to_have_count(1)
+        page.get_by_role("button", name="by me").click()
+        page.get_by_role("button", name="naming me").click()
+        page.get_by_role("button", name="of the last 30 days").click()
+        expect(hits).to_have_count(1)
+        expect(hits).to_contain_text("belongs to")
+        self.photograph(page, "search-filters")
+        self.assert_accessible(page, "search filters")
+
     def test_within_a_conversation_one_searches_there(self):
         self.say("A wheelbarrow in the room")
         topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {

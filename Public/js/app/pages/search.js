@@ -12,7 +12,14 @@ const filters = [
   ['has', 'link'],
   ['has', 'image'],
   ['has', 'file'],
+  ['author', 'me'],
+  ['mention', 'me'],
+  ['days', '30'],
 ];
+/** What may be asked for without a word. */
+const TELLING = /^(has|author|mention):/;
+/** `from:@grace` among the words. */
+const FROM = /(?:^|\s)from:@?([^\s"]+)/;
 
 export async function open(shell, { query }) {
   const { place } = shell;
@@ -58,7 +65,7 @@ export async function open(shell, { query }) {
     const isWithin = within && chosen.has(`conversation:${within.id}`);
     const address = String(new URLSearchParams({ ...(words && { q: words }), ...(isWithin && { in: within.id }) }));
     history.replaceState(history.state, '', address ? `/search?${address}` : '/search');
-    if (!words && ![...chosen].some((it) => it.startsWith('has:'))) return refill(results, el('p.second', null, say('search.hint')));
+    if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
     const asked = (look.asked = {});
     try {
       const page = await search(place, words, chosen);
@@ -119,9 +126,18 @@ export async function open(shell, { query }) {
 }
 
 async function search(place, words, chosen) {
-  const query = { q: words || undefined, limit: 50 };
-  for (const it of chosen) query[it.split(':')[0]] = it.split(':')[1];
-  return place.search(query);
+  const [, author] = FROM.exec(words) ?? [];
+  const { days, ...asked } = Object.fromEntries([...chosen].map((it) => it.split(':')));
+  const query = { q: words.replace(FROM, ' ').trim() || undefined, limit: 50, ...asked };
+  if (author) query.author = `@${author}`;
+  if (days) query.after_time = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
+  try {
+    return await place.search(query);
+  } catch (error) {
+    // Nobody has that name, so nobody wrote anything.
+    if (author && error.status === 404) return { data: [] };
+    throw error;
+  }
 }
 
 /** By conversation, in the order of each one's first hit. */
@@ -150,7 +166,7 @@ function groups(place, hits, words) {
           'a.hit',
           { href: `/m/${message.id}` },
           el('span.second', null, author.display_name || author.name, ' · ', time(message.created_at, moment)),
-          el('span', null, snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words)),
+          el('span', null, snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' '))),
         );
       }),
     );
