@@ -10,6 +10,8 @@ const mirrored = ['place', 'people', 'forums', 'conversations', 'receipts', 'rel
 export class Mirror {
   /** @type {Record<string, Map<string, any>>} */
   #tables = Object.fromEntries(mirrored.map((table) => [table, new Map()]));
+  /** @type {import('./outbox.js').Operation[] | null} */
+  #inOrder = null;
   /**
    * Names of the streams of which an offset is held.
    * @type {Set<string>}
@@ -33,6 +35,7 @@ export class Mirror {
       }
       const rows = this.#tables[change.table];
       if (!rows) continue;
+      if (change.table === 'outbox') this.#inOrder = null;
       if ('from' in change) {
         const first = Array.isArray(change.from) ? change.from[0] : null;
         for (const [name, row] of rows) if (row.conversation_id === first) rows.delete(name);
@@ -53,11 +56,12 @@ export class Mirror {
   get drafts() { return this.#tables.drafts; }
 
   /**
-   * What waits to be sent, in order.
-   * @returns {import('./outbox.js').Operation[]}
+   * What waits to be sent, in order: asked for often, and the same until it changes.
+   * @returns {readonly import('./outbox.js').Operation[]}
    */
   get outbox() {
-    return [...this.#tables.outbox.values()].sort((a, b) => a.order - b.order);
+    this.#inOrder ??= [...this.#tables.outbox.values()].sort((a, b) => a.order - b.order);
+    return this.#inOrder;
   }
 
   /**

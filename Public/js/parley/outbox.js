@@ -35,7 +35,7 @@ import { upload } from './upload.js';
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
  * @property {() => { generation: number, cursor: number, me: string | null }} now
- * @property {() => Operation[]} operations All that wait, as the tab knows them.
+ * @property {() => readonly Operation[]} operations All that wait, as the tab knows them.
  * @property {(changes: import('./store.js').Change[]) => void} publish
  * @property {(kind: string, detail: any) => void} emit
  * @property {typeof backOff} [pause]
@@ -171,7 +171,7 @@ export class Outbox {
 
   /** What may be sent, in order. What is about a message that waits itself comes after that. */
   #waiting() {
-    const all = this.operations().sort((a, b) => a.order - b.order);
+    const all = this.operations();
     const ids = new Set(all.map(({ id }) => id));
     return all.filter((op) => op.state === 'pending' && !(op.target !== undefined && ids.has(op.target)));
   }

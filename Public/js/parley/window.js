@@ -337,6 +337,7 @@ export class MessageWindow {
 
   #itemsNow() {
     const waiting = this.mirror.outbox.filter((op) => op.conversation_id === this.conversation);
+    const about = byWhatTheyAreAbout(waiting);
     const me = this.mirror.me?.id;
     const isSentHere = new Set(this.#messages.map((message) => message.client_id));
     /** @type {Item[]} */
@@ -344,9 +345,7 @@ export class MessageWindow {
     for (const message of this.#messages) {
       if (message.machine_only) continue;
       const isOwn = message.author_id === me && message.client_id;
-      const isAbout = (/** @type {import('./outbox.js').Operation} */ op) =>
-        op.message_id === message.id || (isOwn && op.target === message.client_id);
-      const operations = waiting.filter(isAbout);
+      const operations = about(`m${message.id}`, ...(isOwn ? [`c${message.client_id}`] : []));
       items.push({
         key: isOwn ? `c${message.client_id}` : `m${message.id}`,
         message: withOperations(message, operations),
@@ -359,7 +358,7 @@ export class MessageWindow {
     if (!this.isAtNewest) return items;
     for (const op of waiting) {
       if (op.kind !== 'send' || op.body.machine_only || isSentHere.has(op.id)) continue;
-      const operations = waiting.filter(({ target }) => target === op.id);
+      const operations = about(`c${op.id}`);
       items.push({
         key: `c${op.id}`,
         message: withOperations(unsent(op, me), operations),
@@ -371,6 +370,28 @@ export class MessageWindow {
     }
     return items;
   }
+}
+
+/**
+ * Finds those about any of these, in order: a message by `m` and its id, what was not sent yet by `c` and its id. Hundreds
+ * may wait, and each is asked for whenever one of them goes.
+ * @param {import('./outbox.js').Operation[]} waiting
+ */
+function byWhatTheyAreAbout(waiting) {
+  /** @type {Map<string, import('./outbox.js').Operation[]>} */
+  const all = new Map();
+  for (const op of waiting) {
+    for (const name of [op.message_id && `m${op.message_id}`, op.target && `c${op.target}`]) {
+      if (!name) continue;
+      const found = all.get(name);
+      if (found) found.push(op);
+      else all.set(name, [op]);
+    }
+  }
+  return (/** @type {string[]} */ ...names) => {
+    const found = names.flatMap((name) => all.get(name) ?? []);
+    return found.length < 2 ? found : waiting.filter((op) => found.includes(op));
+  };
 }
 
 /**
