@@ -80,7 +80,7 @@ class Firefox(Browser):
             env={**os.environ, "HOME": str(profile), "MOZ_CRASHREPORTER_DISABLE": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         stack.callback(end, process)
         wait_for(port, process)
-        self.socket = stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
+        self.socket = stack.enter_context(socket.create_connection(("127.0.0.1", port), 3 * PATIENCE))
         self.stream = stack.enter_context(self.socket.makefile("rb"))
         self.count = 0
         self._read()
@@ -107,10 +107,12 @@ class Firefox(Browser):
 
 class WebKit(Browser):
     def __init__(self, stack):
-        display = f":{free_port()}"
+        number = free_port()
+        display = f":{number}"
         screen = subprocess.Popen(
             ["Xvfb", display, "-screen", "0", "1440x900x24", "-nolisten", "tcp"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         stack.callback(end, screen)
+        wait_until(Path(f"/tmp/.X11-unix/X{number}").exists, screen)
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-webkit-", ignore_cleanup_errors=True))
         port = free_port()
         process = subprocess.Popen(
@@ -126,15 +128,19 @@ class WebKit(Browser):
     def ask(self, _, method, path, **given):
         data = json.dumps(given).encode() if method == "POST" else None
         try:
-            with urlopen(Request(self.at + path, data, {"Content-Type": "application/json"}, method=method), timeout=60) as answer:
+            with urlopen(Request(self.at + path, data, {"Content-Type": "application/json"}, method=method), timeout=3 * PATIENCE) as answer:
                 return json.loads(answer.read())["value"]
         except HTTPError as error:
             raise Refused(error.read().decode(errors="replace")) from None
 
 
 def wait_for(port, process):
-    deadline = time.monotonic() + 60
-    while not accepts(port):
+    wait_until(lambda: accepts(port), process)
+
+
+def wait_until(is_ready, process):
+    deadline = time.monotonic() + PATIENCE
+    while not is_ready():
         if process.poll() is not None or time.monotonic() > deadline:
             raise AssertionError(f"{process.args[0]} does not listen (status {process.returncode})")
         time.sleep(0.05)

@@ -1,8 +1,6 @@
 """The main flows once more in Firefox and in WebKit, which every browser on an iPhone is."""
 
 import contextlib
-import os
-import unittest
 
 from browsing import PASSWORD
 from drivers import Firefox, WebKit
@@ -49,7 +47,6 @@ class Others(Village):
         with contextlib.ExitStack() as stack:
             self.walk(Firefox(stack), "Firefox")
 
-    @unittest.skipUnless(os.environ.get("PARLEY_WEBKIT"), "PARLEY_WEBKIT=1 asks for it")
     def test_webkit(self):
         with contextlib.ExitStack() as stack:
             self.walk(WebKit(stack), "WebKit")
