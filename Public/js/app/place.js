@@ -139,7 +139,7 @@ export class Place extends EventTarget {
     });
     parley.on('state', ({ connection }) => {
       this.connection = connection;
-      if (this.isFollowed) this.setState({ live: 'online', connecting: 'connecting' }[connection] ?? 'offline');
+      if (this.isFollowed) this.setState({ live: 'online', connecting: 'connecting', catchingUp: 'connecting' }[connection] ?? 'offline');
       else this.say('state');
     });
     parley.on('typing', ({ conversation_id: id, user_id: who }) => this.#typed(id, who));

@@ -273,7 +273,8 @@ export class Shell {
   isBack(waiting) {
     const { state, me } = this.place;
     if (state === 'offline') this.wasAway = true;
-    if (!this.wasAway || state !== 'online' || waiting || !me) return this.saysBack && state === 'online';
+    if (state !== 'online' || waiting || !me) return false;
+    if (!this.wasAway) return this.saysBack;
     this.wasAway = false;
     this.saysBack = true;
     setTimeout(() => {

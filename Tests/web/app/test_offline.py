@@ -71,10 +71,18 @@ class Offline(Kept):
         self.open(page, f"/f/{self.garden['id']}/room")
         self.write(page, "On the train, three")
         expect(page.locator(".message.is-mine .bubble")).to_have_count(3)
+        expect(page.get_by_text("Offline. You can read and write")).to_be_visible()
+        # What it says when it is back stands there for two seconds only: the page itself looks out for it.
+        page.evaluate("""() => {
+            const look = () => { window.isTold ||= document.querySelector(".back-line")?.textContent.includes("Up to date"); };
+            new MutationObserver(look).observe(document.querySelector("main"), { childList: true, subtree: true });
+        }""")
         context.set_offline(False)
         for text in ("one", "two", "three"):
             sent = page.locator(".message.is-mine").filter(has_text=f"On the train, {text}")
             expect(sent.locator(".state")).to_have_attribute("title", "Stored")
+        page.wait_for_function("() => window.isTold")
+        expect(page.locator(".back-line")).to_have_count(0)
         mine = [it for it in self.texts() if it and it.startswith("On the train")]
         self.assertEqual(mine, ["On the train, one", "On the train, two", "On the train, three"])
 
