@@ -2,15 +2,11 @@ import JSON
 import Model
 import Wire
 
-@testable import API
-@testable import Community
-@testable import Storage
-
 /// What can happen.
 extension Schedule {
   /// All of it: `count` things, and rest.
   func run(steps count: Int, devices deviceCount: Int) async throws {
-    try await noteAccess()
+    try await stage.noteAccess()
     for number in 0..<deviceCount {
       let person = place.people[number % place.people.count]
       // Some have room for very little.
@@ -21,7 +17,7 @@ extension Schedule {
       await connect(device)
     }
     for number in 0..<count {
-      guard faults.isEmpty else { break }
+      guard stage.faults.isEmpty else { break }
       try await step()
       if number == count / 2, random.next() % 4 == 0 { try await rest() }
     }
@@ -39,26 +35,26 @@ extension Schedule {
     case 39..<49: try await moveSomebody(device)
     case 49..<53: try await found(device)
     case 53..<58:
-      steps.append("\(device.name) is cut off")
+      note("\(device.name) is cut off")
       cut(device)
     case 58..<62:
-      steps.append("\(device.name) hears nothing any more, and does not know it")
+      note("\(device.name) hears nothing any more, and does not know it")
       device.line?.isDead = true
     case 62..<64:
-      steps.append("heartbeats find the dead lines")
+      note("heartbeats find the dead lines")
       for device in devices where device.line?.isDead ?? false { cut(device) }
     case 64..<69:
-      steps.append("\(device.name) comes back")
+      note("\(device.name) comes back")
       await connect(device)
     case 69..<71:
-      steps.append("\(device.name) is started anew")
+      note("\(device.name) is started anew")
       cut(device)
       device.relaunch()
     case 71..<73: device.save()
     case 73..<76: try await sendAgain(device)
     case 76..<78:
       let kill = random.next() % 2 == 0
-      steps.append(kill ? "the server is killed" : "the server is started anew")
+      note(kill ? "the server is killed" : "the server is started anew")
       try await restart(kill: kill)
     case 78..<80: await moveClock()
     case 80..<88: await publish(.random(in: 1...4, using: &random))
@@ -70,10 +66,8 @@ extension Schedule {
 
   private func moveClock() async {
     let days = pick([-1, 1])
-    steps.append("the clock moves by \(days) day")
-    clock.pass(days * 86_400_000)
-    server.community.hub.tick(now: clock.now)
-    await settle()
+    note("the clock moves by \(days) day")
+    await stage.pass(days: days, on: self)
   }
 
   // MARK: What people do
@@ -98,7 +92,7 @@ extension Schedule {
       number: number, clientID: clientID(number), conversation: conversation, text: Words.text(number))
     said.append(Said(person: device.person.account, conversation: conversation))
     device.write(send)
-    steps.append("\(device.name) says \(number) in \(conversation)")
+    note("\(device.name) says \(number) in \(conversation)")
     try await say(send, by: device)
   }
 
@@ -139,7 +133,7 @@ extension Schedule {
       said[send.number].isRefused = true
       device.settle(send)
     // A clock that was set back makes them wait; it is said again.
-    case 429: clock.pass(1_000)
+    case 429: stage.clock.pass(1_000)
     default: fail("a message was answered with \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
     }
   }
@@ -147,7 +141,7 @@ extension Schedule {
   /// What had no answer is said once more, maybe over another transport.
   private func sendAgain(_ device: Device) async throws {
     for send in device.outbox {
-      steps.append("\(device.name) repeats \(send.number)")
+      note("\(device.name) repeats \(send.number)")
       try await say(send, by: device)
     }
   }
@@ -164,8 +158,8 @@ extension Schedule {
     switch kind {
     case 0:
       guard let number = number(of: message) else { return }
-      steps.append("\(device.name) edits \(number)")
-      let text = Words.text(number, "edited \(steps.count)")
+      note("\(device.name) edits \(number)")
+      let text = Words.text(number, "edited \(stage.steps.count)")
       if overSocket {
         send(
           device.command { json in
@@ -177,7 +171,7 @@ extension Schedule {
         _ = await ask(.patch, path, by: device.person, Array(#"{"text":"\#(text)"}"#.utf8))
       }
     case 1:
-      steps.append("\(device.name) deletes \(message.id)")
+      note("\(device.name) deletes \(message.id)")
       if overSocket {
         send(
           device.command { json in
@@ -189,7 +183,7 @@ extension Schedule {
       }
     default:
       let (type, isOn) = (pick(["like", "star", "repost"]), random.next() % 3 > 0)
-      steps.append("\(device.name) marks \(message.id) as \(type): \(isOn)")
+      note("\(device.name) marks \(message.id) as \(type): \(isOn)")
       if overSocket {
         send(
           device.command { json in
@@ -207,7 +201,7 @@ extension Schedule {
 
   private func read(_ device: Device) async {
     guard let message = message(for: device, isOwn: false) else { return }
-    steps.append("\(device.name) has read \(message.conversation) up to \(message.seq)")
+    note("\(device.name) has read \(message.conversation) up to \(message.seq)")
     let body = Array(#"{"message_id":"\#(message.id)"}"#.utf8)
     _ = await ask(.put, "/conversations/\(message.conversation)/read", by: device.person, body)
   }
@@ -217,21 +211,21 @@ extension Schedule {
     let (other, isIn) = (pick(place.people), random.next() % 2 == 0)
     switch random.next() % 4 {
     case 0:
-      steps.append("\(other.name) \(isIn ? "comes into" : "leaves") the forum")
+      note("\(other.name) \(isIn ? "comes into" : "leaves") the forum")
       // Whoever leads brings in and sends away.
       await move(other, isIn, "/forums/\(place.forum)/members", by: place.people[0])
     case 1:
       guard !channels.isEmpty else { return }
       let channel = pick(channels)
-      steps.append("\(other.name) \(isIn ? "joins" : "leaves") channel \(channel)")
+      note("\(other.name) \(isIn ? "joins" : "leaves") channel \(channel)")
       await move(other, isIn, "/conversations/\(channel)/participants", by: other)
     default:
       guard let conversation = conversation(for: device) else { return }
-      steps.append(
+      note(
         "\(device.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(conversation)")
       await move(other, isIn, "/conversations/\(conversation)/participants", by: device.person)
     }
-    try await noteAccess()
+    try await stage.noteAccess()
   }
 
   private func move(_ other: CheckedPlace.Person, _ isIn: Bool, _ path: String, by person: CheckedPlace.Person) async {
@@ -243,13 +237,13 @@ extension Schedule {
   /// and then one ends.
   private func found(_ device: Device) async throws {
     if random.next() % 4 == 0, let conversation = conversation(for: device) {
-      steps.append("\(device.name) ends \(conversation)")
+      note("\(device.name) ends \(conversation)")
       _ = await ask(.delete, "/conversations/\(conversation)", by: device.person)
     } else {
       let others = place.people.filter { $0.account != device.person.account && random.next() % 2 == 0 }
       let (isVisible, isChannel) = (random.next() % 2 == 0, random.next() % 3 == 0)
       let kind = isChannel ? "channel" : "group"
-      steps.append("\(device.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
+      note("\(device.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
       let ids = others.map { "\"\($0.account)\"" }.joined(separator: ",")
       let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"people"}"# : ""
       let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#
@@ -259,17 +253,14 @@ extension Schedule {
         channels.append(try made.read("id"))
       }
     }
-    try await noteAccess()
+    try await stage.noteAccess()
   }
 
   func ask(
     _ method: Wire.Method, _ path: String, by person: CheckedPlace.Person, _ body: [UInt8] = []
   ) async -> (status: Int, body: [UInt8]) {
-    let response = await request(method, path, by: person, body)
-    await settle()
-    if response.status.code >= 500 { fail("\(method.name) \(path): \(response.status.code)") }
-    guard case .bytes(let bytes) = response.body else { return (response.status.code, []) }
-    checkWords(in: bytes, for: person.account, since: audit.lastEvent)
-    return (response.status.code, bytes)
+    let answer = await stage.ask(method, path, token: person.token, body, on: self)
+    checkWords(in: answer.body, for: person.account, since: stage.audit.lastEvent)
+    return answer
   }
 }

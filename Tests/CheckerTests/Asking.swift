@@ -6,33 +6,27 @@ import Model
 
 /// What devices ask for. What they get is of now, and they may have heard less so far, or more.
 extension Schedule {
-  func messages(of conversation: ID<Conversation>, for caller: Caller) async throws(Refusal) -> [SeenMessage] {
-    var request = MessageRequest()
-    (request.order, request.limit) = (.ascending, 200)
-    return try await server.view.messages(in: conversation, request, for: caller).messages
-  }
-
   /// Asks for what no event said.
   func ask(_ device: Device) async throws {
-    let caller = try server.caller(device.person)
+    let caller = try stage.server.caller(device.person)
     let asOf = device.asOf
     for need in device.needs {
       do throws(Refusal) {
         switch need {
         case .person(let id): try hold(person: id, device, caller)
         case .forum(let id):
-          let forum = try server.view.forum(id, for: caller)
+          let forum = try stage.server.view.forum(id, for: caller)
           device.hold { $0.hold(forum, asOf: asOf) }
         case .conversation(let id):
-          guard case .bySomebody(let own) = try server.view.conversation(id, for: caller) else { break }
+          guard case .bySomebody(let own) = try stage.server.view.conversation(id, for: caller) else { break }
           device.hold { $0.hold(own, asOf: asOf) }
-          let messages = try await messages(of: id, for: caller)
+          let messages = try await stage.messages(of: id, for: caller)
           device.hold { $0.hold(messages, asOf: asOf) }
         case .message(let id):
-          let message = try server.view.seen(id, for: caller)
+          let message = try stage.server.view.seen(id, for: caller)
           device.hold { $0.hold([message], asOf: asOf) }
         case .inbox:
-          let page = try await server.community.inbox(
+          let page = try await stage.server.community.inbox(
             kind: nil, isUnread: true, before: nil, limit: 1, MessageShow(), for: caller)
           device.hold { $0.hold(page.unread) }
         case .everything: fail("\(device.name) has to begin anew")
@@ -45,7 +39,7 @@ extension Schedule {
   }
 
   private func hold(person: ID<Account>, _ device: Device, _ caller: Caller) throws(Refusal) {
-    let found = try server.view.person(.id(person), for: caller)
+    let found = try stage.server.view.person(.id(person), for: caller)
     device.hold { $0.hold(found) }
   }
 }

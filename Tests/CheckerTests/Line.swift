@@ -116,13 +116,13 @@ final class Line: WebSocket {
   var isBusy: Bool { openCommands > 0 && !(hasRefused && !waiting.isEmpty) }
 
   /// The next that came, and whether the server is to hear that there is room again.
-  func take() -> (frame: Frame, hasDrained: Bool)? {
+  func take() -> (sent: Sent, hasDrained: Bool)? {
     guard !isDead, !waiting.isEmpty else { return nil }
     let sent = waiting.removeFirst()
     queued -= sent.bytes.count
-    guard waiting.isEmpty, hasRefused else { return (sent.frame, false) }
+    guard waiting.isEmpty, hasRefused else { return (sent, false) }
     hasRefused = false
-    return (sent.frame, true)
+    return (sent, true)
   }
 
   /// The connection is gone: what was under way is lost.

@@ -1,49 +1,36 @@
 import JSON
 import Model
-import Web
-
-@testable import API
-@testable import Wire
 
 /// What goes between the devices and the server.
 extension Schedule {
   func connect(_ device: Device) async {
     cut(device)
-    let response = await request(.get, "/realtime?topics=me&after=\(device.cursor)", by: device.person)
-    guard case .webSocket(let upgrade) = response.body else {
-      return fail("\(device.name) is not let in: \(response.status.code)")
-    }
-    let since = audit.lastEvent
+    let since = stage.audit.lastEvent
     let line = Line(room: device.room) { sent in self.leaves(sent, for: device, since: since) }
-    let handler = upgrade.open(line)
+    let query = "topics=me&after=\(device.cursor)"
+    guard await stage.connect(line, query, token: device.person.token, on: self) else { return }
     device.connected(line)
-    handlers[ObjectIdentifier(line)] = handler
-    handler.opened(on: self)
     await settle()
   }
 
   /// The connection is gone, and both know it.
   func cut(_ device: Device) {
     guard let line = device.line else { return }
-    if line.openCommands > 0 { hasLostCommand = true }
-    line.cut()
+    stage.cut(line, on: self)
     device.disconnected()
-    handlers.removeValue(forKey: ObjectIdentifier(line))?.closed(
-      WebSocketSession.Closing(cause: .lost, code: .lost, reason: ""), on: self)
   }
 
   func send(_ command: [UInt8], by device: Device) {
-    guard let line = device.line, let handler = handlers[ObjectIdentifier(line)], line.ask() else { return }
-    handler.received(.text(command), on: self)
+    if let line = device.line { stage.send(command, on: line, self) }
   }
 
   /// The device takes what came, as many frames.
   @discardableResult
   func take(_ count: Int, by device: Device) async -> Int {
     var taken = 0
-    while taken < count, let line = device.line, let (frame, hasDrained) = line.take() {
+    while taken < count, let line = device.line, let (sent, hasDrained) = line.take() {
       taken += 1
-      switch device.take(frame) {
+      switch device.take(sent.frame) {
       case .nothing: break
       case .acknowledged(let send, let answer): acknowledged(send, answer, device)
       case .refused(let send):
@@ -52,10 +39,7 @@ extension Schedule {
       case .over: cut(device)
       case .fault(let what): fail("\(device.name): \(what)")
       }
-      if hasDrained, let handler = handlers[ObjectIdentifier(line)] {
-        handler.drained(on: self)
-        await settle()
-      }
+      if hasDrained { await stage.drained(line, on: self) }
     }
     if let again = device.askAgain() {
       send(again, by: device)
@@ -90,8 +74,8 @@ extension Schedule {
       checkWords(in: sent.bytes, for: account, since: since)
       return .arrives
     }
-    if let fault = audit.fault(event, for: account, moment, seq: seq) { fail(fault) }
-    checkWords(in: sent.bytes, for: account, since: moment.told)
+    if let fault = stage.audit.fault(event, for: account, stage.moment, seq: stage.seq) { fail(fault) }
+    checkWords(in: sent.bytes, for: account, since: stage.moment.told)
     guard case .conversation(let conversation) = event.stream, event.content != .hidden else { return .arrives }
     return fate(sent, in: conversation)
   }
@@ -102,7 +86,9 @@ extension Schedule {
       guard said.indices.contains(number) else { return fail("\(account) gets words that nobody said") }
       let words = said[number]
       guard words.person != account else { continue }
-      let fault = audit.fault(wordsIn: words.conversation, for: account, since: since) { seq(clientID(number)) }
+      let fault = stage.audit.fault(wordsIn: words.conversation, for: account, since: since) {
+        stage.seq(clientID(number))
+      }
       if let fault { fail(fault) }
     }
   }
@@ -113,7 +99,7 @@ extension Schedule {
   private func fate(_ sent: Line.Sent, in conversation: ID<Conversation>) -> Line.Fate {
     guard let injected, untilFault > 0 else { return .arrives }
     let stranger = devices.first { device in
-      device.line != nil && audit.start(of: device.person.account, in: conversation) == nil
+      device.line != nil && stage.audit.start(of: device.person.account, in: conversation) == nil
     }
     if injected == .asksNoRights, stranger == nil { return .arrives }
     untilFault -= 1

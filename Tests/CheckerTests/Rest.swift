@@ -1,15 +1,13 @@
 import Model
 
-@testable import Community
-
 /// A moment at which nothing is under way, and what has to be so then.
 extension Schedule {
   func rest() async throws {
-    steps.append("all comes to rest")
+    note("all comes to rest")
     var rounds = 0
     while try await !isQuiet() {
       rounds += 1
-      guard faults.isEmpty, !Task.isCancelled else { return }
+      guard stage.faults.isEmpty, !Task.isCancelled else { return }
       guard rounds < 40 else {
         return fail(
           "it never comes to rest: \(devices.map { "\($0.name) needs \($0.needs), says \($0.outbox.count)" })")
@@ -20,16 +18,15 @@ extension Schedule {
     for device in devices {
       let account = device.person.account
       let truth: Replica
-      if let known = truths[account] { truth = known } else { truth = try await replica(of: device.person) }
+      if let known = truths[account] { truth = known } else { truth = try await stage.replica(of: device.person) }
       truths[account] = truth
-      for difference in device.replica.differences(from: truth).prefix(4) { fail("\(device.name) \(difference)") }
-      checkHeld(by: device)
+      stage.check(device.replica, of: device.name, account, against: truth)
     }
   }
 
   /// Does what is left to do; whether there was nothing.
   private func isQuiet() async throws -> Bool {
-    try await noteAccess()
+    try await stage.noteAccess()
     await publish(.max)
     var isQuiet = true
     for device in devices {
@@ -47,24 +44,13 @@ extension Schedule {
         isQuiet = false
       }
     }
-    return isQuiet && waitingDeliveries == 0
-  }
-
-  /// What somebody would hold who comes now.
-  private func replica(of person: CheckedPlace.Person) async throws -> Replica {
-    let caller = try server.caller(person)
-    let snapshot = try await server.community.snapshot(for: caller)
-    var replica = Replica(snapshot)
-    for own in snapshot.conversations where own.conversation.lastSeq > 0 {
-      replica.hold(try await messages(of: own.conversation.id, for: caller), asOf: snapshot.cursor.event)
-    }
-    return replica
+    return isQuiet && stage.waitingDeliveries == 0
   }
 
   /// What was acknowledged is there, and nothing is there twice.
   private func checkSends() {
     var stored: [String: Int] = [:]
-    for (id, clientID, _) in storedSends() {
+    for (id, clientID, _) in stage.storedSends() {
       if let before = stored[clientID] { fail("\(clientID) is there as \(before) and as \(id)") }
       stored[clientID] = id
     }
@@ -77,17 +63,5 @@ extension Schedule {
       }
     }
     if !stored.isEmpty { fail("nobody has said \(stored.keys.sorted())") }
-  }
-
-  /// Nothing is held that is not theirs to read, by the tables.
-  private func checkHeld(by device: Device) {
-    for (id, held) in device.replica.conversations where held.isOwn {
-      guard let start = audit.start(of: device.person.account, in: id) else {
-        fail("\(device.name) holds conversation \(id), which is not theirs")
-        continue
-      }
-      guard let first = held.messages.keys.min(), first < start else { continue }
-      fail("\(device.name) holds message \(first) of \(id), and begins at \(start)")
-    }
   }
 }

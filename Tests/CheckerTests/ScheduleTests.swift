@@ -84,8 +84,6 @@ extension Schedule {
       fail("\(error)")
     }
     await end()
-    guard !faults.isEmpty else { return nil }
-    let (first, done) = (faults.prefix(5) + complaints.all, steps.joined(separator: "\n  "))
-    return "seed \(seed): \(first.joined(separator: "\n  "))\n  after:\n  \(done)"
+    return stage.failure(of: seed)
   }
 }

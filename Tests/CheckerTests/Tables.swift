@@ -5,7 +5,7 @@ import SQLite
 @testable import Storage
 
 /// What the tables say, asked beside the rules.
-extension Schedule {
+extension Stage {
   /// Something was done that may have changed who reads what: what is left of it to do is done, too.
   func noteAccess() async throws {
     await server.community.store.jobs.run()

@@ -1,0 +1,176 @@
+// Where schedules are played. The server is the real one, but for its sockets: the store, the community, the publisher, the
+// hub, and the API with what it does on a WebSocket, all on the actor that drives them as on their loop. What the writer has
+// committed waits here until it is published, what is sent stands in a line until somebody takes it, and the clock is set by
+// hand.
+
+import Model
+import Web
+
+@testable import API
+@testable import Community
+@testable import Storage
+@testable import Wire
+
+final class Stage {
+  let place: CheckedPlace
+  private(set) var server: CheckedServer
+  let clock = CheckedClock()
+  let complaints = Complaints()
+  private let committed = Committed()
+  private var connections: [ObjectIdentifier: (line: Line, handler: any WebSocketHandler)] = [:]
+  /// A command was begun whose answer nobody waits for.
+  private var hasLostCommand = false
+  private var requests: UInt64 = 0
+
+  var audit = Audit()
+  private(set) var moment = Audit.Moment()
+  /// What was done, for who reads of a fault.
+  var steps: [String] = []
+  private(set) var faults: [String] = []
+
+  init(_ place: CheckedPlace) throws {
+    self.place = place
+    server = try CheckedServer(CheckedPlace.copy(place.folder), committed, clock, complaints)
+  }
+
+  func fail(_ what: String) { faults.append(what) }
+
+  /// What failed and after what; nil where nothing did.
+  func failure(of seed: UInt64) -> String? {
+    guard !faults.isEmpty else { return nil }
+    let (first, done) = (faults.prefix(5) + complaints.all, steps.joined(separator: "\n  "))
+    return "seed \(seed): \(first.joined(separator: "\n  "))\n  after:\n  \(done)"
+  }
+
+  // MARK: The server
+
+  /// Everything that was begun is done, but for what waits to be published or taken.
+  func settle(on loop: isolated any Actor) async {
+    if hasLostCommand {
+      hasLostCommand = false
+      await server.afterWrites()
+    }
+    while !Task.isCancelled {
+      while case .more = server.live.board.deliver() {}
+      server.live.startReading(isolation: loop)
+      let hasCommands = connections.values.contains { $0.line.isBusy }
+      guard hasCommands || server.live.readingCount > 0 else { return }
+      if hasCommands { await server.afterWrites() }
+      if server.live.readingCount > 0 { await server.afterReads() }
+      await Task.yield()
+    }
+  }
+
+  /// Publishes some of what was committed.
+  func publish(_ count: Int, on loop: isolated any Actor) async {
+    for delivery in committed.take(count) {
+      if let first = delivery.events.first, let last = delivery.events.last {
+        moment.published = max(moment.published, last.id)
+        moment.publishing = first.id...last.id
+        await server.publish(delivery, last: last.id)
+      } else {
+        server.publisher.take(delivery)
+      }
+      await settle(on: loop)
+      moment.publishing = nil
+    }
+  }
+
+  var waitingDeliveries: Int { committed.count }
+
+  /// The server's clock goes on, or is set back.
+  func pass(days: Int, on loop: isolated any Actor) async {
+    clock.pass(days * 86_400_000)
+    server.community.hub.tick(now: clock.now)
+    await settle(on: loop)
+  }
+
+  /// Ends the server, in order or as by a kill, and starts another on the same disk. Nobody is connected then.
+  func restart(kill: Bool, on loop: isolated any Actor) async throws {
+    var folder = server.folder
+    if kill {
+      folder = try CheckedPlace.copy(folder)
+    } else {
+      server.community.hub.close()
+      await settle(on: loop)
+    }
+    for connection in connections.values { cut(connection.line, on: loop) }
+    await server.close()
+    if kill { server.remove() }
+    _ = committed.take(.max)
+    server = try CheckedServer(folder, committed, clock, complaints)
+    moment.published = try server.view.head()
+  }
+
+  func end(on loop: isolated any Actor) async {
+    for connection in connections.values { cut(connection.line, on: loop) }
+    await server.close()
+    server.remove()
+  }
+
+  // MARK: Requests
+
+  func request(
+    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], on loop: isolated any Actor
+  ) async -> Response {
+    var fields: Fields = ["Authorization": "Bearer \(token)"]
+    if !body.isEmpty { fields.add("Content-Type", "application/json") }
+    let mark = path.firstIndex(of: "?") ?? path.endIndex
+    let head = RequestHead(
+      method: method,
+      target: Target(
+        path: API.base + path[..<mark], query: mark < path.endIndex ? String(path[mark...].dropFirst()) : nil),
+      fields: fields, framing: body.isEmpty ? .none : .length(body.count))
+    requests += 1
+    let context = Context(
+      id: RequestID(process: 1, number: requests), now: clock.now, loop: loop, peer: IPAddress("192.0.2.1"),
+      isEncrypted: false, head: head, addresses: server.site.addresses, locals: server.locals)
+    return await server.site.respond(Request(head: head, body: RequestBody(body)), context, server.site.plan(head))
+  }
+
+  /// A request that is done to its end, and its answer.
+  func ask(
+    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], on loop: isolated any Actor
+  ) async -> (status: Int, body: [UInt8]) {
+    let response = await request(method, path, token: token, body, on: loop)
+    await settle(on: loop)
+    if response.status.code >= 500 { fail("\(method.name) \(path): \(response.status.code)") }
+    guard case .bytes(let bytes) = response.body else { return (response.status.code, []) }
+    return (response.status.code, bytes)
+  }
+
+  // MARK: Connections
+
+  /// Opens a line. Whether it was let in; what is told at once is on its way.
+  func connect(_ line: Line, _ query: String, token: String, on loop: isolated any Actor) async -> Bool {
+    let response = await request(.get, "/realtime?\(query)", token: token, on: loop)
+    guard case .webSocket(let upgrade) = response.body else {
+      fail("a line is not let in: \(response.status.code)")
+      return false
+    }
+    let handler = upgrade.open(line)
+    connections[ObjectIdentifier(line)] = (line, handler)
+    handler.opened(on: loop)
+    return true
+  }
+
+  func send(_ command: [UInt8], on line: Line, _ loop: isolated any Actor) {
+    guard let connection = connections[ObjectIdentifier(line)], line.ask() else { return }
+    connection.handler.received(.text(command), on: loop)
+  }
+
+  /// There is room on the line again.
+  func drained(_ line: Line, on loop: isolated any Actor) async {
+    guard let connection = connections[ObjectIdentifier(line)] else { return }
+    connection.handler.drained(on: loop)
+    await settle(on: loop)
+  }
+
+  /// The connection is gone, and both know it.
+  func cut(_ line: Line, on loop: isolated any Actor) {
+    if line.openCommands > 0 { hasLostCommand = true }
+    line.cut()
+    connections.removeValue(forKey: ObjectIdentifier(line))?.handler.closed(
+      WebSocketSession.Closing(cause: .lost, code: .lost, reason: ""), on: loop)
+  }
+}
