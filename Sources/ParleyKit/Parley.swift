@@ -150,7 +150,8 @@ public actor Parley {
   }
 
   private func pause(_ time: Duration) async {
-    let pausing = Task { _ = try? await Task.sleep(for: time) }
+    let wait = clock.wait
+    let pausing = Task { _ = try? await wait(time) }
     self.pausing = pausing
     // Whoever stops while this begins finds no pause to end.
     if Task.isCancelled { pausing.cancel() }

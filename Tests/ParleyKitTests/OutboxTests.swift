@@ -65,6 +65,33 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(5))) func `what waits for another try waits by the clock that is given`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.isOffline = true }
+      let (asked, ask) = AsyncStream.makeStream(of: Duration.self)
+      let (morning, dawn) = AsyncStream.makeStream(of: Void.self)
+      let clock = Outbox.Clock(now: Ground.ticking, pause: { _ in .seconds(86_400) }) { time in
+        ask.yield(time)
+        for await _ in morning { return }
+        throw CancellationError()
+      }
+      let outbox = Outbox(ada.cache, ada.server, clock: clock)
+      let events = await outbox.events()
+      try await outbox.start()
+      try await outbox.send(Draft("tomorrow"), in: garden)
+      var iterator = asked.makeAsyncIterator()
+      #expect(await iterator.next() == .seconds(86_400))
+      ada.server.set { $0.isOffline = false }
+      dawn.yield()
+      for await event in events { if case .didSend = event { break } }
+      await outbox.stop()
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["tomorrow"])
+    }
+  }
+
   @Test func `what was under way when the app was killed has failed, and is sent once`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()

@@ -1,5 +1,5 @@
 extension Outbox {
-  /// What comes from outside: the time, names that nobody else has, and how long to wait.
+  /// What comes from outside: the time, names that nobody else has, how long to wait, and waiting.
   public struct Clock: Sendable {
     /// Milliseconds since 1970.
     public var now: @Sendable () -> Int64
@@ -7,14 +7,18 @@ extension Outbox {
     public var name: @Sendable () -> String
     /// How long to wait after so many attempts.
     public var pause: @Sendable (_ attempts: Int) -> Duration
+    /// Waits so long; ends with an error when the task is cancelled.
+    public var wait: @Sendable (Duration) async throws -> Void
 
     public init(
       now: @escaping @Sendable () -> Int64, name: @escaping @Sendable () -> String = Clock.randomName,
-      pause: @escaping @Sendable (Int) -> Duration = Clock.backOff
+      pause: @escaping @Sendable (Int) -> Duration = Clock.backOff,
+      wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
       self.now = now
       self.name = name
       self.pause = pause
+      self.wait = wait
     }
   }
 }

@@ -84,7 +84,7 @@ extension Outbox {
 
   private func rest(_ conversation: ID<Conversation>, _ time: Duration) {
     resting[conversation] = Task {
-      do { try await Task.sleep(for: time) } catch { return }
+      do { try await clock.wait(time) } catch { return }
       self.wake(conversation)
     }
   }
