@@ -127,7 +127,8 @@ public actor Sync {
     for _ in 0..<Self.mostAsks {
       let needs = await cache.replica.needs
       if needs.isEmpty { return }
-      for need in needs { try await fetch(need) }
+      // In an order that is always the same.
+      for need in needs.sorted(by: { "\($0)" < "\($1)" }) { try await fetch(need) }
     }
   }
 
