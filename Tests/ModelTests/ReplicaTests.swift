@@ -35,11 +35,13 @@ private struct Copy {
   var held: HeldConversation? { replica.conversations[Self.talk] }
 
   static func event(
-    _ id: Int, _ stream: EventStream, _ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content
+    _ id: Int, _ stream: EventStream, _ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content,
+    by actor: Int = 2
   ) -> ReceivedEvent {
     ReceivedEvent(
       DeliveredEvent(
-        Event(id: id, stream: stream, offset: offset, kind: kind, subject: 1, revision: 1, actor: 2, at: 1), content))
+        Event(id: id, stream: stream, offset: offset, kind: kind, subject: 1, revision: 1, actor: actor, at: 1), content
+      ))
   }
 
   static func message(
@@ -208,6 +210,28 @@ private struct Copy {
     own.lastOffset = 11
     copy.replica.hold(own, asOf: 101)
     #expect(copy.held?.unread == 7)
+  }
+
+  @Test func `one’s own marks are asked for until an answer is new enough`() {
+    var copy = Copy()
+    copy.said(101, 11, .messageCreated, Copy.message(1))
+    let marks = DeliveredEvent.Content.marks(ID(1_001), [.init(type: "like", count: 1)])
+    _ = copy.replica.apply(Copy.event(105, Copy.stream, 12, .actionAdded, marks, by: 1))
+    #expect(copy.replica.needs == [.message(ID(1_001))])
+    let answer = SeenMessage(Copy.message(1), mine: ["like"])
+    copy.replica.hold([answer], asOf: 104)
+    #expect(copy.replica.needs == [.message(ID(1_001))] && copy.held?.messages[1]?.mine == [])
+    copy.replica.hold([answer], asOf: 105)
+    #expect(copy.replica.needs.isEmpty && copy.held?.messages[1]?.mine == ["like"])
+  }
+
+  @Test func `what an answer knew already is not asked for again`() {
+    var copy = Copy()
+    copy.said(101, 11, .messageCreated, Copy.message(1))
+    copy.replica.hold([SeenMessage(Copy.message(1), mine: ["like"])], asOf: 110)
+    let marks = DeliveredEvent.Content.marks(ID(1_001), [.init(type: "like", count: 1)])
+    _ = copy.replica.apply(Copy.event(105, Copy.stream, 12, .actionAdded, marks, by: 1))
+    #expect(copy.replica.needs.isEmpty && copy.held?.messages[1]?.mine == ["like"])
   }
 
   /// The state of a place as its events tell it does not depend on how often they come, nor on when a client was away.

@@ -104,15 +104,16 @@ extension HeldConversation {
     conversation.lastMessage = message.id
   }
 
-  /// Whether the message is held.
+  /// Whether the message is held, and not with what is newer.
   mutating func take(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: Int) -> Bool {
-    guard let seq = seqs[message], var held = messages[seq] else { return false }
-    if event > held.asOf, var content = held.message.content {
-      content.actions = actions
-      held.message.state = .live(content)
-      held.asOf = event
-      messages[seq] = held
+    guard let seq = seqs[message], var held = messages[seq], event > held.asOf, var content = held.message.content
+    else {
+      return false
     }
+    content.actions = actions
+    held.message.state = .live(content)
+    held.asOf = event
+    messages[seq] = held
     return true
   }
 
@@ -121,13 +122,14 @@ extension HeldConversation {
     if isSet { messages[seq]?.mine?.insert("star") } else { messages[seq]?.mine?.remove("star") }
   }
 
-  mutating func hold(_ seen: SeenMessage, asOf event: Int) {
+  /// Whether nothing newer was held.
+  mutating func hold(_ seen: SeenMessage, asOf event: Int) -> Bool {
     let message = seen.message
-    var new = messages[message.seq] ?? HeldMessage(message: message, mine: nil, asOf: 0)
-    guard event >= new.asOf, message.revision >= new.message.revision else { return }
-    new = HeldMessage(message: message, mine: seen.mine, asOf: event)
-    messages[message.seq] = new
+    let held = messages[message.seq] ?? HeldMessage(message: message, mine: nil, asOf: 0)
+    guard event >= held.asOf, message.revision >= held.message.revision else { return false }
+    messages[message.seq] = HeldMessage(message: message, mine: seen.mine, asOf: event)
     seqs[message.id] = message.seq
+    return true
   }
 
   mutating func hold(_ own: OwnConversation, asOf event: Int, me: ID<Account>?) {

@@ -254,8 +254,8 @@ extension Replica {
 
   private mutating func take(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: ReceivedEvent) {
     guard case .conversation(let id) = event.stream else { return }
-    let isHeld = conversations[id]?.take(actions, on: message, event.id) ?? false
-    if isHeld, event.actor != nil, event.actor == me?.account.id { needs.insert(.message(message)) }
+    let isNews = conversations[id]?.take(actions, on: message, event.id) ?? false
+    if isNews, event.actor != nil, event.actor == me?.account.id { needs.insert(.message(message)) }
   }
 }
 
@@ -345,8 +345,10 @@ extension Replica {
 
   public mutating func hold(_ messages: [SeenMessage], asOf event: Int) {
     for seen in messages {
-      needs.remove(.message(seen.message.id))
-      conversations[seen.message.conversation]?.hold(seen, asOf: event)
+      // One that is older than what was applied answers nothing.
+      if conversations[seen.message.conversation]?.hold(seen, asOf: event) ?? true {
+        needs.remove(.message(seen.message.id))
+      }
       know(seen.message.author)
     }
   }
@@ -365,7 +367,7 @@ extension Replica {
     for forum in snapshot.forums { hold(forum, asOf: event) }
     for own in snapshot.conversations {
       hold(own, asOf: event)
-      if let last = own.lastMessage { conversations[own.conversation.id]?.hold(last, asOf: event) }
+      if let last = own.lastMessage { _ = conversations[own.conversation.id]?.hold(last, asOf: event) }
     }
     for (stream, offset) in snapshot.offsets { positions[stream] = Position(offset: offset, event: event) }
     needs = []
