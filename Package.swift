@@ -115,7 +115,8 @@ let package = Package(
     .testTarget(
       name: "CheckerTests",
       dependencies: [
-        "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Web", "Wire", "JSON", "SeededRandom",
+        "API", "Community", "ParleyKit", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Web", "Wire", "JSON",
+        "SeededRandom",
       ],
       swiftSettings: tests),
     .target(

@@ -115,6 +115,9 @@ final class Complaints: Sendable {
 
   func add(_ complaint: String) { said.withLock { $0.append(complaint) } }
   var all: [String] { said.withLock { $0 } }
+
+  /// Whether it was the machine that stood still, and nothing else.
+  var areOfStandstill: Bool { !all.isEmpty && all.allSatisfy { $0.contains("of the processor") } }
 }
 
 /// Goes on by a millisecond at each look, and is set by hand.

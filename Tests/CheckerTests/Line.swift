@@ -112,6 +112,9 @@ final class Line: WebSocket {
     return true
   }
 
+  /// Something has come that nobody has taken.
+  var hasNews: Bool { !isDead && !waiting.isEmpty }
+
   /// Something is being done for it. Where the line takes no more, an answer may wait for room.
   var isBusy: Bool { openCommands > 0 && !(hasRefused && !waiting.isEmpty) }
 

@@ -1,8 +1,8 @@
 import Model
 
 extension Replica {
-  /// In what it is not the other.
-  func differences(from other: Replica) -> [String] {
+  /// In what it is not the other; of messages all, or those that are held here and the last one.
+  func differences(from other: Replica, isWhole: Bool = true) -> [String] {
     var found: [String] = []
     func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value) {
       if mine != theirs { found.append("holds of \(what): \(mine); and it is: \(theirs)") }
@@ -26,7 +26,9 @@ extension Replica {
       compare("their part in \(id)", one.participation, two.participation)
       compare("their mark in \(id)", one.mark, two.mark)
       compare("what waits in \(id)", one.unread, two.unread)
-      for seq in Set(one.messages.keys).union(two.messages.keys).sorted() {
+      let last = Set([two.conversation.lastSeq].filter { two.messages[$0] != nil })
+      let seqs = isWhole ? Set(two.messages.keys) : last
+      for seq in seqs.union(one.messages.keys).sorted() {
         compare("message \(seq) of \(id)", one.messages[seq]?.message, two.messages[seq]?.message)
         compare("their marks on \(seq) of \(id)", one.messages[seq]?.own, two.messages[seq]?.own)
       }

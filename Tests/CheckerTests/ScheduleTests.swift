@@ -1,22 +1,9 @@
-import Foundation
 import Testing
 
 /// Following along, driven by a scheduler: whatever happens in whatever order, every device ends up with what the server
 /// holds, and was never told anything else.
 @Suite(.serialized) struct ScheduleTests {
-  private static func setting(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-  }
-
-  /// Always the same ones, or with `PARLEY_SCHEDULES=100000` so many that nobody has seen; with `PARLEY_SCHEDULE=<seed>` one
-  /// again.
-  private static let seeds: [UInt64] = {
-    if let one = setting("PARLEY_SCHEDULE") { return [one] }
-    guard let count = setting("PARLEY_SCHEDULES") else { return Array(0..<2_000) }
-    let first = UInt64.random(in: 1...1_000_000) * 1_000_000
-    print("schedules \(first) to \(first + count - 1)")
-    return Array(first..<first + count)
-  }()
+  private static let seeds = Seeds.drawn(2_000, "schedules")
 
   /// Nothing here waits for long; whoever waits for ever is found, too.
   private static var patience: Testing.TimeLimitTrait.Duration { .minutes(10 + seeds.count / 100) }
@@ -69,10 +56,8 @@ extension Schedule {
     for _ in 0..<3 {
       let schedule = try Schedule(place, seed: seed, injected: fault)
       failure = await schedule.failure()
-      let complaints = schedule.complaints.all
-      let stoodStill = !complaints.isEmpty && complaints.allSatisfy { $0.contains("of the processor") }
-      guard failure != nil, stoodStill else { return failure }
-      print("seed \(seed) is tried again: \(complaints)")
+      guard failure != nil, schedule.complaints.areOfStandstill else { return failure }
+      print("seed \(seed) is tried again: \(schedule.complaints.all)")
     }
     return failure
   }

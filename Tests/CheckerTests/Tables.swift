@@ -33,6 +33,11 @@ extension Stage {
 
   func storedSends() -> [(id: Int, clientID: String, seq: Int)] { stored("m.client_id <> $1", "") }
 
+  /// Whether it is there, and not deleted.
+  func isThere(_ message: ID<Message>) -> Bool {
+    !stored("m.deletion is null and m.id = $1", message.number).isEmpty
+  }
+
   private func stored(_ condition: String, _ value: some Bindable) -> [(id: Int, clientID: String, seq: Int)] {
     do {
       return try server.view.read { tx throws(Refusal) in

@@ -1,0 +1,176 @@
+import ParleyKit
+import Synchronization
+
+/// What is between an app and the server: all that it asks for stands here until the schedule says what becomes of it, and
+/// so does all that it waits for. One for each start of an app.
+final class Air: Transport {
+  enum Outcome: Sendable {
+    case answer(ExchangeAnswer)
+    case socket(LiveSocket)
+    case failure(TransportFailure)
+  }
+
+  struct Asked: Sendable {
+    let number: Int
+    let exchange: Exchange
+    let isSocket: Bool
+    /// Nil where the app has given it up; it may be on its way all the same.
+    fileprivate(set) var asker: CheckedContinuation<Outcome, Never>?
+
+    func settle(_ outcome: Outcome) { asker?.resume(returning: outcome) }
+  }
+
+  struct Pause: Sendable {
+    let number: Int
+    /// By the hours of the schedule.
+    let due: Int
+    fileprivate let waiter: CheckedContinuation<Bool, Never>
+  }
+
+  private struct State {
+    var isUp: Bool
+    var isDead = false
+    var lastNumber = 0
+    var asked: [Asked] = []
+    var pauses: [Pause] = []
+
+    mutating func number() -> Int {
+      lastNumber += 1
+      return lastNumber
+    }
+  }
+
+  private let hours: Hours
+  private let state: Mutex<State>
+
+  init(_ hours: Hours, isUp: Bool) {
+    self.hours = hours
+    state = Mutex(State(isUp: isUp))
+  }
+
+  static let noNetwork = TransportFailure.unreachable("there is no network")
+
+  // MARK: The app's end
+
+  func send(_ exchange: Exchange) async throws(TransportFailure) -> ExchangeAnswer {
+    switch await ask(exchange, isSocket: false) {
+    case .answer(let answer): return answer
+    case .socket: throw .malformed("a socket where an answer should be")
+    case .failure(let failure): throw failure
+    }
+  }
+
+  func connect(_ exchange: Exchange, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    switch await ask(exchange, isSocket: true) {
+    case .socket(let socket): return socket
+    case .answer(let answer): throw .notUpgraded(status: answer.status, body: [])
+    case .failure(let failure): throw failure
+    }
+  }
+
+  private func ask(_ exchange: Exchange, isSocket: Bool) async -> Outcome {
+    let number = state.withLock { $0.number() }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { asker in
+        let isCancelled = Task.isCancelled
+        let refused: TransportFailure? = state.withLock { state in
+          if isCancelled { return .cancelled }
+          guard state.isUp, !state.isDead else { return Self.noNetwork }
+          state.asked.append(Asked(number: number, exchange: exchange, isSocket: isSocket, asker: asker))
+          return nil
+        }
+        if let refused { asker.resume(returning: .failure(refused)) }
+      }
+    } onCancel: {
+      let asker = state.withLock { state in
+        guard let place = state.asked.firstIndex(where: { $0.number == number }) else {
+          return nil as CheckedContinuation<Outcome, Never>?
+        }
+        defer { state.asked[place].asker = nil }
+        return state.asked[place].asker
+      }
+      asker?.resume(returning: .failure(.cancelled))
+    }
+  }
+
+  /// Waits until the hours of the schedule have come so far.
+  @Sendable func pause(_ milliseconds: Int) async throws {
+    let number = state.withLock { $0.number() }
+    let due = hours.now + milliseconds
+    let isOver = await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        let isCancelled = Task.isCancelled
+        let isWaiting = state.withLock { state in
+          guard !isCancelled, !state.isDead else { return false }
+          state.pauses.append(Pause(number: number, due: due, waiter: waiter))
+          return true
+        }
+        if !isWaiting { waiter.resume(returning: false) }
+      }
+    } onCancel: {
+      self.end(number, isOver: false)
+    }
+    if !isOver { throw CancellationError() }
+  }
+
+  // MARK: The schedule's end
+
+  var asked: [Asked] { state.withLock { $0.asked } }
+  var pauses: [Pause] { state.withLock { $0.pauses } }
+  var isUp: Bool { state.withLock { $0.isUp } }
+
+  /// Takes what was asked: whoever does so settles it.
+  func take(_ number: Int) -> Asked? {
+    state.withLock { state in
+      state.asked.firstIndex { $0.number == number }.map { state.asked.remove(at: $0) }
+    }
+  }
+
+  func end(_ number: Int, isOver: Bool = true) {
+    let pause = state.withLock { state in
+      state.pauses.firstIndex { $0.number == number }.map { state.pauses.remove(at: $0) }
+    }
+    pause?.waiter.resume(returning: isOver)
+  }
+
+  func set(isUp: Bool) { state.withLock { $0.isUp = isUp } }
+
+  /// The app is gone: nobody hears anything any more.
+  func die() {
+    let (asked, pauses) = state.withLock { state in
+      state.isDead = true
+      defer { (state.asked, state.pauses) = ([], []) }
+      return (state.asked, state.pauses)
+    }
+    for one in asked { one.settle(.failure(.cancelled)) }
+    for pause in pauses { pause.waiter.resume(returning: false) }
+  }
+}
+
+/// The time that goes by for apps that wait, in milliseconds.
+final class Hours: Sendable {
+  private let time = Atomic<Int>(0)
+
+  var now: Int { time.load(ordering: .relaxed) }
+
+  /// How far that was.
+  func move(to due: Int) -> Int {
+    let before = now
+    time.store(max(due, before), ordering: .relaxed)
+    return now - before
+  }
+}
+
+/// Bytes that are given once.
+final class Once: Sendable {
+  private let bytes: Mutex<[UInt8]?>
+
+  init(_ bytes: [UInt8]) { self.bytes = Mutex(bytes) }
+
+  func take() -> [UInt8]? {
+    bytes.withLock { bytes in
+      defer { bytes = nil }
+      return bytes
+    }
+  }
+}

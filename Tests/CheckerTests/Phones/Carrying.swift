@@ -1,0 +1,201 @@
+import JSON
+import Model
+import ParleyKit
+
+@testable import Wire
+
+/// What becomes of what is in the air.
+extension PhoneSchedule {
+  private enum Move {
+    case ask(Phone, Air.Asked)
+    case tell(Phone)
+    case ping(Phone)
+  }
+
+  /// One thing happens, of those that could.
+  func carryOne() async throws {
+    var moves: [Move] = []
+    for phone in phones {
+      moves += phone.air.asked.map { .ask(phone, $0) }
+      if phone.wires.contains(where: { $0.line.hasNews }) { moves.append(.tell(phone)) }
+      if phone.wires.contains(where: { $0.reception.isPinging && !$0.line.isDead }) { moves.append(.ping(phone)) }
+    }
+    if moves.isEmpty || chance(1, in: 8) {
+      _ = wakeNext()
+    } else {
+      switch pick(moves) {
+      case .ask(let phone, let asked): try await carry(asked, of: phone)
+      case .tell(let phone): await tell(phone, .random(in: 1...6, using: &random))
+      case .ping(let phone): answerPings(of: phone)
+      }
+    }
+    await lane.quiet()
+  }
+
+  /// All that can happen without waiting for anything, and without a fault. Whether there was something.
+  func carryAll() async throws -> Bool {
+    var isSomething = false
+    for phone in phones {
+      for asked in phone.air.asked {
+        guard let asked = phone.air.take(asked.number) else { continue }
+        asked.settle(try await outcome(of: asked, phone))
+        await lane.quiet()
+        isSomething = true
+      }
+      if await tell(phone, .max) > 0 { isSomething = true }
+      if phone.wires.contains(where: { $0.reception.isPinging && !$0.line.isDead }) {
+        answerPings(of: phone)
+        isSomething = true
+      }
+      await lane.quiet()
+    }
+    return isSomething
+  }
+
+  /// The one who has waited longest waits no more. Whether anybody did.
+  func wakeNext() -> Bool {
+    let next = phones.flatMap { phone in phone.air.pauses.map { (air: phone.air, pause: $0) } }
+      .min { $0.pause.due < $1.pause.due }
+    guard let next else { return false }
+    stage.clock.pass(hours.move(to: next.pause.due))
+    next.air.end(next.pause.number)
+    return true
+  }
+
+  private func answerPings(of phone: Phone) {
+    for wire in phone.wires where !wire.line.isDead { wire.reception.answerPings() }
+  }
+
+  // MARK: Requests
+
+  /// Most arrive. Some are lost on the way there, some on the way back.
+  private func carry(_ asked: Air.Asked, of phone: Phone) async throws {
+    guard let asked = phone.air.take(asked.number) else { return }
+    let fate = Int.random(in: 0..<14, using: &random)
+    if fate == 0 {
+      note("\(phone.name) asks \(asked.exchange.summary), which is lost on the way there")
+      return asked.settle(.failure(.interrupted("lost on the way there")))
+    }
+    let outcome = try await outcome(of: asked, phone)
+    guard fate < 3 else { return asked.settle(outcome) }
+    note("\(phone.name) asks \(asked.exchange.summary), whose answer is lost")
+    drop(outcome, of: phone)
+    asked.settle(.failure(fate == 1 ? .timedOut : .interrupted("lost on the way back")))
+  }
+
+  /// A socket that nobody hears of is closed.
+  private func drop(_ outcome: Air.Outcome, of phone: Phone) {
+    if case .socket = outcome, let wire = phone.wires.popLast() { stage.cut(wire.line, on: self) }
+  }
+
+  private func outcome(of asked: Air.Asked, _ phone: Phone) async throws -> Air.Outcome {
+    let outcome = asked.isSocket ? await open(asked.exchange, phone) : try await answer(to: asked.exchange, phone)
+    if asked.asker == nil { drop(outcome, of: phone) }
+    return outcome
+  }
+
+  private func open(_ exchange: Exchange, _ phone: Phone) async -> Air.Outcome {
+    let line = Line(room: phone.room) { sent in self.fate(of: sent) }
+    let query = exchange.target.split(separator: "?").dropFirst().joined()
+    guard await stage.connect(line, query, token: phone.person.token, on: self) else {
+      return .failure(.unreachable("not let in"))
+    }
+    let reception = Reception()
+    phone.wires.append((line, reception))
+    await stage.settle(on: self)
+    return .socket(reception.socket)
+  }
+
+  private func answer(to exchange: Exchange, _ phone: Phone) async throws -> Air.Outcome {
+    var body: [UInt8] = []
+    if case .bytes(let bytes) = exchange.body { body = bytes }
+    let isMessage = exchange.method == "POST" && exchange.target.hasSuffix("/messages")
+    if isMessage, injected == .answersByItself, let before = lastAnswer {
+      return .answer(ExchangeAnswer(before))
+    }
+    let answer = await ask(exchange, body, phone)
+    guard isMessage, answer.status < 300 else { return .answer(ExchangeAnswer(answer)) }
+    lastAnswer = answer
+    if injected == .postsTwice, isTimeForFault() {
+      var object = try JSONValue(parsing: body).object()
+      let name = try object.string("client_id")
+      let other = String(decoding: body, as: UTF8.self).replacing(name, with: "again-\(name)")
+      _ = await ask(exchange, Array(other.utf8), phone)
+    }
+    return .answer(ExchangeAnswer(answer))
+  }
+
+  private func ask(_ exchange: Exchange, _ body: [UInt8], _ phone: Phone) async -> (status: Int, body: [UInt8]) {
+    let path = String(exchange.target.dropFirst("/api/v1".utf8.count))
+    return await stage.ask(Wire.Method(exchange.method), path, token: phone.person.token, body, on: self)
+  }
+
+  private func isTimeForFault() -> Bool {
+    guard untilFault > 0 else { return false }
+    untilFault -= 1
+    return untilFault == 0
+  }
+
+  // MARK: Live lines
+
+  private func fate(of sent: Line.Sent) -> Line.Fate {
+    guard injected == .losesOne, case .event(let event) = sent.frame, case .conversation = event.stream else {
+      return .arrives
+    }
+    return isTimeForFault() ? .vanishes : .arrives
+  }
+
+  /// Some of what the server has said arrives; how much.
+  @discardableResult
+  func tell(_ phone: Phone, _ count: Int) async -> Int {
+    var told = 0
+    for wire in phone.wires {
+      while told < count, !wire.reception.isLeft, let (sent, hasDrained) = wire.line.take() {
+        told += 1
+        if case .closed = sent.frame { break }
+        wire.reception.arrive(String(decoding: sent.bytes, as: UTF8.self))
+        if hasDrained { await stage.drained(wire.line, on: self) }
+      }
+    }
+    for wire in phone.wires where wire.reception.isLeft || wire.line.isClosed && !wire.line.hasNews {
+      stage.cut(wire.line, on: self)
+      wire.reception.end(LiveSocket.Ending(code: 1_006, reason: ""))
+    }
+    phone.wires.removeAll { $0.line.isClosed && !$0.line.hasNews }
+    await stage.settle(on: self)
+    return told
+  }
+
+  /// Nothing goes through any more, and both ends know it. What was asked for may have been done before.
+  func cut(_ phone: Phone) async throws {
+    phone.air.set(isUp: false)
+    for asked in phone.air.asked {
+      guard let asked = phone.air.take(asked.number) else { continue }
+      if chance(1, in: 2) {
+        note("\(asked.exchange.summary) is done before")
+        drop(try await outcome(of: asked, phone), of: phone)
+      }
+      asked.settle(.failure(.interrupted("the network is gone")))
+    }
+    hangUp(phone)
+  }
+
+  func hangUp(_ phone: Phone) {
+    for wire in phone.wires {
+      stage.cut(wire.line, on: self)
+      wire.reception.end(LiveSocket.Ending(code: 1_006, reason: ""))
+    }
+    phone.wires = []
+  }
+}
+
+extension Exchange {
+  fileprivate var summary: String { "\(method) \(target)" }
+}
+
+extension ExchangeAnswer {
+  fileprivate init(_ answer: (status: Int, body: [UInt8])) {
+    let body = Once(answer.body)
+    self.init(status: answer.status, fields: []) { () async throws(TransportFailure) in body.take() }
+  }
+}

@@ -1,0 +1,93 @@
+import ParleyKit
+import Synchronization
+
+/// What a phone keeps when an app ends: what was written down, in order, to be read by the next start of it.
+final class Flash: Sendable {
+  private let written = Mutex<[CacheChanges]>([])
+
+  func write(_ changes: CacheChanges) { written.withLock { $0.append(changes) } }
+
+  func erase() { written.withLock { $0 = [] } }
+
+  /// A store with all of it.
+  func read() -> MemoryStore {
+    let store = MemoryStore()
+    for changes in written.withLock({ $0 }) { store.keep(changes) }
+    return store
+  }
+}
+
+/// Whether an app may still write, and how often until it dies.
+final class Life: Sendable {
+  private struct State {
+    var isOver = false
+    var keepsLeft = Int.max
+    var isLastKept = false
+  }
+
+  private let state = Mutex(State())
+
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// It dies when it has written so much more, right before that is on the disk or right after.
+  func end(after keeps: Int, isLastKept: Bool) {
+    state.withLock { ($0.keepsLeft, $0.isLastKept) = (keeps, isLastKept) }
+  }
+
+  /// It need not die any more.
+  func spare() { state.withLock { $0.keepsLeft = .max } }
+
+  func end() { state.withLock { $0.isOver = true } }
+
+  enum Step { case goesOn, diesBefore, diesAfter }
+
+  func keep() -> Step {
+    state.withLock { state in
+      guard !state.isOver else { return .diesBefore }
+      state.keepsLeft -= 1
+      guard state.keepsLeft <= 0 else { return .goesOn }
+      state.isOver = true
+      return state.isLastKept ? .diesAfter : .diesBefore
+    }
+  }
+}
+
+/// The store of an app that dies.
+final class MortalStore: CacheStore {
+  private let store: any CacheStore
+  private let flash: Flash?
+  private let life: Life
+  private static let death = CacheFault.broken("killed")
+
+  init(_ flash: Flash, _ life: Life) {
+    (store, self.flash, self.life) = (flash.read(), flash, life)
+  }
+
+  init(_ path: String, _ life: Life) throws(CacheFault) {
+    (store, flash, self.life) = (try DiskStore(path), nil, life)
+  }
+
+  func keep(_ changes: CacheChanges) throws(CacheFault) {
+    let step = life.keep()
+    if step == .diesBefore { throw Self.death }
+    try store.keep(changes)
+    flash?.write(changes)
+    if step == .diesAfter { throw Self.death }
+  }
+
+  func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] {
+    if life.isOver { throw Self.death }
+    return try store.rows(of: table)
+  }
+
+  func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage]? {
+    if life.isOver { throw Self.death }
+    return try store.messages(lookup)
+  }
+
+  func erase() throws(CacheFault) {
+    if life.isOver { throw Self.death }
+    try store.erase()
+    flash?.erase()
+  }
+}

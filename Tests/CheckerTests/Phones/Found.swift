@@ -1,0 +1,11 @@
+import Synchronization
+
+/// What failed, and what was begun last.
+final class Found: Sendable {
+  private let state = Mutex<(all: [String], last: UInt64)>(([], 0))
+
+  func begin(_ seed: UInt64) { state.withLock { $0.last = seed } }
+  func add(_ failure: String) { state.withLock { $0.all.append(failure) } }
+  var all: [String] { state.withLock { $0.all } }
+  var last: UInt64 { state.withLock { $0.last } }
+}

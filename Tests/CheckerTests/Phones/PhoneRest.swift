@@ -1,0 +1,119 @@
+import Model
+import ParleyKit
+
+/// A moment at which nothing is under way, and what has to be so then.
+extension PhoneSchedule {
+  private static let mostRounds = 300
+
+  func rest() async throws {
+    note("all comes to rest")
+    for phone in phones {
+      if phone.life.isOver { try await relaunch(phone) }
+      phone.air.set(isUp: true)
+      await phone.parley.hurry()
+    }
+    repeat {
+      try await calm()
+      try await stage.noteAccess()
+    } while stage.waitingDeliveries > 0 && stage.faults.isEmpty
+    guard stage.faults.isEmpty else { return }
+    for phone in phones { phone.life.spare() }
+    var failed: Set<String> = []
+    var truths: [ID<Account>: Replica] = [:]
+    for phone in phones {
+      let account = phone.person.account
+      let truth: Replica
+      if let known = truths[account] { truth = known } else { truth = try await stage.replica(of: phone.person) }
+      truths[account] = truth
+      // Before the last message and what was told since, an app holds what somebody has looked at.
+      stage.check(try await held(by: phone), of: phone.name, account, against: truth, isWhole: false)
+      try await fetchAll(for: phone)
+      stage.check(try await held(by: phone), of: phone.name, account, against: truth)
+      failed.formUnion(await phone.parley.outbox.list().map(\.id))
+    }
+    checkSends(but: failed)
+    await checkDeletions(but: failed)
+  }
+
+  /// All that an app holds, with the messages that lie in its store.
+  private func held(by phone: Phone) async throws -> Replica {
+    let cache = phone.parley.cache
+    var replica = await cache.replica
+    for id in replica.conversations.keys.sorted() {
+      replica.bring(try await cache.messages(.stretch(1...Int.max, of: id)).map(\.held))
+    }
+    return replica
+  }
+
+  private func fetchAll(for phone: Phone) async throws {
+    let app = phone.parley
+    let all = await app.cache.replica.conversations.keys.sorted()
+    let fetching = Task { try await app.sync.fetchAll(all) }
+    await lane.quiet()
+    while try await carryAll() {}
+    try await fetching.value
+  }
+
+  /// Goes on until everybody follows and has nothing left to send.
+  func calm() async throws {
+    for _ in 0..<Self.mostRounds {
+      guard stage.faults.isEmpty, !Task.isCancelled else { return }
+      await stage.publish(.max, on: self)
+      await lane.quiet()
+      for phone in phones where phone.life.isOver { try await relaunch(phone) }
+      if try await carryAll() { continue }
+      var restless: [String] = []
+      for phone in phones { if let why = await restlessness(of: phone) { restless.append(why) } }
+      if restless.isEmpty { return }
+      guard wakeNext() else { return stage.fail("nothing goes on: \(restless)") }
+    }
+    var restless: [String] = []
+    for phone in phones { restless.append(await restlessness(of: phone) ?? "\(phone.name) rests") }
+    stage.fail("it never comes to rest: \(restless)")
+  }
+
+  private func restlessness(of phone: Phone) async -> String? {
+    let state = await phone.parley.state
+    guard state == .following else { return "\(phone.name) is \(state)" }
+    if phone.wires.contains(where: { $0.line.isDead || $0.line.isClosed }) { return "\(phone.name) has a dead line" }
+    let needs = await phone.parley.cache.replica.needs
+    guard needs.isEmpty else { return "\(phone.name) needs \(needs)" }
+    let waiting = await phone.parley.outbox.list()
+    let left = waiting.filter { !isRefused($0, waiting) }
+    return left.isEmpty ? nil : "\(phone.name) has to send \(left)"
+  }
+
+  /// The server has refused it, or what it waits for.
+  private func isRefused(_ operation: OutboxOperation, _ all: [OutboxOperation]) -> Bool {
+    if let failure = operation.failure { return !failure.isTemporary }
+    guard case .unsent(let name) = operation.target, let other = all.first(where: { $0.id == name }) else {
+      return false
+    }
+    return isRefused(other, all)
+  }
+
+  /// What was said is there, and nothing is there twice.
+  private func checkSends(but refused: Set<String>) {
+    var stored: [String: Int] = [:]
+    for (id, name, _) in stage.storedSends() {
+      if let before = stored[name] { stage.fail("\(name) is there as \(before) and as \(id)") }
+      stored[name] = id
+    }
+    for (name, certainty) in said.sorted(by: { $0.key < $1.key }) {
+      guard stored.removeValue(forKey: name) == nil, !refused.contains(name) else { continue }
+      if certainty == .surely { stage.fail("\(name) was said, and is not there") }
+    }
+    if !stored.isEmpty { stage.fail("nobody has said \(stored.keys.sorted())") }
+  }
+
+  /// What was deleted is gone, where nothing about it was refused or let go.
+  private func checkDeletions(but refused: Set<String>) async {
+    var open: Set<ID<Message>> = []
+    for phone in phones {
+      for case .message(let id)? in await phone.parley.outbox.list().map(\.target) { open.insert(id) }
+    }
+    for (name, message) in deletions.sorted(by: { $0.key < $1.key }) where !refused.contains(name) {
+      if !open.contains(message), stage.isThere(message) { stage.fail("\(name) deletes \(message), which is there") }
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import JSON
+import Model
+import ParleyKit
+
+@testable import Wire
+
+/// What can happen.
+extension PhoneSchedule {
+  func step() async throws {
+    let phone = pick(phones)
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<26: try await say(phone)
+    case 26..<42: try await change(phone)
+    case 42..<46: try await read(phone)
+    case 46..<49: try await draft(phone)
+    case 49..<53: try await reconsider(phone)
+    case 53..<61: try await moveSomebody(phone)
+    case 61..<64: try await found(phone)
+    case 64..<69:
+      note("\(phone.name) is cut off")
+      try await cut(phone)
+    case 69..<75:
+      note("\(phone.name) has a network again")
+      phone.air.set(isUp: true)
+      await phone.parley.hurry()
+    case 75..<79:
+      note("\(phone.name) hears nothing any more, and does not know it")
+      for wire in phone.wires { wire.line.isDead = true }
+    case 79..<84: try await relaunch(phone)
+    case 84..<87:
+      let (keeps, isLastKept) = (Int.random(in: 1...4, using: &random), chance(1, in: 2))
+      note("\(phone.name) will die after \(keeps) steps, the last one kept: \(isLastKept)")
+      phone.life.end(after: keeps, isLastKept: isLastKept)
+    case 87..<90: try await restart()
+    case 90..<92:
+      let days = pick([-1, 1])
+      note("the server’s clock moves by \(days) day")
+      await stage.pass(days: days, on: self)
+    case 92..<94:
+      let days = pick([-1, 0, 1])
+      note("the clock of \(phone.name) is \(days) day off")
+      phone.set(days: Int64(days))
+    default: await stage.publish(.random(in: 1...4, using: &random), on: self)
+    }
+  }
+
+  private func restart() async throws {
+    let kill = chance(1, in: 2)
+    note(kill ? "the server is killed" : "the server is started anew")
+    try await stage.restart(kill: kill, on: self)
+    for phone in phones { hangUp(phone) }
+  }
+
+  // MARK: What people do with their apps
+
+  /// Does it with an app that may die of it; whether it lives.
+  private func use(_ phone: Phone, _ body: () async throws -> Void) async throws {
+    do { try await body() } catch {
+      switch error {
+      case is OutboxRefusal: return
+      case is CacheFault where phone.life.isOver: return
+      default: throw error
+      }
+    }
+  }
+
+  private func conversation(for phone: Phone) async -> ID<Conversation>? {
+    let own = await phone.parley.cache.replica.conversations.filter { $0.value.isOwn }.keys.sorted()
+    return own.isEmpty ? nil : pick(own)
+  }
+
+  private func message(for phone: Phone, isOwn: Bool) async throws -> Message? {
+    guard let conversation = await conversation(for: phone) else { return nil }
+    let held = try await phone.parley.cache.messages(.stretch(1...Int.max, of: conversation)).map(\.message)
+      .filter { $0.tombstone == nil && $0.kind == .message && (!isOwn || $0.author == phone.person.account) }
+    return held.isEmpty ? nil : pick(held)
+  }
+
+  /// A message that is there, or one that was said here and is not there yet.
+  private func target(
+    for phone: Phone, isOwn: Bool
+  ) async throws -> (target: Draft.Target, conversation: ID<Conversation>)? {
+    let unsent = await phone.parley.outbox.list(.send)
+    if !unsent.isEmpty, chance(1, in: 2) {
+      let one = pick(unsent)
+      return (.unsent(one.id), one.conversation)
+    }
+    return try await message(for: phone, isOwn: isOwn).map { (.message($0.id), $0.conversation) }
+  }
+
+  private func say(_ phone: Phone) async throws {
+    guard let conversation = await conversation(for: phone) else { return }
+    var draft = Draft("words \(stage.steps.count)")
+    if chance(1, in: 5), let answered = try await target(for: phone, isOwn: false),
+      answered.conversation == conversation
+    {
+      draft.replyTo = answered.target
+    }
+    let before = phone.lastName
+    try await use(phone) {
+      let operation = try await phone.parley.outbox.send(draft, in: conversation)
+      note("\(phone.name) says \(operation.id) in \(conversation)")
+      said[operation.id] = .surely
+    }
+    if phone.lastName != before, said[phone.lastName] == nil { said[phone.lastName] = .perhaps }
+  }
+
+  private func change(_ phone: Phone) async throws {
+    let kind = Int.random(in: 0..<4, using: &random)
+    guard let (target, conversation) = try await target(for: phone, isOwn: kind < 2) else { return }
+    let outbox = phone.parley.outbox
+    try await use(phone) {
+      switch kind {
+      case 0:
+        note("\(phone.name) edits \(target)")
+        try await outbox.edit(target, in: conversation, to: "edited \(stage.steps.count)")
+      case 1:
+        note("\(phone.name) deletes \(target)")
+        if case .unsent(let name) = target { said[name] = .perhaps }
+        let operation = try await outbox.delete(target, in: conversation)
+        if let operation, case .message(let id) = target { deletions[operation.id] = id }
+      default:
+        let (type, isSet) = (pick(["like", "star", "repost"]), chance(2, in: 3))
+        note("\(phone.name) marks \(target) as \(type): \(isSet)")
+        try await outbox.act(type, on: target, in: conversation, isSet: isSet)
+      }
+    }
+  }
+
+  private func read(_ phone: Phone) async throws {
+    guard let message = try await message(for: phone, isOwn: false) else { return }
+    note("\(phone.name) has read \(message.conversation) up to \(message.seq)")
+    try await use(phone) { try await phone.parley.outbox.markRead(message.id, in: message.conversation) }
+  }
+
+  private func draft(_ phone: Phone) async throws {
+    guard let conversation = await conversation(for: phone) else { return }
+    note("\(phone.name) begins to write in \(conversation)")
+    let draft = chance(1, in: 4) ? nil : Draft("begun \(stage.steps.count)")
+    try await use(phone) { try await phone.parley.cache.setDraft(draft, in: conversation) }
+  }
+
+  /// Something that waits, or was refused, is let go or tried again.
+  private func reconsider(_ phone: Phone) async throws {
+    let waiting = await phone.parley.outbox.list()
+    guard !waiting.isEmpty else { return }
+    let operation = pick(waiting)
+    let isRetried = chance(1, in: 2)
+    note("\(phone.name) \(isRetried ? "tries" : "lets go") \(operation.id)")
+    try await use(phone) {
+      guard !isRetried else { return try await phone.parley.outbox.retry(operation.id) }
+      letGo(operation.id, waiting)
+      try await phone.parley.outbox.cancel(operation.id)
+    }
+  }
+
+  private func letGo(_ name: String, _ waiting: [OutboxOperation]) {
+    if said[name] != nil { said[name] = .perhaps }
+    deletions[name] = nil
+    for operation in waiting where operation.target == .unsent(name) { letGo(operation.id, waiting) }
+  }
+
+  // MARK: What people do elsewhere
+
+  private func moveSomebody(_ phone: Phone) async throws {
+    let (other, isIn) = (pick(stage.place.people), chance(1, in: 2))
+    let path: String
+    var person = phone.person
+    if chance(1, in: 3), !channels.isEmpty {
+      (path, person) = ("/conversations/\(pick(channels))/participants", other)
+    } else if let conversation = await conversation(for: phone) {
+      path = "/conversations/\(conversation)/participants"
+    } else {
+      return
+    }
+    note("\(person.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(path)")
+    _ = await stage.ask(
+      isIn ? .put : .delete, "\(path)/\(other.account)", token: person.token, isIn ? Array("{}".utf8) : [], on: self)
+  }
+
+  /// A new group, or a channel that anybody may join. Now and then one ends.
+  private func found(_ phone: Phone) async throws {
+    if chance(1, in: 4), let conversation = await conversation(for: phone) {
+      note("\(phone.name) ends \(conversation)")
+      _ = await stage.ask(.delete, "/conversations/\(conversation)", token: phone.person.token, on: self)
+      return
+    }
+    let others = stage.place.people.filter { $0.account != phone.person.account && chance(1, in: 2) }
+    let (isVisible, isChannel) = (chance(1, in: 2), chance(1, in: 3))
+    let kind = isChannel ? "channel" : "group"
+    note("\(phone.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
+    let ids = others.map { "\"\($0.account)\"" }.joined(separator: ",")
+    let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"people"}"# : ""
+    let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#
+    let answer = await stage.ask(.post, "/conversations", token: phone.person.token, Array(body.utf8), on: self)
+    guard isChannel, answer.status == 201 else { return }
+    var made = try JSONValue(parsing: answer.body).object()
+    channels.append(try made.read("id"))
+  }
+
+  // MARK: Apps end
+
+  /// The app is killed, or has died, and is started again: it holds what it held.
+  func relaunch(_ phone: Phone) async throws {
+    let hasDied = phone.life.isOver
+    note("\(phone.name) is \(hasDied ? "dead, and its app" : "killed, and") is started anew")
+    let before = hasDied ? nil : await phone.left()
+    for wire in phone.wires { stage.cut(wire.line, on: self) }
+    let app = phone.kill()
+    Task { await app.stop() }
+    await lane.quiet()
+    try phone.launch()
+    if let before {
+      let now = await phone.left()
+      if before.replica != now.replica { stage.fail("\(phone.name) holds something else after it was started anew") }
+      if before.operations != now.operations {
+        stage.fail("\(phone.name) had to send \(before.operations), and now \(now.operations)")
+      }
+      if before.drafts != now.drafts { stage.fail("\(phone.name) has lost a draft") }
+    }
+    await phone.parley.start()
+    await lane.quiet()
+  }
+}
