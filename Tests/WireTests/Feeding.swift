@@ -1,5 +1,6 @@
-import Wire
+import Glibc
 import SeededRandom
+import Wire
 
 /// Ways to bring the same bytes: whole, cut in two at every place, and one by one. A parser must not care.
 enum Feeding {
@@ -7,6 +8,13 @@ enum Feeding {
   /// Inputs of more than a thousand bytes, which are about limits, are cut at some places.
   static func cuts(of count: Int) -> [[Int]] {
     [[count]] + stride(from: 0, to: count, by: count > 1_000 ? 97 : 1).map { [$0, count] } + [Array(0...count)]
+  }
+
+  /// What this thread has had of the processor: of a machine that is busy with other things it says nothing.
+  static var threadSeconds: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   static func randomCuts(of count: Int, _ random: inout Seeded) -> [Int] {

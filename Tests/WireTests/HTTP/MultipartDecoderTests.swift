@@ -95,9 +95,9 @@ import Wire
     let boundary = String(repeating: "b", count: 60)
     let bytes = Array(
       "--\(boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n\(payload)\r\n--\(boundary)--".utf8)
-    let start = ContinuousClock.now
+    let start = Feeding.threadSeconds
     #expect(Feeding.form(bytes, boundary: boundary, ends: [bytes.count]) == .read(["a=" + payload], 0))
-    #expect(ContinuousClock.now - start < .seconds(2))
+    #expect(Feeding.threadSeconds - start < 5)
   }
 
   @Test func `mutated forms never crash and do not care where they are cut`() {

@@ -98,13 +98,13 @@ import Wire
     let value = String(repeating: "a", count: 7_000)
     let fields = (0..<4).map { "X\($0): \(value)\r\n" }.joined()
     let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
-    let start = ContinuousClock.now
+    let start = Feeding.threadSeconds
     let outcome = Feeding.request(bytes, ends: Array(0...bytes.count))
     guard case .read = outcome else {
       Issue.record("\(outcome)")
       return
     }
-    #expect(ContinuousClock.now - start < .seconds(2))
+    #expect(Feeding.threadSeconds - start < 5)
   }
 
   @Test func `mutated heads never crash and do not care where they are cut`() {
