@@ -8,30 +8,10 @@ import SQLite
 public final class DiskStore: CacheStore {
   private let connection: Connection
 
-  /// Another number makes an older version of an app leave the file alone.
-  private static let version = 1
-
   /// Opens the file, or makes it. One process has it at a time: another waits so long and then is refused.
   public init(_ path: String, patience: Duration = .seconds(5)) throws(CacheFault) {
-    do {
-      var options = Connection.Options()
-      options.busyTimeout = patience
-      options.cacheKibibytes = 8_192
-      options.isAlone = true
-      connection = try .writer(path, options)
-    } catch { throw CacheFault(error) }
-    let found: Int
-    do { found = try connection.first("pragma user_version") { row in try row.int(0) } ?? 0 } catch {
-      throw CacheFault(error)
-    }
-    guard found <= Self.version else { throw .newer(version: found) }
-    do {
-      try connection.transaction {
-        guard found == 0 else { return }
-        try connection.executeScript(Self.schema + Self.searchTable)
-        try connection.execute("pragma user_version = 1")
-      }
-    } catch { throw CacheFault(error) }
+    connection = try .device(
+      path, version: 1, schema: Self.schema + Self.searchTable, cacheKibibytes: 8_192, patience: patience)
   }
 
   private static let schema = """

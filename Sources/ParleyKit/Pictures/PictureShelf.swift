@@ -28,27 +28,10 @@ final class PictureShelf {
     var used: Int
   }
 
-  private static let version = 1
-
   init(_ file: PictureFile) throws(CacheFault) {
     limit = max(0, file.limit)
+    connection = try .device(file.path, version: 1, schema: Self.schema, cacheKibibytes: 1_024)
     do {
-      var options = Connection.Options()
-      options.cacheKibibytes = 1_024
-      options.isAlone = true
-      connection = try .writer(file.path, options)
-    } catch { throw CacheFault(error) }
-    let found: Int
-    do { found = try connection.first("pragma user_version") { row in try row.int(0) } ?? 0 } catch {
-      throw CacheFault(error)
-    }
-    guard found <= Self.version else { throw .newer(version: found) }
-    do {
-      try connection.transaction {
-        guard found == 0 else { return }
-        try connection.executeScript(Self.schema)
-        try connection.execute("pragma user_version = 1")
-      }
       owner = try connection.first("select account from owner") { row in ID<Account>(try row.int(0)) }
       let rows = try connection.all("select name, used, length(bytes) from picture") { row in
         (name: try row.text(0), used: try row.int(1), size: try row.int(2))
