@@ -31,7 +31,14 @@ extension Stage {
 
   func seq(_ clientID: String) -> Int? { stored("m.client_id = $1", clientID).first?.seq }
 
-  func storedSends() -> [(id: Int, clientID: String, seq: Int)] { stored("m.client_id <> $1", "") }
+  func storedSends() -> [String: Int] {
+    var sends: [String: Int] = [:]
+    for (id, clientID, _) in stored("m.client_id <> $1", "") {
+      if let before = sends[clientID] { fail("\(clientID) is there as \(before) and as \(id)") }
+      sends[clientID] = id
+    }
+    return sends
+  }
 
   /// Whether it is there, and not deleted.
   func isThere(_ message: ID<Message>) -> Bool {
