@@ -11,10 +11,11 @@ const MOST_WORDS = 4;
 const SHORTEST = 4;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
+const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+
 /** The beginnings of the words that say most: the longest, without an ending that may be another elsewhere. */
 export function beginnings(title) {
-  const words = title.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return [...new Set(words)]
+  return [...new Set(wordsOf(title))]
     .filter((it) => DENSE.test(it) || it.length >= SHORTEST)
     .sort((a, b) => b.length - a.length)
     .slice(0, MOST_WORDS)
@@ -60,7 +61,7 @@ async function topicsWith(place, forum, wanted, newest) {
   const scores = new Map();
   const count = (id, by) => scores.set(id, (scores.get(id) ?? 0) + by);
   for (const it of newest) {
-    const title = it.title.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+    const title = wordsOf(it.title);
     for (const word of wanted)
       if (title.some((one) => (DENSE.test(word) ? one.includes(word) : one.startsWith(word)))) count(it.id, 2);
   }
