@@ -84,8 +84,10 @@ final class ClientConnection: StreamHandler {
   func perform(
     _ exchange: ExchangeInProgress, on loop: isolated EventLoop
   ) async -> Result<ExchangeInProgress.Head, CallFailure> {
-    guard let stream, stream.isOpen else {
-      exchange.fail(.interrupted("the server has closed it"))
+    // The time may have run out, and the connection with it, between its opening and this.
+    guard let stream, stream.isOpen, loop.now < exchange.endBy else {
+      exchange.fail(loop.now < exchange.endBy ? .interrupted("the server has closed it") : .timedOut)
+      drop()
       return await exchange.head(isolation: loop)
     }
     do throws(CallFailure) {

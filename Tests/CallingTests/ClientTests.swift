@@ -53,6 +53,19 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
   }
 }
 
+@Test func `whose time is over is told so, wherever it was when it ran out`() async throws {
+  try await Scripted.run({ _, _ in [] }) { server in
+    let client = try HTTPClient()
+    for nanoseconds in [-1, 0, 1, 1_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000] {
+      for _ in 0..<20 {
+        await #expect(throws: CallFailure.timedOut, "\(nanoseconds) ns") {
+          try await ask(Call("/", time: .nanoseconds(nanoseconds)), client, server)
+        }
+      }
+    }
+  }
+}
+
 @Test func `a request is sent as it was written, with what the connection needs`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let client = try HTTPClient()
