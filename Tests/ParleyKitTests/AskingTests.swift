@@ -148,6 +148,15 @@ import Testing
     #expect(fault == .timedOut)
   }
 
+  @Test func `every text is read in one way`() {
+    var ada = Account(id: ID(1), name: "ada", role: .member, createdAt: 0)
+    ada.bio = "gardens *a lot* with @grace #food"
+    #expect(ada.html.contains("<em>a lot</em>") && ada.html == Draft(ada.bio).html)
+    #expect(ada.entities.map(\.value) == ["grace", "food"] && ada.entities.map(\.kind) == [.mention, .hashtag])
+    #expect(ada.plainText() == "gardens a lot with @grace #food" && ada.plainText(limit: 8).hasSuffix("…"))
+    #expect(!Draft("<script>").html.contains("<script>"))
+  }
+
   @Test func `bounds that are named the wrong way round mean what lies between`() {
     let (low, high) = (ID<Message>(5), ID<Message>(9))
     let asked = Request<Page<Resource<SeenMessage>>>.messages(in: ID(1), before: low, after: high)

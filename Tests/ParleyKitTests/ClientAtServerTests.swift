@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Model
 import Synchronization
@@ -65,8 +66,10 @@ import Testing
   try await Harbour.open { harbour in
     let notes = MemoryNotes()
     let session = OwnSession(try harbour.client(), notes: notes.notes, now: { notes.now })
-    #expect(try await session.configurationIfDue().wasAsked)
-    #expect(try await session.configurationIfDue().wasAsked == false)
+    let first = try await session.configurationIfDue()
+    #expect(first.wasAsked && first.configuration.limits["message_scalars"] == 16_000)
+    let kept = try await session.configurationIfDue()
+    #expect(!kept.wasAsked && kept.configuration.value == first.configuration.value)
     notes.pass(86_399_999)
     #expect(try await session.configurationIfDue().wasAsked == false)
     notes.pass(1)
@@ -136,4 +139,62 @@ final class MemoryNotes: Sendable {
 
   var now: Int { state.withLock { $0.now } }
   func pass(_ milliseconds: Int) { state.withLock { $0.now += milliseconds } }
+}
+
+@Test func `what the server answers has types`() async throws {
+  try await Harbour.open { harbour in
+    let garden = try await harbour.group("ada", "grace")
+    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
+    let said = try await ada.send(.post(in: garden) { $0.field("text", "pizza in the garden") })
+    let marked = try await grace.send(.markRead(garden, upTo: said.message.id))
+    #expect(marked.mark.readSeq == said.message.seq && marked.unread == 0)
+    let receipts = try await ada.send(.receipts(of: said.message.id)).elements
+    #expect(receipts.map(\.isRead) == [true])
+    _ = try await grace.send(said.act("like"))
+    #expect(try await ada.send(.actions(on: said.message.id)).elements.map(\.type) == ["like"])
+    _ = try await ada.send(said.edit("pizza in the orchard"))
+    let revisions = try await ada.send(.revisions(of: said.message.id)).elements
+    #expect(revisions.map(\.text) == ["pizza in the garden"])
+    let found = try #require(try await grace.send(.search(q: "orchard")).elements.first)
+    #expect(found.message.message.id == said.message.id)
+    #expect(found.pieces.filter(\.isHit).map(\.text) == ["orchard"] && !found.isCutBefore)
+    #expect(try await grace.send(.conversation(garden)).title == "garden")
+    #expect(try await grace.send(.setLevel(of: garden) { $0.field("level", "nothing") }).level == .nothing)
+    #expect(try await grace.send(.clearLevel(of: garden)).isOwn == false)
+    _ = try await ada.send(.post(in: garden) { $0.field("text", "@grace come") })
+    let unread = try await grace.send(.unread()).elements
+    #expect(unread.map(\.conversation) == [garden] && unread.map(\.mentions) == [1])
+    let inbox = try await grace.send(.inbox())
+    #expect(inbox.unread.counts[.mention] == 1)
+    #expect(inbox.entries.contains { $0.message?.message.content?.text == "@grace come" })
+    let token = try await grace.send(
+      .makeToken { json in
+        json.field("name", "script")
+        json.field("scope", "read")
+      })
+    #expect(token.wayIn.name == "script" && token.wayIn.scope == .read && token.token != nil)
+    #expect(try await grace.send(.tokens()).elements.map(\.id) == [token.wayIn.id])
+    #expect(try await grace.send(.sessions()).elements.contains { $0.isCurrent })
+    let file = try await ada.upload(FileSource(name: "a.bin", bytes: [1, 2, 3]))
+    #expect(try await ada.send(.linkFile(file.id)).path.contains("/files/\(file.id)/content?link="))
+    let room = try await harbour.room()
+    let start = try await ada.send(.post(in: room) { $0.field("text", "a subject") })
+    let topic = try await ada.send(.makeTopic(of: start.message.id) { $0.field("title", "a subject") })
+    #expect(try await ada.send(.conversation(topic.topic)).kind == .topic)
+  }
+}
+
+@Test func `what was fetched can be archived by the means of an app`() async throws {
+  try await Harbour.open { harbour in
+    let client = try harbour.client("ada")
+    let said = try await client.send(.post(in: harbour.room()) { $0.field("text", "“kept” \n") })
+    let person = try await client.send(.person(.me)).value
+    let bytes = try JSONEncoder().encode([said])
+    let kept = try JSONDecoder().decode([Resource<SeenMessage>].self, from: bytes)
+    #expect(kept.map(\.value) == [said.value] && kept.map(\.representation) == [said.representation])
+    let message = try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(said.message))
+    #expect(message == said.message)
+    #expect(try JSONDecoder().decode(Person.self, from: JSONEncoder().encode(person)) == person)
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(Person.self, from: Data(#""{}""#.utf8)) }
+  }
 }

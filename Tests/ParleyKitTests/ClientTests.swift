@@ -46,6 +46,9 @@ private func told(
   )
 }
 
+/// Whatever is asked for.
+private let garden = Request<Fact>(.get, "/things")
+
 private let good: Result<Told.Answer, TransportFailure> = .success((200, [], #"{"name":"garden"}"#))
 
 @Test func `what may go well later is asked again where that is safe`() async throws {
@@ -54,7 +57,7 @@ private let good: Result<Told.Answer, TransportFailure> = .success((200, [], #"{
     .success((502, [], "<html>")), problem(429, "rate_limited", [.init("Retry-After", "2")]),
   ] as [Result<Told.Answer, TransportFailure>] {
     let (client, network) = try told([failure, failure, good])
-    #expect(try await client.send(.server())["name"] == "garden")
+    #expect(try await client.send(garden)["name"] == "garden")
     #expect(network.sent.withLock { $0.count } == 3)
   }
 }
@@ -76,10 +79,10 @@ private let good: Result<Told.Answer, TransportFailure> = .success((200, [], #"{
 
 @Test func `it is not tried for ever, nor later than anybody would wait`() async throws {
   let (client, network) = try told(Array(repeating: .failure(.timedOut), count: 9))
-  await #expect(throws: ClientFault.timedOut) { try await client.send(.server()) }
+  await #expect(throws: ClientFault.timedOut) { try await client.send(garden) }
   #expect(network.sent.withLock { $0.count } == 4)
   let (patient, other) = try told([problem(429, "rate_limited", [.init("Retry-After", "60")]), good])
-  await #expect(throws: ClientFault.self) { try await patient.send(.server()) }
+  await #expect(throws: ClientFault.self) { try await patient.send(garden) }
   #expect(other.sent.withLock { $0.count } == 1)
 }
 
@@ -90,14 +93,14 @@ private let good: Result<Told.Answer, TransportFailure> = .success((200, [], #"{
 func `a page where ours should be is a captive portal’s`(status: Int, type: String, body: String) async throws {
   let answer = Result<Told.Answer, TransportFailure>.success((status, [.init("content-type", type)], body))
   let (client, _) = try told(Array(repeating: answer, count: 4))
-  await #expect(throws: ClientFault.captivePortal) { try await client.send(.server()) }
+  await #expect(throws: ClientFault.captivePortal) { try await client.send(garden) }
 }
 
 @Test(arguments: ["", "nonsense", "[]", #"{"name":"a"#])
 func `an answer that makes no sense is a fault, not a crash`(body: String) async throws {
   let (client, _) = try told([.success((200, [.init("Content-Type", "application/json")], body))])
   do throws(ClientFault) {
-    _ = try await client.send(.server())
+    _ = try await client.send(garden)
     Issue.record("it was understood")
   } catch {
     guard case .notUnderstood = error else {
@@ -109,8 +112,8 @@ func `an answer that makes no sense is a fault, not a crash`(body: String) async
 
 @Test func `who asks is said only where it is wanted`() async throws {
   let (client, network) = try told([good, good])
-  _ = try await client.send(.server())
-  _ = try await client.send(Request<Fact>.server().unsigned())
+  _ = try await client.send(garden)
+  _ = try await client.send(garden.unsigned())
   let fields = network.sent.withLock { $0.map(\.fields) }
   #expect(fields[0].contains(.init("Authorization", "Bearer secret")))
   #expect(!fields[1].contains { $0.name == "Authorization" })
@@ -120,7 +123,7 @@ func `an answer that makes no sense is a fault, not a crash`(body: String) async
   let (client, _) = try told([good])
   var counts: [Int] = []
   let watching = client.activity.counts
-  _ = try await client.send(.server())
+  _ = try await client.send(garden)
   for await count in watching {
     counts.append(count)
     break
@@ -131,7 +134,7 @@ func `an answer that makes no sense is a fault, not a crash`(body: String) async
 @Test func `a closure hears the same as who waits`() async throws {
   let (client, _) = try told([good])
   let name = await withCheckedContinuation { continuation in
-    client.send(Request<Fact>.server()) { result in continuation.resume(returning: try? result.get()["name"]) }
+    client.send(garden) { result in continuation.resume(returning: try? result.get()["name"]) }
   }
   #expect(name == "garden")
 }

@@ -36,12 +36,12 @@ public struct OwnSession: Sendable {
   @discardableResult
   public func signIn(_ name: String, password: String, device: String = "") async throws(ClientFault) -> String {
     let answer = try await client.send(
-      Request<Fact>.signIn { json in
+      Request<Resource<SignedIn>>.signIn { json in
         json.field("username", name)
         json.field("password", password)
         json.field("device", device)
       }.unsigned())
-    guard let token = answer["token"] else { throw .notUnderstood("a session without a token") }
+    guard let token = answer.token else { throw .notUnderstood("a session without a token") }
     client.token = token
     return token
   }
@@ -71,13 +71,15 @@ public struct OwnSession: Sendable {
   /// How the server is set up; asked at most once a day.
   ///
   /// - Returns: what is known, and whether it was asked now. An answer that does not come leaves what was known.
-  public func configurationIfDue() async throws(ClientFault) -> (configuration: Fact, wasAsked: Bool) {
+  public func configurationIfDue() async throws(ClientFault) -> (
+    configuration: Resource<PlaceDescription>, wasAsked: Bool
+  ) {
     let held = heldConfiguration
     let age = notes.read("configured").flatMap { Int($0) }.map { now() - $0 }
     // A clock that was set back does not make it fresh for ever.
     if let held, let age, (0..<Self.day).contains(age) { return (held, false) }
     do throws(ClientFault) {
-      let fresh = try await client.send(Request<Fact>.server().unsigned())
+      let fresh = try await client.send(Request<Resource<PlaceDescription>>.server().unsigned())
       notes.write("configuration", String(decoding: fresh.representation.bytes, as: UTF8.self))
       notes.write("configured", String(now()))
       return (fresh, true)
@@ -87,9 +89,10 @@ public struct OwnSession: Sendable {
     }
   }
 
-  private var heldConfiguration: Fact? {
+  private var heldConfiguration: Resource<PlaceDescription>? {
     guard let text = notes.read("configuration") else { return nil }
-    do throws(JSONError) { return try Fact(json: JSONValue(parsing: Array(text.utf8))) } catch { return nil }
+    // What an older version of the app has kept and means nothing here is asked for again.
+    do throws(JSONError) { return try Resource(json: JSONValue(parsing: Array(text.utf8))) } catch { return nil }
   }
 
   /// Ends the session at the server, and forgets the person. A server that can't be reached does not keep anybody signed in

@@ -22,18 +22,19 @@ extension TalkCommand {
     }
     let path = try Desk.path(settings)
     let answer = try await client.send(
-      Request<Fact>.signIn { json in
+      Request<Resource<SignedIn>>.signIn { json in
         json.field("username", name)
         json.field("password", password)
         json.field("device", "parley")
       }.unsigned())
-    guard let token = answer["token"], let person = answer.member("user", as: Fact.self)?["id"] else {
+    guard let token = answer.token else {
       throw ClientFault.notUnderstood("a session without a token")
     }
     client.token = token
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try Folder.make(String(path[..<slash])) }
     let profile = Desk.Profile(
-      server: client.server.origin, token: token, fingerprint: settings.text(fingerprint), person: person)
+      server: client.server.origin, token: token, fingerprint: settings.text(fingerprint),
+      person: answer.person.account.id.description)
     if let unsent = try await Desk.makeRoom(for: profile, at: path, isForced: settings.isOn(force)) {
       try await client.send(.endSession("current"))
       return Outcome(.wrong, "\(unsent) Whoever was signed in before can do that; --force lets it go.")

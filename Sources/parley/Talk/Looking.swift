@@ -55,10 +55,8 @@ extension TalkCommand {
     do {
       let page = try await desk.client.send(.search(q: words, limit: try number(settings)))
       if settings.isOn(.json) { return lines(page.elements.map(\.representation)) }
-      let found = page.elements.compactMap { hit in
-        hit.member("message", as: SeenMessage.self) ?? hit.read(as: SeenMessage.self)
-      }
-      return found.isEmpty ? Outcome(.wrong, "Nothing was found.") : try await show(found.map(\.message), at: desk)
+      let found = page.elements.map(\.message.message)
+      return found.isEmpty ? Outcome(.wrong, "Nothing was found.") : try await show(found, at: desk)
     } catch let fault as ClientFault where fault.isTemporary {
       guard let parley = try desk.parley else { throw fault }
       let found = try await parley.cache.search(words, limit: try number(settings)).messages.compactMap(\.message)

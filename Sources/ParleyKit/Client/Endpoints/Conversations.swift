@@ -27,39 +27,11 @@ extension Request where Answer == Resource<OwnConversation> {
 }
 
 extension Request where Answer == Fact {
-  /// `GET /conversations/{id}`
-  public static func conversation(_ conversation: ID<Conversation>) -> Request {
-    Request(.get, "/conversations/{id}", [conversation.description])
-  }
-
   /// `PATCH /conversations/{id}`
   public static func changeConversation(_ conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void)
     -> Request
   {
     Request(.patch, "/conversations/{id}", [conversation.description], body: .object(members))
-  }
-
-  /// `PUT /conversations/{id}/read`
-  public static func markRead(_ conversation: ID<Conversation>, upTo message: ID<Message>) -> Request {
-    Request(
-      .put, "/conversations/{id}/read", [conversation.description], body: .object { $0.field("message_id", message) })
-  }
-
-  /// `PUT /conversations/{id}/delivered`
-  public static func markDelivered(_ conversation: ID<Conversation>, upTo message: ID<Message>) -> Request {
-    Request(
-      .put, "/conversations/{id}/delivered", [conversation.description],
-      body: .object { $0.field("message_id", message) })
-  }
-
-  /// `PUT /conversations/{id}/level`
-  public static func setLevel(of conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.put, "/conversations/{id}/level", [conversation.description], body: .object(members))
-  }
-
-  /// `DELETE /conversations/{id}/level`
-  public static func clearLevel(of conversation: ID<Conversation>) -> Request {
-    Request(.delete, "/conversations/{id}/level", [conversation.description])
   }
 
   /// `GET /conversations/{id}/digest`
@@ -111,5 +83,39 @@ extension Request where Answer == Resource<Participant> {
   ) -> Request {
     Request(
       .put, "/conversations/{id}/participants/{user}", [conversation.description, person.text], body: .object(members))
+  }
+}
+
+extension Request where Answer == Resource<Conversation> {
+  /// `GET /conversations/{id}`
+  public static func conversation(_ conversation: ID<Conversation>) -> Request {
+    Request(.get, "/conversations/{id}", [conversation.description])
+  }
+}
+
+extension Request where Answer == Resource<MarkedConversation> {
+  /// `PUT /conversations/{id}/read`
+  public static func markRead(_ conversation: ID<Conversation>, upTo message: ID<Message>) -> Request {
+    Request(
+      .put, "/conversations/{id}/read", [conversation.description], body: .object { $0.field("message_id", message) })
+  }
+
+  /// `PUT /conversations/{id}/delivered`
+  public static func markDelivered(_ conversation: ID<Conversation>, upTo message: ID<Message>) -> Request {
+    Request(
+      .put, "/conversations/{id}/delivered", [conversation.description],
+      body: .object { $0.field("message_id", message) })
+  }
+}
+
+extension Request where Answer == Resource<SetLevel> {
+  /// `PUT /conversations/{id}/level`
+  public static func setLevel(of conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.put, "/conversations/{id}/level", [conversation.description], body: .object(members))
+  }
+
+  /// `DELETE /conversations/{id}/level`
+  public static func clearLevel(of conversation: ID<Conversation>) -> Request {
+    Request(.delete, "/conversations/{id}/level", [conversation.description])
   }
 }

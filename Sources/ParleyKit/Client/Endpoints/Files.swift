@@ -40,11 +40,6 @@ extension Request where Answer == Resource<UploadProgress> {
 }
 
 extension Request where Answer == Fact {
-  /// `POST /files/{id}/link`
-  public static func linkFile(_ file: ID<File>) -> Request {
-    Request(.post, "/files/{id}/link", [file.description])
-  }
-
   /// `POST /previews`: what stands behind a link.
   public static func preview(of address: String, keep: Bool? = nil) -> Request {
     let body = RequestBody.object { json in
@@ -94,5 +89,12 @@ extension Request where Answer == Reply {
   /// `GET /previews/{key}/picture`
   public static func previewPicture(_ key: String) -> Request {
     Request(.get, "/previews/{key}/picture", [key])
+  }
+}
+
+extension Request where Answer == Resource<FileLink> {
+  /// `POST /files/{id}/link`
+  public static func linkFile(_ file: ID<File>) -> Request {
+    Request(.post, "/files/{id}/link", [file.description])
   }
 }

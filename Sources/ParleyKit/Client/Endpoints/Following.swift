@@ -23,18 +23,6 @@ extension Request where Answer == Fact {
     Request(.get, "/sync", query: [QueryItem("topics", topics), QueryItem("after", after), QueryItem("wait", wait)])
   }
 
-  /// `GET /inbox`
-  public static func inbox(
-    kind: String? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, html: Bool? = nil
-  ) -> Request {
-    Request(
-      .get, "/inbox",
-      query: [
-        QueryItem("kind", kind), QueryItem("unread", unread), QueryItem("limit", limit), QueryItem("next", next),
-        QueryItem("html", html),
-      ])
-  }
-
   /// `PUT /inbox/read`
   public static func markInboxRead(_ members: (inout JSONWriter) -> Void) -> Request {
     Request(.put, "/inbox/read", body: .object(members))
@@ -48,16 +36,32 @@ extension Request where Answer == Page<Fact> {
       .get, "/streams/{stream}/events", [stream],
       query: [QueryItem("after_offset", afterOffset), QueryItem("limit", limit)])
   }
-
-  /// `GET /unread`
-  public static func unread(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/unread", query: [QueryItem("limit", limit), QueryItem("next", next)])
-  }
 }
 
 extension Request where Answer == Resource<Snapshot> {
   /// `GET /snapshot`
   public static func snapshot() -> Request {
     Request(.get, "/snapshot")
+  }
+}
+
+extension Request where Answer == Resource<Inbox> {
+  /// `GET /inbox`
+  public static func inbox(
+    kind: String? = nil, unread: Bool? = nil, limit: Int? = nil, next: String? = nil, html: Bool? = nil
+  ) -> Request {
+    Request(
+      .get, "/inbox",
+      query: [
+        QueryItem("kind", kind), QueryItem("unread", unread), QueryItem("limit", limit), QueryItem("next", next),
+        QueryItem("html", html),
+      ])
+  }
+}
+
+extension Request where Answer == Page<Resource<UnreadPlace>> {
+  /// `GET /unread`
+  public static func unread(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/unread", query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
 }

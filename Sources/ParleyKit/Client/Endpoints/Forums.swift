@@ -32,16 +32,6 @@ extension Request where Answer == Fact {
   public static func deleteForum(_ forum: ID<Forum>) -> Request {
     Request(.delete, "/forums/{id}", [forum.description])
   }
-
-  /// `PUT /forums/{id}/level`
-  public static func setForumLevel(of forum: ID<Forum>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.put, "/forums/{id}/level", [forum.description], body: .object(members))
-  }
-
-  /// `DELETE /forums/{id}/level`
-  public static func clearForumLevel(of forum: ID<Forum>) -> Request {
-    Request(.delete, "/forums/{id}/level", [forum.description])
-  }
 }
 
 extension Request where Answer == Page<Resource<ForumMember>> {
@@ -88,5 +78,17 @@ extension Request where Answer == Resource<Topic> {
   /// `POST /forums/{id}/conversations`
   public static func createTopic(in forum: ID<Forum>, _ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/forums/{id}/conversations", [forum.description], body: .object(members))
+  }
+}
+
+extension Request where Answer == Resource<SetLevel> {
+  /// `PUT /forums/{id}/level`
+  public static func setForumLevel(of forum: ID<Forum>, _ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.put, "/forums/{id}/level", [forum.description], body: .object(members))
+  }
+
+  /// `DELETE /forums/{id}/level`
+  public static func clearForumLevel(of forum: ID<Forum>) -> Request {
+    Request(.delete, "/forums/{id}/level", [forum.description])
   }
 }

@@ -85,14 +85,28 @@ extension Request where Answer == Resource<SeenMessage> {
   }
 }
 
-extension Request where Answer == Page<Fact> {
+extension Request where Answer == Void {
+  /// `DELETE /messages/{id}/revisions/{revision}`
+  public static func deleteRevision(of message: ID<Message>, revision: Int) -> Request {
+    Request(.delete, "/messages/{id}/revisions/{revision}", [message.description, revision.description])
+  }
+
+  /// `DELETE /messages/{id}/actions/{type}`
+  public static func takeBack(on message: ID<Message>, type: String) -> Request {
+    Request(.delete, "/messages/{id}/actions/{type}", [message.description, type])
+  }
+}
+
+extension Request where Answer == Page<Resource<MessageRevision>> {
   /// `GET /messages/{id}/revisions`
   public static func revisions(of message: ID<Message>, limit: Int? = nil, next: String? = nil) -> Request {
     Request(
       .get, "/messages/{id}/revisions", [message.description],
       query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
+}
 
+extension Request where Answer == Page<Resource<MessageAction>> {
   /// `GET /messages/{id}/actions`
   public static func actions(on message: ID<Message>, type: String? = nil, limit: Int? = nil, next: String? = nil)
     -> Request
@@ -101,7 +115,9 @@ extension Request where Answer == Page<Fact> {
       .get, "/messages/{id}/actions", [message.description],
       query: [QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next)])
   }
+}
 
+extension Request where Answer == Page<Resource<FoundMessage>> {
   /// `GET /messages/search`
   public static func search(
     q: String? = nil, conversation: ID<Conversation>? = nil, forum: ID<Forum>? = nil, author: String? = nil,
@@ -123,24 +139,14 @@ extension Request where Answer == Page<Fact> {
   }
 }
 
-extension Request where Answer == Void {
-  /// `DELETE /messages/{id}/revisions/{revision}`
-  public static func deleteRevision(of message: ID<Message>, revision: Int) -> Request {
-    Request(.delete, "/messages/{id}/revisions/{revision}", [message.description, revision.description])
-  }
-
-  /// `DELETE /messages/{id}/actions/{type}`
-  public static func takeBack(on message: ID<Message>, type: String) -> Request {
-    Request(.delete, "/messages/{id}/actions/{type}", [message.description, type])
-  }
-}
-
-extension Request where Answer == Fact {
+extension Request where Answer == Page<Resource<MessageReceipt>> {
   /// `GET /messages/{id}/receipts`
   public static func receipts(of message: ID<Message>) -> Request {
     Request(.get, "/messages/{id}/receipts", [message.description])
   }
+}
 
+extension Request where Answer == Resource<MadeTopic> {
   /// `POST /messages/{id}/topic`
   public static func makeTopic(of message: ID<Message>, _ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/messages/{id}/topic", [message.description], body: .object(members))

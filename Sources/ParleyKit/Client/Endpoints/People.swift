@@ -4,19 +4,9 @@ public import Model
 // People, and how one stands with them.
 
 extension Request where Answer == Fact {
-  /// `POST /users`
-  public static func register(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/users", body: .object(members))
-  }
-
   /// `POST /users/{id}/reset`
   public static func makeResetLink(_ person: AccountReference) -> Request {
     Request(.post, "/users/{id}/reset", [person.text])
-  }
-
-  /// `GET /users/{id}/feed`
-  public static func feed(of person: AccountReference) -> Request {
-    Request(.get, "/users/{id}/feed", [person.text])
   }
 }
 
@@ -131,5 +121,19 @@ extension Request where Answer == Page<Resource<Discovered>> {
   /// `POST /users/discover`
   public static func discover(_ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/users/discover", body: .object(members))
+  }
+}
+
+extension Request where Answer == Resource<SignedIn> {
+  /// `POST /users`
+  public static func register(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/users", body: .object(members))
+  }
+}
+
+extension Request where Answer == Resource<Conversation> {
+  /// `GET /users/{id}/feed`
+  public static func feed(of person: AccountReference) -> Request {
+    Request(.get, "/users/{id}/feed", [person.text])
   }
 }

@@ -4,11 +4,6 @@ public import Model
 // The place itself, for everyone and for those who keep it.
 
 extension Request where Answer == Fact {
-  /// `GET /server`
-  public static func server() -> Request {
-    Request(.get, "/server")
-  }
-
   /// `GET /statistics`
   public static func statistics() -> Request {
     Request(.get, "/statistics")
@@ -17,11 +12,6 @@ extension Request where Answer == Fact {
   /// `POST /backups`
   public static func makeBackup() -> Request {
     Request(.post, "/backups")
-  }
-
-  /// `GET /jobs/{id}`
-  public static func job(_ job: String) -> Request {
-    Request(.get, "/jobs/{id}", [job])
   }
 }
 
@@ -62,5 +52,19 @@ extension Request where Answer == Reply {
   /// `GET /icon`
   public static func placeIcon() -> Request {
     Request(.get, "/icon")
+  }
+}
+
+extension Request where Answer == Resource<PlaceDescription> {
+  /// `GET /server`
+  public static func server() -> Request {
+    Request(.get, "/server")
+  }
+}
+
+extension Request where Answer == Resource<SeenJob> {
+  /// `GET /jobs/{id}`
+  public static func job(_ job: String) -> Request {
+    Request(.get, "/jobs/{id}", [job])
   }
 }

@@ -3,24 +3,9 @@ public import JSON
 // Ways in: sessions, tokens, links and invites.
 
 extension Request where Answer == Fact {
-  /// `POST /sessions`
-  public static func signIn(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/sessions", body: .object(members))
-  }
-
-  /// `POST /me/tokens`
-  public static func makeToken(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/me/tokens", body: .object(members))
-  }
-
   /// `GET /links/{code}`
   public static func link(_ code: String) -> Request {
     Request(.get, "/links/{code}", [code])
-  }
-
-  /// `POST /links/{code}`
-  public static func useLink(_ code: String, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/links/{code}", [code], body: .object(members))
   }
 
   /// `POST /invites`
@@ -35,16 +20,6 @@ extension Request where Answer == Fact {
 }
 
 extension Request where Answer == Page<Fact> {
-  /// `GET /sessions`
-  public static func sessions(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/sessions", query: [QueryItem("limit", limit), QueryItem("next", next)])
-  }
-
-  /// `GET /me/tokens`
-  public static func tokens(limit: Int? = nil, next: String? = nil) -> Request {
-    Request(.get, "/me/tokens", query: [QueryItem("limit", limit), QueryItem("next", next)])
-  }
-
   /// `GET /invites`
   public static func invites(limit: Int? = nil, next: String? = nil) -> Request {
     Request(.get, "/invites", query: [QueryItem("limit", limit), QueryItem("next", next)])
@@ -72,5 +47,36 @@ extension Request where Answer == Void {
     _ code: String, descendants: Bool? = nil, _ members: (inout JSONWriter) -> Void = { _ in }
   ) -> Request {
     Request(.delete, "/invites/{code}", [code], query: [QueryItem("descendants", descendants)], body: .object(members))
+  }
+}
+
+extension Request where Answer == Resource<SignedIn> {
+  /// `POST /sessions`
+  public static func signIn(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/sessions", body: .object(members))
+  }
+
+  /// `POST /links/{code}`
+  public static func useLink(_ code: String, _ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/links/{code}", [code], body: .object(members))
+  }
+}
+
+extension Request where Answer == Resource<MadeToken> {
+  /// `POST /me/tokens`
+  public static func makeToken(_ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.post, "/me/tokens", body: .object(members))
+  }
+}
+
+extension Request where Answer == Page<Resource<WayIn>> {
+  /// `GET /sessions`
+  public static func sessions(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/sessions", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+
+  /// `GET /me/tokens`
+  public static func tokens(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/me/tokens", query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
 }
