@@ -50,10 +50,9 @@ public actor Parley {
   ) throws(CacheFault) {
     self.client = client
     self.clock = clock
-    let server = ClientServer(client, open: open)
     cache = try Cache(indexing, store)
-    outbox = Outbox(cache, server, clock: clock)
-    sync = Sync(cache, server)
+    outbox = Outbox(cache, client, clock: clock, open: open)
+    sync = Sync(cache, client)
     watched = WatchedThings(cache)
     self.pictures = try PictureAlbum(client, pictures)
   }

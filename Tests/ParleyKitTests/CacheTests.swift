@@ -41,15 +41,14 @@ import Testing
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       let message = try await hamlet.post("before", as: "grace", in: garden)
-      let late: SeenMessage = try await ada.server.value(ServerCall(.get, "/messages/\(message.id)"))
+      let late = try await ada.client.send(.message(message.id)).value
       let asOf = try #require(await ada.cache.replica.cursor?.event)
-      let _: SeenMessage = try await hamlet.server("grace").value(
-        .json(.patch, "/messages/\(message.id)") { json in json.field("text", "after") })
+      _ = try await hamlet.client("grace").send(.edit(message.id) { json in json.field("text", "after") })
       try await ada.sync.catchUp()
       try await ada.cache.hold([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["after"])
       // What is deleted stays so.
-      _ = try await hamlet.server("grace").answer(to: ServerCall(.delete, "/messages/\(message.id)"))
+      _ = try await hamlet.client("grace").send(.delete(message.id))
       try await ada.sync.catchUp()
       try await ada.cache.hold([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["†"])
@@ -132,7 +131,7 @@ import Testing
       #expect(shown.displayPlace == "McDonald's")
       // What is deleted is found by nothing.
       let gone = try #require(try await cache.search("elsewhere").messages.first?.message)
-      _ = try await hamlet.server("linus").answer(to: ServerCall(.delete, "/messages/\(gone.id)"))
+      _ = try await hamlet.client("linus").send(.delete(gone.id))
       try await ada.sync.catchUp()
       #expect(try await cache.search("elsewhere").messages.isEmpty)
       #expect(try await cache.find([.hashtag("food")], in: other).messages.isEmpty)

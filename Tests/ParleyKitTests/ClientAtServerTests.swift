@@ -141,49 +141,6 @@ final class MemoryNotes: Sendable {
   func pass(_ milliseconds: Int) { state.withLock { $0.now += milliseconds } }
 }
 
-@Test func `what the server answers has types`() async throws {
-  try await Harbour.open { harbour in
-    let garden = try await harbour.group("ada", "grace")
-    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
-    let said = try await ada.send(.post(in: garden) { $0.field("text", "pizza in the garden") })
-    let marked = try await grace.send(.markRead(garden, upTo: said.message.id))
-    #expect(marked.mark.readSeq == said.message.seq && marked.unread == 0)
-    let receipts = try await ada.send(.receipts(of: said.message.id)).elements
-    #expect(receipts.map(\.isRead) == [true])
-    _ = try await grace.send(said.act("like"))
-    #expect(try await ada.send(.actions(on: said.message.id)).elements.map(\.type) == ["like"])
-    _ = try await ada.send(said.edit("pizza in the orchard"))
-    let revisions = try await ada.send(.revisions(of: said.message.id)).elements
-    #expect(revisions.map(\.text) == ["pizza in the garden"])
-    let found = try #require(try await grace.send(.search(q: "orchard")).elements.first)
-    #expect(found.message.message.id == said.message.id)
-    #expect(found.pieces.filter(\.isHit).map(\.text) == ["orchard"] && !found.isCutBefore)
-    #expect(try await grace.send(.conversation(garden)).title == "garden")
-    #expect(try await grace.send(.setLevel(of: garden) { $0.field("level", "nothing") }).level == .nothing)
-    #expect(try await grace.send(.clearLevel(of: garden)).isOwn == false)
-    _ = try await ada.send(.post(in: garden) { $0.field("text", "@grace come") })
-    let unread = try await grace.send(.unread()).elements
-    #expect(unread.map(\.conversation) == [garden] && unread.map(\.mentions) == [1])
-    let inbox = try await grace.send(.inbox())
-    #expect(inbox.unread.counts[.mention] == 1)
-    #expect(inbox.entries.contains { $0.message?.message.content?.text == "@grace come" })
-    let token = try await grace.send(
-      .makeToken { json in
-        json.field("name", "script")
-        json.field("scope", "read")
-      })
-    #expect(token.wayIn.name == "script" && token.wayIn.scope == .read && token.token != nil)
-    #expect(try await grace.send(.tokens()).elements.map(\.id) == [token.wayIn.id])
-    #expect(try await grace.send(.sessions()).elements.contains { $0.isCurrent })
-    let file = try await ada.upload(FileSource(name: "a.bin", bytes: [1, 2, 3]))
-    #expect(try await ada.send(.linkFile(file.id)).path.contains("/files/\(file.id)/content?link="))
-    let room = try await harbour.room()
-    let start = try await ada.send(.post(in: room) { $0.field("text", "a subject") })
-    let topic = try await ada.send(.makeTopic(of: start.message.id) { $0.field("title", "a subject") })
-    #expect(try await ada.send(.conversation(topic.topic)).kind == .topic)
-  }
-}
-
 @Test func `what was fetched can be archived by the means of an app`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("ada")

@@ -35,80 +35,53 @@ final class Hamlet: Sendable {
     HamletServer(loop, token: ground.token(name) ?? "")
   }
 
+  /// Somebody's calls.
+  func client(_ name: String) throws -> Client { try server(name).client() }
+
   /// A group of these people, made by the first.
   func group(_ names: String...) async throws -> ID<Conversation> {
-    let call = ServerCall.json(.post, "/conversations") { json in
-      json.field("kind", "group")
-      json.field("title", "garden")
-      json.field("participants", names.dropFirst().map { id($0) })
-    }
-    let made: OwnConversation = try await server(names[0]).value(call)
+    let made = try await client(names[0]).send(
+      .createConversation { json in
+        json.field("kind", "group")
+        json.field("title", "garden")
+        json.field("participants", names.dropFirst().map { id($0) })
+      })
+    let group = made.conversation.id
     // Whoever is drawn into a group by somebody new to them takes the request.
-    for name in names.dropFirst() {
-      _ = try await server(name).answer(to: ServerCall(.put, "/conversations/\(made.conversation.id)/request"))
-    }
-    return made.conversation.id
+    for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: group)) }
+    return group
   }
 
   @discardableResult
   func post(
     _ text: String, as name: String, in conversation: ID<Conversation>, _ annotations: [Draft.Annotation] = []
   ) async throws -> Message {
-    let call = ServerCall.json(.post, "/conversations/\(conversation)/messages") { json in
-      json.field("text", text)
-      if !annotations.isEmpty { json.field("annotations", annotations) }
-    }
-    let said: SeenMessage = try await server(name).value(call)
+    let said = try await client(name).send(
+      .post(in: conversation) { json in
+        json.field("text", text)
+        if !annotations.isEmpty { json.field("annotations", annotations) }
+      })
     return said.message
   }
 
   /// Every message of a conversation, as the server has it.
   func messages(of conversation: ID<Conversation>, as name: String) async throws -> [SeenMessage] {
+    let pages = try client(name).pages(of: .messages(in: conversation, order: "asc", limit: 200, includeMachine: true))
     var all: [SeenMessage] = []
-    var query = [QueryItem("order", "asc"), .init("limit", "200"), .init("include_machine", "true")]
-    while true {
-      let page: ListPage<SeenMessage> = try await server(name).value(
-        ServerCall(.get, "/conversations/\(conversation)/messages", query))
-      all += page.elements
-      guard page.hasMore, let last = page.elements.last else { return all }
-      query = [
-        .init("order", "asc"), .init("limit", "200"), .init("include_machine", "true"),
-        .init("after", last.message.id.description),
-      ]
-    }
-  }
-}
-
-struct ListPage<Element: JSONReadable>: JSONReadable {
-  let elements: [Element]
-  let hasMore: Bool
-
-  init(json value: JSONValue) throws(JSONError) {
-    var object = try value.object()
-    elements = try object.read("data")
-    hasMore = try object.bool("more")
-  }
-}
-
-extension ServerCall {
-  static func json(_ method: RequestMethod, _ path: String, _ members: (inout JSONWriter) -> Void) -> ServerCall {
-    var call = ServerCall(method, path)
-    var json = JSONWriter()
-    json.object(members)
-    call.body = JSONRaw(trusted: json.bytes)
-    return call
+    for try await page in pages { all += page.elements.map(\.value) }
+    return all
   }
 }
 
 /// A network between a client and the hamlet.
-final class HamletServer: PlaceServer {
+final class HamletServer: Transport {
   private let loop: HamletLoop
   private let token: String
   private let weather = Mutex(Weather())
 
   struct Weather: Sendable {
     var isOffline = false
-    /// The server does so many more calls of these methods, and then its answers get lost.
+    /// The server does so many more calls that change something, and then its answers get lost. Files arrive.
     var answersLost = 0
     /// So many calls until the network is gone.
     var callsLeft = Int.max
@@ -121,59 +94,50 @@ final class HamletServer: PlaceServer {
   }
 
   static let noNetwork = ClientFault.offline("there is no network")
+  private static let cut = TransportFailure.unreachable("there is no network")
 
   func set(_ change: (inout Weather) -> Void) { weather.withLock { change(&$0) } }
 
+  /// Methods and paths below the base.
   var asked: [String] { weather.withLock { $0.asked } }
 
-  func answer(to call: ServerCall) async throws(ClientFault) -> [UInt8] {
+  /// Calls that come this way.
+  func client() throws -> Client {
+    Client(try #require(ServerAddress("https://hamlet.example")), over: self, token: token, retrying: .never)
+  }
+
+  func send(_ exchange: Exchange) async throws(TransportFailure) -> ExchangeAnswer {
+    let path = exchange.target.dropFirst(API.base.count).prefix { $0 != "?" }
     let isThrough = weather.withLock { weather in
       guard !weather.isOffline, weather.callsLeft > 0 else { return false }
       weather.callsLeft -= 1
-      weather.asked.append("\(call.method.rawValue) \(call.path)")
+      weather.asked.append("\(exchange.method) \(path)")
       return true
     }
-    guard isThrough else { throw Self.noNetwork }
-    var fields: Fields = ["Authorization": "Bearer \(token)"]
-    if call.body != nil { fields.add("Content-Type", "application/json") }
-    let method = Wire.Method(call.method.rawValue)
-    let query = call.query.map {
-      "\($0.name)=\($0.value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
-    }
-    let target = API.base + call.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
-    let (status, body) = await loop.send(method, target, fields, call.body?.bytes ?? [])
+    guard isThrough else { throw Self.cut }
+    let answer = await loop.send(exchange, try await Self.bytes(of: exchange.body))
     let isLost = weather.withLock { weather in
-      guard call.method != .get, weather.answersLost > 0 else { return false }
+      guard exchange.method != "GET", path != "/files", weather.answersLost > 0 else { return false }
       weather.answersLost -= 1
       return true
     }
-    if isLost { throw Self.noNetwork }
-    guard (200..<300).contains(status) else {
-      throw Reply(status: status, fields: [], body: body).fault
-    }
-    return body
+    if isLost { throw Self.cut }
+    return answer
   }
 
-  func upload(
-    _ file: PendingFile, progress: @escaping @Sendable (Int, Int) -> Void
-  ) async throws(ClientFault) -> ID<File> {
-    guard let bytes = FileManager.default.contents(atPath: file.path) else {
-      throw .unreadable(file.path)
+  private static func bytes(of body: ExchangeBody) async throws(TransportFailure) -> [UInt8] {
+    switch body {
+    case .none: return []
+    case .bytes(let bytes): return bytes
+    case .pieces(let length, let next):
+      var bytes: [UInt8] = []
+      do { while bytes.count < length { bytes += try await next() } } catch { throw .sourceFailed("\(error)") }
+      return bytes
     }
-    progress(0, bytes.count)
-    guard weather.withLock({ !$0.isOffline }) else { throw Self.noNetwork }
-    let fields: Fields = ["Authorization": "Bearer \(token)", "Content-Type": file.mimeType]
-    let (status, body) = await loop.send(
-      .post, "\(API.base)/files?name=\(file.name)&client_id=\(file.id)", fields, Array(bytes))
-    guard status < 300, var object = try? JSONValue(parsing: body).object(), let id: ID<File> = try? object.read("id")
-    else { throw .notUnderstood("\(status)") }
-    progress(bytes.count, bytes.count)
-    return id
   }
 
-  func value<Value: JSONReadable>(_ call: ServerCall) async throws -> Value {
-    let bytes = try await answer(to: call)
-    return try Value(json: JSONValue(parsing: bytes))
+  func connect(_ exchange: Exchange, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    throw Self.cut
   }
 }
 
@@ -185,12 +149,13 @@ private actor HamletLoop {
 
   init(_ site: Site) { self.site = site }
 
-  func send(
-    _ method: Wire.Method, _ target: String, _ fields: Fields, _ body: [UInt8]
-  ) async -> (status: Int, body: [UInt8]) {
+  func send(_ exchange: Exchange, _ body: [UInt8]) async -> ExchangeAnswer {
+    let target = exchange.target
     let mark = target.firstIndex(of: "?") ?? target.endIndex
+    var fields = Fields()
+    for field in exchange.fields { fields.add(field.name, field.value) }
     let head = RequestHead(
-      method: method,
+      method: Wire.Method(exchange.method),
       target: Target(
         path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
@@ -199,14 +164,22 @@ private actor HamletLoop {
       id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, loop: self, peer: IPAddress("192.0.2.1"),
       isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
     let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
-    guard case .bytes(let bytes) = response.body else { return (response.status.code, []) }
-    return (response.status.code, bytes)
+    var pieces: [[UInt8]] = []
+    if case .bytes(let bytes) = response.body { pieces = [bytes] }
+    let left = Mutex(pieces)
+    let told = (0..<response.fields.count).map { place in
+      Exchange.Field(response.fields.name(at: place), response.fields.value(at: place))
+    }
+    return ExchangeAnswer(status: response.status.code, fields: told) { () throws(TransportFailure) -> [UInt8]? in
+      left.withLock { $0.popLast() }
+    }
   }
 }
 
 /// A client of the hamlet: what it holds, what it says, how it follows.
 struct HamletClient {
   let server: HamletServer
+  let client: Client
   let cache: Cache
   let outbox: Outbox
   let sync: Sync
@@ -214,13 +187,18 @@ struct HamletClient {
   /// - Parameter file: nil for memory.
   init(_ hamlet: Hamlet, _ name: String, file: String? = nil, _ indexing: MessageIndexing = MessageIndexing()) throws {
     server = hamlet.server(name)
+    client = try server.client()
     cache = try Cache(indexing) { () throws(CacheFault) -> sending any CacheStore in
       if let file { return try DiskStore(file) }
       return MemoryStore()
     }
     outbox = Outbox(
-      cache, server, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(2) }))
-    sync = Sync(cache, server)
+      cache, client, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(2) }), open: Self.open)
+    sync = Sync(cache, client)
+  }
+
+  static let open: @Sendable (PendingFile) async throws -> FileSource = { file in
+    FileSource(name: file.name, bytes: Array(try Data(contentsOf: URL(filePath: file.path))))
   }
 
   /// What is held of a conversation, in order.

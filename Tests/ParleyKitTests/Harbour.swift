@@ -46,6 +46,7 @@ final class Harbour: Sendable {
 
   var port: UInt16 { server.addresses[0].port ?? 0 }
   func token(_ name: String) -> String? { ground.token(name) }
+  func id(_ name: String) -> ID<Account> { ground.id(name) }
 
   /// Somebody's calls; nobody's without a name.
   func client(_ name: String? = nil, _ transport: (any Transport)? = nil) throws -> Client {

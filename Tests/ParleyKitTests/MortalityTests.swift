@@ -33,12 +33,12 @@ import Testing
       let promised = Mutex<[String]>([])
       do {
         do {
-          let server = hamlet.server("ada")
+          let client = try hamlet.client("ada")
           let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in
             MortalStore(try DiskStore(file), diesAt: moment, isBefore: isBefore)
           }
-          let outbox = Outbox(cache, server, clock: Outbox.Clock(now: Ground.ticking))
-          let sync = Sync(cache, server)
+          let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
+          let sync = Sync(cache, client)
           try await sync.catchUp()
           let first = try await outbox.send(Draft("first"), in: garden)
           promised.withLock { $0.append("first") }

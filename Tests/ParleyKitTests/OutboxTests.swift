@@ -78,7 +78,7 @@ import Testing
         for await _ in morning { return }
         throw CancellationError()
       }
-      let outbox = Outbox(ada.cache, ada.server, clock: clock)
+      let outbox = Outbox(ada.cache, ada.client, clock: clock, open: HamletClient.open)
       let events = await outbox.events()
       try await outbox.start()
       try await outbox.send(Draft("tomorrow"), in: garden)
@@ -104,8 +104,8 @@ import Testing
         var operation = try await ada.outbox.send(Draft("was it said?"), in: garden)
         try await ada.outbox.send(Draft("afterwards"), in: garden)
         // The server has it, and the app dies before it has heard so.
-        let _: SeenMessage = try await ada.server.value(
-          .json(.post, "/conversations/\(garden)/messages") { json in
+        _ = try await ada.client.send(
+          .post(in: garden) { json in
             json.field("text", "was it said?")
             json.field("client_id", operation.id)
           })

@@ -17,20 +17,11 @@ import Testing
   }
 
   /// Waits until a state comes that is meant.
-  private func wait(_ parley: Parley, until isMeant: (Parley.State) -> Bool) async {
+  private func settle(_ parley: Parley, until isMeant: (Parley.State) -> Bool) async {
     for await state in await parley.states() where isMeant(state) { return }
   }
 
   private func isWaiting(_ state: Parley.State) -> Bool { if case .waiting = state { true } else { false } }
-
-  /// Waits until something is so.
-  private func wait(until isSo: () async throws -> Bool) async throws {
-    for _ in 0..<10_000 {
-      if try await isSo() { return }
-      try await Task.sleep(for: .milliseconds(20))
-    }
-    Issue.record("it never came to that")
-  }
 
   private func texts(_ parley: Parley, _ conversation: ID<Conversation>) async throws -> [String] {
     try await parley.cache.messages(.stretch(1...Int.max, of: conversation)).map { $0.message.content?.text ?? "†" }
@@ -46,17 +37,17 @@ import Testing
       let line = try Line()
       let parley = try open(harbour, "ada", line, file: folder.path + "/cache.db")
       await parley.start()
-      await wait(parley) { $0 == .following }
+      await settle(parley) { $0 == .following }
       _ = try await grace.send(.post(in: garden) { $0.field("text", "one") })
       try await wait { try await texts(parley, garden) == ["one"] }
 
       line.cut()
-      await wait(parley, until: isWaiting)
+      await settle(parley, until: isWaiting)
       for number in 1...500 { try await parley.outbox.send(Draft("from the train \(number)"), in: garden) }
       _ = try await grace.send(.post(in: garden) { $0.field("text", "are you there?") })
       line.mend()
       await parley.hurry()
-      await wait(parley) { $0 == .following }
+      await settle(parley) { $0 == .following }
       try await wait { await parley.outbox.list().isEmpty }
       let sent = (1...500).map { "from the train \($0)" }
       try await wait { try await texts(parley, garden).count == 502 }
@@ -76,7 +67,7 @@ import Testing
       let line = try Line()
       let parley = try open(harbour, "grace", line)
       await parley.start()
-      await wait(parley) { $0 == .following }
+      await settle(parley) { $0 == .following }
       for round in 0..<8 {
         line.loseAnswers(round % 3)
         _ = try await ada.send(.post(in: garden) { $0.field("text", "ada \(round)") })
@@ -100,10 +91,10 @@ import Testing
       let line = try Line()
       let parley = try open(harbour, "grace", line)
       await parley.start()
-      await wait(parley) { $0 == .following }
+      await settle(parley) { $0 == .following }
       line.answer("<html><body>Welcome! Please accept our terms.</body></html>")
       let operation = try await parley.outbox.send(Draft("from the hotel"), in: garden)
-      await wait(parley) { $0 == .waiting(.captivePortal) }
+      await settle(parley) { $0 == .waiting(.captivePortal) }
       #expect(await parley.outbox.list().map(\.id) == [operation.id])
       #expect(try await texts(parley, garden).isEmpty)
       line.mend()
@@ -141,7 +132,7 @@ import Testing
       let parley = try open(harbour, "grace", try Line())
       let signals = await parley.signals()
       await parley.start()
-      await wait(parley) { $0 == .following }
+      await settle(parley) { $0 == .following }
       let ada = try harbour.client("ada")
       _ = try await ada.send(.typing(in: garden))
       for await signal in signals where signal.name == "typing" { break }
@@ -158,11 +149,11 @@ import Testing
       try await parley.outbox.send(Draft("not ada's"), in: garden)
       parley.client.token = harbour.token("ada")
       await parley.start()
-      await wait(parley) { $0 == .accountChanged }
+      await settle(parley) { $0 == .accountChanged }
       #expect(await parley.cache.replica == Replica())
       #expect(await parley.outbox.list().isEmpty)
       await parley.start()
-      await wait(parley) { $0 == .following }
+      await settle(parley) { $0 == .following }
       #expect(await parley.cache.replica.me?.account.name == "ada")
       #expect(try await texts(parley, garden).isEmpty)
       await parley.stop()
@@ -183,7 +174,7 @@ import Testing
       let client = try harbour.client("grace")
       await #expect(throws: ClientFault.self) { try await client.send(.snapshot()) }
       await parley.start()
-      await wait(parley) { $0 == .signedOut }
+      await settle(parley) { $0 == .signedOut }
     }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import ParleyKit
 
 @Test func `what stands in an address is encoded, so that it means nothing there`() {
-  #expect(Request<Resource<SeenJob>>.job("a/b?c#d e%").target == "/api/v1/jobs/a%2Fb%3Fc%23d%20e%25")
+  #expect(Request<Resource<SeenInvite>>.invite("a/b?c#d e%").target == "/api/v1/invites/a%2Fb%3Fc%23d%20e%25")
   #expect(Request<Page<Resource<FoundMessage>>>.search(q: "a&b=ä").target == "/api/v1/messages/search?q=a%26b%3D%C3%A4")
   #expect(
     Request<Void>.takeBack(on: ID(12), type: "reaction:👍").target.hasPrefix(

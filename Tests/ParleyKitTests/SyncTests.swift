@@ -20,14 +20,13 @@ import Testing
         case 0 where !said.isEmpty:
           let place = Int.random(in: 0..<said.count, using: &random)
           let one = said.remove(at: place)
-          _ = try await hamlet.server(one.by).answer(to: ServerCall(.delete, "/messages/\(one.id)"))
+          _ = try await hamlet.client(one.by).send(.delete(one.id))
         case 1 where !said.isEmpty:
           let one = said[Int.random(in: 0..<said.count, using: &random)]
-          _ = try await hamlet.server(one.by).answer(
-            to: .json(.patch, "/messages/\(one.id)") { json in json.field("text", "edit \(round)") })
+          _ = try await hamlet.client(one.by).send(.edit(one.id) { json in json.field("text", "edit \(round)") })
         case 2 where !said.isEmpty:
           let one = said[Int.random(in: 0..<said.count, using: &random)]
-          _ = try await hamlet.server(name).answer(to: ServerCall(.put, "/messages/\(one.id)/actions/like"))
+          _ = try await hamlet.client(name).send(.act(on: one.id, type: "like"))
         default: said.append((try await hamlet.post("round \(round)", as: name, in: garden).id, name))
         }
         if Int.random(in: 0..<4, using: &random) == 0 { try await ada.sync.catchUp() }
@@ -38,7 +37,7 @@ import Testing
       #expect(try await ada.held(garden) == server.map(\.message))
       let verdict = try await ada.sync.verify(garden)
       #expect(verdict == Sync.Verdict(checked: server.count, mended: 0))
-      let own: OwnConversation = try await ada.server.value(ServerCall(.get, "/conversations/\(garden)"))
+      let own = try await ada.client.send(Request<OwnConversation>(.get, "/conversations/\(garden)"))
       let held = try #require(await ada.cache.replica.conversations[garden])
       #expect(held.unread == own.unread)
       #expect(held.conversation == own.conversation)
@@ -144,7 +143,7 @@ import Testing
       #expect(try await ada.texts(garden).last == "only here")
       // What happens from now on is newer than all that was held.
       let first = try #require(try await ada.held(garden).first)
-      _ = try await hamlet.server("grace").answer(to: ServerCall(.put, "/messages/\(first.id)/actions/like"))
+      _ = try await hamlet.client("grace").send(.act(on: first.id, type: "like"))
       try await ada.sync.catchUp()
       #expect(try await ada.held(garden).first?.content?.actions.map(\.count) == [1])
     }
@@ -156,7 +155,7 @@ import Testing
       try await hamlet.post("private", as: "grace", in: garden)
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
-      let linus = Sync(ada.cache, hamlet.server("linus"))
+      let linus = Sync(ada.cache, try hamlet.client("linus"))
       await #expect(throws: SyncRefusal.accountChanged) { try await linus.reset() }
       #expect(await ada.cache.replica == Replica())
       #expect(try await ada.texts(garden).isEmpty)

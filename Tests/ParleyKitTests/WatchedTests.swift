@@ -7,15 +7,6 @@ import Testing
 @testable import ParleyKit
 
 @Suite struct WatchedTests {
-  /// Waits until something is so.
-  private func wait(until isSo: () async throws -> Bool) async throws {
-    for _ in 0..<10_000 {
-      if try await isSo() { return }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    Issue.record("it never came to that")
-  }
-
   @Test func `a thing has one object, which changes with it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
@@ -42,15 +33,10 @@ import Testing
       try await ada.outbox.act("like", on: .message(said.id), in: garden)
       try await wait { message.value?.mine == ["like"] }
       #expect(changed.withLock { $0 })
-      let changes: [(String, String, String)] = [
-        ("/messages/\(said.id)", "text", "two"), ("/users/me", "display_name", "Grace H."),
-      ]
-      for (path, member, text) in changes {
-        _ = try await hamlet.server("grace").answer(to: .json(.patch, path) { $0.field(member, text) })
-      }
-      _ = try await hamlet.server("ada").answer(
-        to: .json(.patch, "/conversations/\(garden)") { $0.field("title", "orchard") })
-      _ = try await hamlet.server("ada").answer(to: .json(.patch, "/users/me") { $0.field("bio", "gardens") })
+      _ = try await hamlet.client("grace").send(.edit(said.id) { $0.field("text", "two") })
+      _ = try await hamlet.client("grace").send(.changePerson(.me) { $0.field("display_name", "Grace H.") })
+      _ = try await ada.client.send(.changeConversation(garden) { $0.field("title", "orchard") })
+      _ = try await ada.client.send(.changePerson(.me) { $0.field("bio", "gardens") })
       try await ada.sync.catchUp()
       try await wait {
         message.value?.text == "two" && conversation.value?.conversation.title == "orchard"
@@ -79,8 +65,7 @@ import Testing
           }
           return titles
         }
-        _ = try await hamlet.server("ada").answer(
-          to: .json(.patch, "/conversations/\(garden)") { $0.field("title", "orchard") })
+        _ = try await ada.client.send(.changeConversation(garden) { $0.field("title", "orchard") })
         try await ada.sync.catchUp()
         #expect(await titles.value.last == "orchard")
       }

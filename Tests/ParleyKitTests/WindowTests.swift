@@ -39,8 +39,7 @@ import Testing
       #expect(list.count { $0.text == "mine" } == 1)
       #expect(list.last?.message?.clientID == operation.id)
       let message = try #require(list.first?.message)
-      _ = try await hamlet.server("grace").answer(
-        to: .json(.patch, "/messages/\(message.id)") { json in json.field("text", "edited") })
+      _ = try await hamlet.client("grace").send(.edit(message.id) { json in json.field("text", "edited") })
       try await hamlet.post("after", as: "grace", in: garden)
       try await ada.sync.catchUp()
       while list.last?.text != "after" || list.first?.text != "edited", let update = await iterator.next() {
@@ -55,8 +54,8 @@ import Testing
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       let operation = try await ada.outbox.send(Draft("mine"), in: garden)
-      let _: SeenMessage = try await ada.server.value(
-        .json(.post, "/conversations/\(garden)/messages") { json in
+      _ = try await ada.client.send(
+        .post(in: garden) { json in
           json.field("text", "mine")
           json.field("client_id", operation.id)
         })

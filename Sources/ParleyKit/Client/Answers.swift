@@ -156,68 +156,138 @@ public struct FileLink: JSONReadable, Sendable, Hashable {
   }
 }
 
-// MARK: What Model has words for
+/// Work that goes on in the background; `Request.job` says how far it is.
+public struct BegunJob: JSONReadable, Sendable, Hashable {
+  public let job: ID<Job>
 
-extension SeenJob: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    let startedAt: Timestamp = try object.read("created_at")
-    let finishedAt: Timestamp? = try object.optional("finished_at")
-    self.init(
-      id: try object.read("id"), kind: try object.string("kind"), state: try object.word("state"),
-      progress: try object.double("progress"), error: try object.optional("error"),
-      startedAt: Int64(startedAt.milliseconds), finishedAt: finishedAt.map { Int64($0.milliseconds) })
+    job = try object.read("job_id")
   }
 }
 
-extension MessageRevision: JSONReadable {
+/// How much waits for a person.
+public struct WaitingInbox: JSONReadable, Sendable, Hashable {
+  public let unread: InboxCounts
+
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    let at: Timestamp = try object.read("edited_at")
-    self.init(
-      revision: try object.int("revision"), text: try object.string("text"),
-      entities: try object.raw("entities").compact,
-      edit: Message.Edit(at: Int64(at.milliseconds), by: try object.read("edited_by")))
+    unread = try object.read("unread")
   }
 }
 
-extension MessageReceipt: JSONReadable {
+/// A conversation that was changed. A topic is told as its forum lists it.
+public enum ChangedConversation: JSONReadable, Sendable, Hashable {
+  case own(OwnConversation)
+  case topic(Topic)
+
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    self.init(
-      user: try object.read("user_id"), isDelivered: try object.bool("delivered"), isRead: try object.bool("read"))
+    if try object.optional("last_offset") as Int? != nil {
+      self = .own(try OwnConversation(json: value))
+    } else {
+      self = .topic(try Topic(json: value))
+    }
   }
 }
 
-extension MessageAction: JSONReadable {
+/// An invite: all of it to its maker and to those who keep order, the welcome to everyone else.
+public enum SeenInvite: JSONReadable, Sendable, Hashable {
+  case whole(Invite)
+  case welcome(Welcome)
+
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    let at: Timestamp = try object.read("created_at")
-    self.init(type: try object.string("type"), user: try object.read("user_id"), at: Int64(at.milliseconds))
+    if try object.optional("code") as String? != nil {
+      self = .whole(try Invite(json: value))
+    } else {
+      self = .welcome(try Welcome(json: value))
+    }
   }
 }
 
-extension MarkedConversation: JSONReadable {
+/// A one-time link for somebody who has lost the password.
+public struct ResetLink: JSONReadable, Sendable, Hashable {
+  public let code: String
+  public let address: String
+  public let expiresAt: Timestamp
+
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    self.init(
-      try object.read("conversation_id"),
-      Mark(readSeq: try object.int("read_up_to"), deliveredSeq: try object.int("delivered_up_to")),
-      unread: try object.int("unread_count"))
+    code = try object.string("code")
+    address = try object.string("url")
+    expiresAt = try object.read("expires_at")
   }
 }
 
-extension UnreadPlace: JSONReadable {
+/// Something that was done by those who look after the place or keep order.
+public struct AuditLine: JSONReadable, Sendable, Hashable {
+  public let id: ID<AuditEntry>
+  public let at: Timestamp
+  public let actor: ID<Account>
+  /// Nil for what a newer server does and nobody knows here; `word` says it all the same.
+  public let kind: AuditedAction?
+  public let word: String
+  /// What it was done to; nil for the place.
+  public let subject: Int?
+  /// The forum that it was done in.
+  public let forum: ID<Forum>?
+  public let reason: String?
+
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    let kind = try object.string("kind")
-    self.init(
-      kind == "forum" ? .forum : .conversation(try object.word("kind")), try object.read("conversation_id"),
-      forum: try object.optional("forum_id"))
-    unread = try object.int("unread_count")
-    firstUnread = try object.optional("first_unread")
-    newTopics = try object.int("new_topics")
-    mentions = try object.int("mentions")
-    replies = try object.int("replies")
+    id = try object.read("id")
+    at = try object.read("at")
+    actor = try object.read("actor_id")
+    word = try object.string("kind")
+    kind = AuditedAction(rawValue: word)
+    // Whatever it is, it has an id of the one kind that all have.
+    let subject: ID<AuditEntry>? = try object.optional("subject_id")
+    self.subject = subject?.number
+    forum = try object.optional("forum_id")
+    reason = try object.optional("reason")
+  }
+}
+
+/// What stands behind a link, as its page says it.
+public struct LinkedPage: JSONReadable, Sendable, Hashable {
+  /// Where the link leads to in the end.
+  public let address: String
+  public let title: String?
+  public let about: String?
+  public let siteName: String?
+  /// Whether the link itself leads to a picture.
+  public let isImage: Bool
+  public let picture: Picture?
+  /// The picture as a file of one's own, where that was asked for.
+  public let file: File?
+
+  public struct Picture: JSONReadable, Sendable, Hashable {
+    public let mimeType: String
+    public let size: Int
+    public let width: Int
+    public let height: Int
+    /// Below the server's own address.
+    public let path: String
+
+    public init(json value: JSONValue) throws(JSONError) {
+      var object = try value.object()
+      mimeType = try object.string("mime_type")
+      size = try object.int("size")
+      width = try object.int("width")
+      height = try object.int("height")
+      path = try object.string("url")
+    }
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    address = try object.string("url")
+    title = try object.optional("title")
+    about = try object.optional("description")
+    siteName = try object.optional("site_name")
+    isImage = try object.bool("image")
+    picture = try object.optional("picture")
+    file = try object.optional("file")
   }
 }

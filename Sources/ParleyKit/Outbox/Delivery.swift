@@ -5,7 +5,9 @@ import Model
 
 struct Delivery: Sendable {
   let cache: Cache
-  let server: any PlaceServer
+  let client: Client
+  /// Finds the bytes of a file that lies on this device.
+  let open: @Sendable (PendingFile) async throws -> FileSource
   /// Hears how far a file of an operation has come.
   let progress: @Sendable (_ operation: OutboxOperation.Name, _ file: String, _ sent: Int, _ size: Int) -> Void
 
@@ -17,21 +19,18 @@ struct Delivery: Sendable {
     case .send(let draft): return try await say(draft, as: operation, known)
     case .edit(let target, let text):
       let message = try id(of: target)
-      let call = ServerCall(.patch, "/messages/\(message)") { json in json.field("text", text) }
-      let edited: SeenMessage = try await server.read(call)
-      try await cache.settle(operation.id, [edited], asOf: known)
+      let edited = try await client.send(.edit(message) { json in json.field("text", text) })
+      try await cache.settle(operation.id, [edited.value], asOf: known)
       return message
     case .delete(let target, let andFiles): return try await erase(id(of: target), andFiles: andFiles, operation, known)
     case .act(let target, let type, let isSet):
       let message = try id(of: target)
-      let path = "/messages/\(message)/actions/\(PercentEncoding.encode(type))"
-      _ = try await server.answer(to: ServerCall(isSet ? .put : .delete, path))
-      let seen: SeenMessage = try await server.read(ServerCall(.get, "/messages/\(message)"))
-      try await cache.settle(operation.id, [seen], asOf: known)
+      if !isSet { try await client.send(.takeBack(on: message, type: type)) }
+      let seen: Request<Resource<SeenMessage>> = isSet ? .act(on: message, type: type) : .message(message)
+      try await cache.settle(operation.id, [client.send(seen).value], asOf: known)
       return message
     case .read(let message):
-      let path = "/conversations/\(operation.conversation)/read"
-      _ = try await server.answer(to: ServerCall(.put, path) { json in json.field("message_id", message) })
+      try await client.send(.markRead(operation.conversation, upTo: message))
       try await cache.settle(operation.id, [], asOf: known)
       return nil
     }
@@ -45,27 +44,30 @@ struct Delivery: Sendable {
   // MARK: Saying
 
   private func say(_ draft: Draft, as operation: OutboxOperation, _ known: Int) async throws -> ID<Message> {
-    let attachments = draft.attachments + (try await upload(operation, draft))
-    let sent: SentMessage = try await server.read(try await post(operation, draft, attachments))
+    var draft = draft
+    draft.attachments += try await upload(operation, draft)
+    let sent = try await client.send(try await post(operation, draft))
     let message = sent.message.message.id
     try await cache.settle(operation.id, sent.messages, asOf: known, made: message)
     return message
   }
 
-  private func post(_ operation: OutboxOperation, _ draft: Draft, _ attachments: [ID<File>]) async throws -> ServerCall
-  {
+  private func post(
+    _ operation: OutboxOperation, _ draft: Draft
+  ) async throws -> Request<SentMessage> {
     let last = try await cache.lastHeld(in: operation.conversation)
     let replyTo = try draft.replyTo.map { target throws(ClientFault) in try id(of: target) }
-    return ServerCall(.post, "/conversations/\(operation.conversation)/messages") { json in
+    let body = RequestBody.object { json in
       json.field("client_id", operation.id)
       json.field("text", draft.text)
       json.field("sent_at", Timestamp(operation.createdAt))
       if let replyTo { json.field("reply_to", replyTo) }
-      if !attachments.isEmpty { json.field("attachments", attachments) }
+      if !draft.attachments.isEmpty { json.field("attachments", draft.attachments) }
       if !draft.annotations.isEmpty { json.field("annotations", draft.annotations) }
       if draft.isMachineOnly { json.field("machine_only", true) }
       if let last { json.field("catch_up_after", last) }
     }
+    return Request(.post, "/conversations/{id}/messages", [operation.conversation.description], body: body)
   }
 
   /// The files go first. One that has arrived is not sent twice.
@@ -80,7 +82,7 @@ struct Delivery: Sendable {
         continue
       }
       let (name, progress) = (operation.id, progress)
-      let id = try await server.upload(file) { sent, size in progress(name, file.id, sent, size) }
+      let id = try await upload(file) { sent, size in progress(name, file.id, sent, size) }
       draft.files[place].file = id
       operation.work = .send(draft)
       if await cache.operations[operation.id] != nil {
@@ -91,6 +93,16 @@ struct Delivery: Sendable {
     return ids
   }
 
+  private func upload(
+    _ file: PendingFile, _ progress: @escaping @Sendable (_ sent: Int, _ size: Int) -> Void
+  ) async throws(ClientFault) -> ID<File> {
+    var source: FileSource
+    do { source = try await open(file) } catch { throw .unreadable("\(error)") }
+    source.name = file.name
+    source.type = file.type.isEmpty ? nil : file.type
+    return try await client.upload(source, clientID: file.id, public: file.isPublic, progress: progress).id
+  }
+
   // MARK: Deleting
 
   private func erase(
@@ -98,16 +110,16 @@ struct Delivery: Sendable {
   ) async throws -> ID<Message> {
     var files: [ID<File>] = []
     if andFiles { files = try await cache.messages(.ids([message])).first?.message.content?.attachments ?? [] }
-    let tombstone: SeenMessage = try await server.read(ServerCall(.delete, "/messages/\(message)"))
+    let tombstone = try await client.send(.delete(message))
     for file in files { try await eraseFile(file) }
-    try await cache.settle(operation.id, [tombstone], asOf: known)
+    try await cache.settle(operation.id, [tombstone.value], asOf: known)
     return message
   }
 
   /// One that is gone already, or in use elsewhere, is no fault.
   private func eraseFile(_ file: ID<File>) async throws {
     do {
-      _ = try await server.answer(to: ServerCall(.delete, "/files/\(file)"))
+      try await client.send(.deleteFile(file))
     } catch {
       guard error.isGone || error.problem?.status == 409 else { throw error }
     }
@@ -115,7 +127,7 @@ struct Delivery: Sendable {
 }
 
 /// The answer to a message that was sent: with what came before it and was not held here.
-private struct SentMessage: JSONReadable {
+private struct SentMessage: JSONReadable, Sendable {
   let message: SeenMessage
   let missed: [SeenMessage]
 

@@ -12,7 +12,8 @@ public import Model
 
 public actor Outbox {
   let cache: Cache
-  let server: any PlaceServer
+  let client: Client
+  let openFile: @Sendable (PendingFile) async throws -> FileSource
   let clock: Clock
   private var lastOrder = 0
   private var isOpen = false
@@ -34,9 +35,13 @@ public actor Outbox {
     var task: Task<Void, Never>?
   }
 
-  public init(_ cache: Cache, _ server: any PlaceServer, clock: Clock) {
+  /// - Parameter open: finds the bytes of a file that lies on this device.
+  public init(
+    _ cache: Cache, _ client: Client, clock: Clock, open: @escaping @Sendable (PendingFile) async throws -> FileSource
+  ) {
     self.cache = cache
-    self.server = server
+    self.client = client
+    openFile = open
     self.clock = clock
   }
 

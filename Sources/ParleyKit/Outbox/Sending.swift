@@ -209,7 +209,7 @@ extension Outbox {
 
   private var delivery: Delivery {
     let observers = Array(observers.values)
-    return Delivery(cache: cache, server: server) { operation, file, sent, size in
+    return Delivery(cache: cache, client: client, open: openFile) { operation, file, sent, size in
       for observer in observers { observer.yield(.progress(operation, file: file, sent: sent, size: size)) }
     }
   }

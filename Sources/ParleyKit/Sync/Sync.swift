@@ -5,11 +5,12 @@
 // - Where the server can't say what happened since our cursor, every conversation is compared by its digest, what differs is
 //   fetched anew, and only then the cursor moves. The outbox and the drafts stay.
 
+import JSON
 public import Model
 
 public actor Sync {
   private let cache: Cache
-  private let server: any PlaceServer
+  private let client: Client
   /// One at a time changes what is held by what the server says.
   private let turns = Turns()
 
@@ -18,9 +19,9 @@ public actor Sync {
   /// A need whose answer is older than what is held is asked for again so often.
   private static let mostAsks = 4
 
-  public init(_ cache: Cache, _ server: any PlaceServer) {
+  public init(_ cache: Cache, _ client: Client) {
     self.cache = cache
-    self.server = server
+    self.client = client
   }
 
   // MARK: Following along
@@ -34,7 +35,7 @@ public actor Sync {
   public func verifyPerson() async throws {
     try await turns.next {
       guard let held = await cache.replica.me?.account.id else { return }
-      let me: Person = try await server.read(ServerCall(.get, "/users/me"))
+      let me = try await client.send(.person(.me))
       guard me.account.id != held else { return }
       try await cache.erase()
       throw SyncRefusal.accountChanged
@@ -69,9 +70,7 @@ public actor Sync {
       if await cache.replica.cursor == nil { try await beginAnew() }
       var wait = wait
       while let cursor = await cache.replica.cursor {
-        let found: FetchedEvents = try await server.read(
-          ServerCall(
-            .get, "/sync", [.init("topics", "me"), .init("after", cursor.description), .init("wait", "\(wait)")]))
+        let found = try await client.send(.sync(topics: "me", after: cursor.description, wait: wait)).value
         guard found.reset == nil else {
           try await beginAnew()
           continue
@@ -101,10 +100,10 @@ public actor Sync {
   private func pull(_ stream: EventStream, after offset: Int) async throws {
     var offset = offset
     while true {
-      let call = ServerCall(
-        .get, "/streams/\(stream)/events", [.init("after_offset", "\(offset)"), .init("limit", "\(Self.page)")])
-      let found: FetchedStream
-      do { found = try await server.read(call) } catch {
+      let found: StreamPage
+      do {
+        found = try await client.send(.events(of: stream.description, afterOffset: offset, limit: Self.page)).value
+      } catch {
         guard error.isGone else { throw error }
         return
       }
@@ -138,18 +137,14 @@ public actor Sync {
     do {
       switch need {
       case .person(let id):
-        let person: Person = try await server.read(ServerCall(.get, "/users/\(id)"))
-        try await cache.hold(person)
+        try await cache.hold(client.send(.person(.id(id))).value)
       case .forum(let id):
-        let forum: SeenForum = try await server.read(ServerCall(.get, "/forums/\(id)"))
-        try await cache.hold(forum, asOf: known)
+        try await cache.hold(client.send(.forum(id)).value, asOf: known)
       case .conversation(let id): try await fetchConversation(id)
       case .message(let id):
-        let message: SeenMessage = try await server.read(ServerCall(.get, "/messages/\(id)"))
-        try await cache.hold([message], asOf: known)
+        try await cache.hold([client.send(.message(id)).value], asOf: known)
       case .inbox:
-        let inbox: FetchedInbox = try await server.read(ServerCall(.get, "/inbox", [.init("limit", "1")]))
-        try await cache.hold(inbox.unread)
+        try await cache.hold(client.send(.inbox(limit: 1)).unread)
       case .everything: try await beginAnew()
       }
     } catch let fault as ClientFault {
@@ -161,7 +156,7 @@ public actor Sync {
   /// With its newest messages.
   private func fetchConversation(_ id: ID<Conversation>) async throws {
     let known = await cache.replica.cursor?.event ?? 0
-    let own: OwnConversation = try await server.read(ServerCall(.get, "/conversations/\(id)"))
+    let own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [id.description]))
     try await cache.hold(own, asOf: known)
     guard own.conversation.lastSeq > 0 else { return }
     let page = try await fetch(id, [.init("order", "desc")], limit: 50)
@@ -174,22 +169,25 @@ public actor Sync {
     let all = [
       QueryItem("limit", "\(limit)"), .init("include_machine", "true"), .init("include_muted", "true"),
     ]
-    return try await server.read(ServerCall(.get, "/conversations/\(conversation)/messages", query + all))
+    return try await client.send(
+      Request(.get, "/conversations/{id}/messages", [conversation.description], query: query + all))
   }
 
   // MARK: Beginning
 
   private func beginAnew() async throws {
-    let snapshot: Snapshot = try await server.read(ServerCall(.get, "/snapshot"))
+    let snapshot = try await client.send(.snapshot()).value
     var others: [OwnConversation] = []
     if snapshot.hasMoreConversations {
       let listed = Set(snapshot.conversations.map(\.conversation.id))
-      others = try await list("/conversations").filter { !listed.contains($0.conversation.id) }
+      others = try await all(.conversations(limit: Self.page)).map(\.value)
+        .filter { !listed.contains($0.conversation.id) }
     }
     if try await cache.begin(snapshot, others: others) { throw SyncRefusal.accountChanged }
     if snapshot.hasMoreForums {
-      let forums: [SeenForum] = try await list("/forums")
-      for forum in forums { try await cache.hold(forum, asOf: snapshot.cursor.event) }
+      for forum in try await all(.forums(limit: Self.page)) {
+        try await cache.hold(forum.value, asOf: snapshot.cursor.event)
+      }
     }
     for id in await cache.heldConversations {
       guard let held = await cache.replica.conversations[id] else { continue }
@@ -199,15 +197,9 @@ public actor Sync {
     try await cache.move(to: snapshot.cursor)
   }
 
-  private func list<Element: JSONReadableAndSendable>(_ path: String) async throws -> [Element] {
+  private func all<Element>(_ request: Request<Page<Element>>) async throws(ClientFault) -> [Element] {
     var all: [Element] = []
-    var next: String?
-    repeat {
-      let query = [QueryItem("limit", "\(Self.page)")] + (next.map { [.init("next", $0)] } ?? [])
-      let page: FetchedPage<Element> = try await server.read(ServerCall(.get, path, query))
-      all += page.elements
-      next = page.next
-    } while next != nil
+    for try await page in client.pages(of: request) { all += page.elements }
     return all
   }
 
@@ -249,9 +241,9 @@ public actor Sync {
       while !rest.isEmpty {
         let known = await cache.replica.cursor?.event ?? 0
         let ids = rest.prefix(Self.page).map(\.description).joined(separator: ",")
-        let page: FetchedPage<SeenMessage> = try await server.read(ServerCall(.get, "/messages", [.init("ids", ids)]))
-        try await cache.hold(page.elements, asOf: known)
-        found += page.elements
+        let page = try await client.send(.messages(ids: ids)).elements.map(\.value)
+        try await cache.hold(page, asOf: known)
+        found += page
         rest = rest.dropFirst(Self.page)
       }
       return found
@@ -330,8 +322,8 @@ public actor Sync {
       }
       if let found { return found }
       let known = replica.cursor?.event ?? 0
-      let own: OwnConversation = try await server.read(
-        ServerCall(.post, "/conversations") { json in
+      let own = try await client.send(
+        .createConversation { json in
           json.field("kind", "channel")
           json.field("type", type)
           if let title { json.field("title", title) }
@@ -343,7 +335,7 @@ public actor Sync {
             json.field("immutable", true)
           }
         })
-      try await cache.hold(own, asOf: known)
+      try await cache.hold(own.value, asOf: known)
       return own.conversation.id
     }
   }
@@ -384,11 +376,12 @@ public actor Sync {
   private static let smallest = 50
 
   private func compare(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
-    let call = ServerCall(
-      .get, "/conversations/\(conversation)/digest",
-      [.init("from_seq", "\(seqs.lowerBound)"), .init("to_seq", "\(seqs.upperBound)"), .init("parts", "16")])
-    let said: FetchedDigest
-    do { said = try await server.read(call) } catch {
+    let said: ConversationDigest
+    do {
+      said = try await client.send(
+        .digest(of: conversation, fromSeq: seqs.lowerBound, toSeq: seqs.upperBound, parts: 16)
+      ).value
+    } catch {
       guard error.isGone || error.problem?.status == 400 else { throw error }
       // One's history begins later than it did, or it is not there at all.
       try await cache.replace(seqs, of: conversation, by: [], asOf: 0)
@@ -430,7 +423,3 @@ public actor Sync {
     return seqs.count
   }
 }
-
-import JSON
-
-typealias JSONReadableAndSendable = JSONReadable & Sendable

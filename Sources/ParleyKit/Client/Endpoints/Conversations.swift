@@ -26,14 +26,16 @@ extension Request where Answer == Resource<OwnConversation> {
   }
 }
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<ChangedConversation> {
   /// `PATCH /conversations/{id}`
   public static func changeConversation(_ conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void)
     -> Request
   {
     Request(.patch, "/conversations/{id}", [conversation.description], body: .object(members))
   }
+}
 
+extension Request where Answer == Resource<ConversationDigest> {
   /// `GET /conversations/{id}/digest`
   public static func digest(
     of conversation: ID<Conversation>, fromSeq: Int? = nil, toSeq: Int? = nil, parts: Int? = nil

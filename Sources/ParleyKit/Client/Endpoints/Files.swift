@@ -39,7 +39,7 @@ extension Request where Answer == Resource<UploadProgress> {
   }
 }
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<LinkedPage> {
   /// `POST /previews`: what stands behind a link.
   public static func preview(of address: String, keep: Bool? = nil) -> Request {
     let body = RequestBody.object { json in

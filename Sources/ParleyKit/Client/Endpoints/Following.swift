@@ -17,19 +17,21 @@ extension Request where Answer == Reply {
   }
 }
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<EventPage> {
   /// `GET /sync`
   public static func sync(topics: String, after: String? = nil, wait: Int? = nil) -> Request {
     Request(.get, "/sync", query: [QueryItem("topics", topics), QueryItem("after", after), QueryItem("wait", wait)])
   }
+}
 
+extension Request where Answer == Resource<WaitingInbox> {
   /// `PUT /inbox/read`
   public static func markInboxRead(_ members: (inout JSONWriter) -> Void) -> Request {
     Request(.put, "/inbox/read", body: .object(members))
   }
 }
 
-extension Request where Answer == Page<Fact> {
+extension Request where Answer == Resource<StreamPage> {
   /// `GET /streams/{stream}/events`
   public static func events(of stream: String, afterOffset: Int? = nil, limit: Int? = nil) -> Request {
     Request(

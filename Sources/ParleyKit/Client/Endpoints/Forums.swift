@@ -27,7 +27,7 @@ extension Request where Answer == Resource<SeenForum> {
   }
 }
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<BegunJob> {
   /// `DELETE /forums/{id}`
   public static func deleteForum(_ forum: ID<Forum>) -> Request {
     Request(.delete, "/forums/{id}", [forum.description])

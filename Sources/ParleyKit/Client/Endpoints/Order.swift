@@ -3,7 +3,7 @@ public import Model
 
 // What those who keep order do.
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<Sanction> {
   /// `POST /users/{id}/warn`
   public static func warn(_ person: AccountReference, _ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/users/{id}/warn", [person.text], body: .object(members))
@@ -18,35 +18,39 @@ extension Request where Answer == Fact {
   public static func ban(_ person: AccountReference, _ members: (inout JSONWriter) -> Void) -> Request {
     Request(.put, "/users/{id}/ban", [person.text], body: .object(members))
   }
+}
 
+extension Request where Answer == Resource<Report> {
   /// `POST /reports`
   public static func report(_ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/reports", body: .object(members))
   }
 
   /// `GET /reports/{id}`
-  public static func report(_ id: String) -> Request {
-    Request(.get, "/reports/{id}", [id])
+  public static func report(_ report: ID<Report>) -> Request {
+    Request(.get, "/reports/{id}", [report.description])
   }
 
   /// `PATCH /reports/{id}`
-  public static func judge(_ report: String, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.patch, "/reports/{id}", [report], body: .object(members))
+  public static func judge(_ report: ID<Report>, _ members: (inout JSONWriter) -> Void) -> Request {
+    Request(.patch, "/reports/{id}", [report.description], body: .object(members))
   }
+}
 
+extension Request where Answer == Resource<Removal> {
   /// `POST /removals`
   public static func removeMany(_ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/removals", body: .object(members))
   }
 
   /// `GET /removals/{id}`
-  public static func removal(_ id: String) -> Request {
-    Request(.get, "/removals/{id}", [id])
+  public static func removal(_ removal: ID<Removal>) -> Request {
+    Request(.get, "/removals/{id}", [removal.description])
   }
 
   /// `DELETE /removals/{id}`
-  public static func undoRemoval(_ id: String, _ members: (inout JSONWriter) -> Void = { _ in }) -> Request {
-    Request(.delete, "/removals/{id}", [id], body: .object(members))
+  public static func undoRemoval(_ removal: ID<Removal>, _ members: (inout JSONWriter) -> Void = { _ in }) -> Request {
+    Request(.delete, "/removals/{id}", [removal.description], body: .object(members))
   }
 }
 
@@ -64,12 +68,14 @@ extension Request where Answer == Void {
   }
 }
 
-extension Request where Answer == Page<Fact> {
+extension Request where Answer == Page<Resource<Sanction>> {
   /// `GET /users/{id}/sanctions`
   public static func sanctions(of person: AccountReference, limit: Int? = nil, next: String? = nil) -> Request {
     Request(.get, "/users/{id}/sanctions", [person.text], query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
+}
 
+extension Request where Answer == Page<Resource<Report>> {
   /// `GET /reports`
   public static func reports(
     state: String? = nil, forum: ID<Forum>? = nil, user: String? = nil, assignee: String? = nil, limit: Int? = nil,

@@ -3,7 +3,7 @@ public import Model
 
 // People, and how one stands with them.
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<ResetLink> {
   /// `POST /users/{id}/reset`
   public static func makeResetLink(_ person: AccountReference) -> Request {
     Request(.post, "/users/{id}/reset", [person.text])

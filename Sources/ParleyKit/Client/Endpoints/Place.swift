@@ -3,12 +3,14 @@ public import Model
 
 // The place itself, for everyone and for those who keep it.
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<Statistics> {
   /// `GET /statistics`
   public static func statistics() -> Request {
     Request(.get, "/statistics")
   }
+}
 
+extension Request where Answer == Resource<StoredBackup> {
   /// `POST /backups`
   public static func makeBackup() -> Request {
     Request(.post, "/backups")
@@ -27,12 +29,14 @@ extension Request where Answer == Resource<PlaceSettings> {
   }
 }
 
-extension Request where Answer == Page<Fact> {
+extension Request where Answer == Page<Resource<StoredBackup>> {
   /// `GET /backups`
   public static func backups(limit: Int? = nil, next: String? = nil) -> Request {
     Request(.get, "/backups", query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
+}
 
+extension Request where Answer == Page<Resource<AuditLine>> {
   /// `GET /audit`
   public static func audit(
     actor: String? = nil, subject: String? = nil, kind: String? = nil, forum: ID<Forum>? = nil,
@@ -64,7 +68,7 @@ extension Request where Answer == Resource<PlaceDescription> {
 
 extension Request where Answer == Resource<SeenJob> {
   /// `GET /jobs/{id}`
-  public static func job(_ job: String) -> Request {
-    Request(.get, "/jobs/{id}", [job])
+  public static func job(_ job: ID<Job>) -> Request {
+    Request(.get, "/jobs/{id}", [job.description])
   }
 }

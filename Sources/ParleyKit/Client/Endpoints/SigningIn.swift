@@ -1,25 +1,30 @@
 public import JSON
+public import Model
 
 // Ways in: sessions, tokens, links and invites.
 
-extension Request where Answer == Fact {
+extension Request where Answer == Resource<LinkPurpose> {
   /// `GET /links/{code}`
   public static func link(_ code: String) -> Request {
     Request(.get, "/links/{code}", [code])
   }
+}
 
+extension Request where Answer == Resource<Invite> {
   /// `POST /invites`
   public static func makeInvite(_ members: (inout JSONWriter) -> Void) -> Request {
     Request(.post, "/invites", body: .object(members))
   }
+}
 
+extension Request where Answer == Resource<SeenInvite> {
   /// `GET /invites/{code}`
   public static func invite(_ code: String) -> Request {
     Request(.get, "/invites/{code}", [code])
   }
 }
 
-extension Request where Answer == Page<Fact> {
+extension Request where Answer == Page<Resource<Invite>> {
   /// `GET /invites`
   public static func invites(limit: Int? = nil, next: String? = nil) -> Request {
     Request(.get, "/invites", query: [QueryItem("limit", limit), QueryItem("next", next)])
