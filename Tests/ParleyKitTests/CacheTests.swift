@@ -156,6 +156,35 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `no mark is left out where many messages are shown at one moment`(isOnDisk: Bool) async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let garden = try await hamlet.group("ada", "grace")
+      var indexing = MessageIndexing()
+      // Two, then nine at one moment, then one.
+      indexing.displayDate = { $0.seq <= 2 ? Int64($0.seq) : $0.seq <= 11 ? 5 : 9 }
+      let ada = try HamletClient(hamlet, "ada", file: isOnDisk ? folder.path + "/cache.db" : nil, indexing)
+      for number in 1...12 {
+        let said = try await hamlet.post("\(number)", as: "grace", in: garden)
+        if number % 3 != 0 { _ = try await ada.client.send(.act(on: said.id, type: "like")) }
+      }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      for page in [1, 2, 3, 100] {
+        let all = try await ada.cache.actioned("like", in: garden, before: nil, limit: 50, page: page)
+        #expect(all.map(\.text) == ["11", "10", "8", "7", "5", "4", "2", "1"], "\(page)")
+        let some = try await ada.cache.actioned("like", in: garden, before: 9, limit: 3, page: page)
+        #expect(some.map(\.text) == ["11", "10", "8"], "\(page)")
+      }
+      // What waits to be deleted makes a page no shorter than it was.
+      let first = try #require(try await ada.held(garden).last)
+      try await ada.outbox.delete(.message(first.id), in: garden)
+      #expect(try await ada.cache.actioned("like", in: garden, before: nil, limit: 50, page: 1).count == 8)
+    }
+  }
+
   @Test func `the app may find messages by something else in a new version`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()

@@ -225,7 +225,8 @@ public final class DiskStore: CacheStore {
   private func foundByDate(_ lookup: MessageLookup) throws(SQLiteError) -> [CachedMessage] {
     let tokens = lookup.features.map(\.token)
     var values: [any Bindable] = [
-      lookup.notBefore.map(Self.moment) ?? 0, lookup.before.map(Self.moment) ?? Int.max,
+      lookup.notBefore.map(Self.moment) ?? 0,
+      lookup.before.flatMap { $0 > Self.latest ? nil : Self.moment(at: $0) } ?? Int.max,
     ]
     func bound(_ value: any Bindable) -> String {
       values.append(value)

@@ -62,14 +62,26 @@ extension Cache {
   public func actioned(
     _ type: String, in conversation: ID<Conversation>, before: Int64? = nil, limit: Int = 50
   ) throws -> [ShownMessage] {
-    var found: [ShownMessage] = unsent(in: conversation).filter { $0.mine.contains(type) }.reversed()
-    var before = before
-    // Marks stand in no index: they come and go without a word about the message.
+    try actioned(type, in: conversation, before: before, limit: limit, page: 500)
+  }
+
+  /// Marks stand in no index, since they come and go without a word about the message: so many messages are looked at at once.
+  func actioned(
+    _ type: String, in conversation: ID<Conversation>, before: Int64?, limit: Int, page: Int
+  ) throws(CacheFault) -> [ShownMessage] {
+    var lookup = MessageLookup(in: conversation, limit: page)
+    lookup.before = before
+    var found: [ShownMessage] = unsent(in: conversation)
+      .filter { $0.mine.contains(type) && lookup.isIn($0.displayDate) }.reversed()
+    var known: Set<ID<Message>> = []
     while found.count < limit {
-      let page = try stored(in: conversation, before: before, limit: 500).messages
-      found += page.filter { $0.mine.contains(type) && !$0.isDeleted }
-      guard page.count == 500, let last = page.last else { break }
-      before = last.displayDate
+      let page = try messages(lookup)
+      let new = page.filter { known.insert($0.message.id).inserted }
+      found += shown(new).filter { $0.mine.contains(type) && !$0.isDeleted }
+      guard page.count == lookup.limit, let last = page.last else { break }
+      // Others may be shown at the same moment, so the next page begins with it; where it holds nothing else, with more of it.
+      lookup.before = last.index.shownAt + 1
+      if new.isEmpty { lookup.limit *= 2 }
     }
     return Array(found.prefix(limit))
   }
