@@ -250,19 +250,22 @@ import Testing
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       var draft = Draft("see this")
-      draft.files = [PendingFile(id: "note-1", path: path, name: "note.txt", mimeType: "text/plain")]
+      draft.files = [
+        PendingFile(id: "note-1", path: path, name: "note.txt", mimeType: "text/plain", shown: .embed),
+        PendingFile(id: "note-2", path: path, name: "note.txt"),
+      ]
       try await ada.outbox.send(draft, in: garden)
-      #expect(await ada.cache.unsent(in: garden).first?.pendingFiles.map(\.name) == ["note.txt"])
-      // The file arrives, and the message's answer gets lost.
+      #expect(await ada.cache.unsent(in: garden).first?.pendingFiles.map(\.name) == ["note.txt", "note.txt"])
+      // The files arrive, and the message's answer gets lost.
       ada.server.set { $0.answersLost = 1 }
       #expect(try await ada.outbox.sendAll() == HamletServer.noNetwork)
-      let waiting = try #require(await ada.outbox.list().first?.draft?.files.first)
-      #expect(waiting.file != nil)
+      let waiting = try #require(await ada.outbox.list().first?.draft).files.compactMap(\.file)
+      #expect(waiting.count == 2)
       try FileManager.default.removeItem(atPath: path)
       #expect(try await ada.outbox.sendAll() == nil)
       let messages = try await hamlet.messages(of: garden, as: "ada")
-      let file = try #require(waiting.file)
-      #expect(messages.map(\.message.content?.attachments) == [[file]])
+      #expect(messages.map(\.message.content?.attachments) == [waiting])
+      #expect(messages.map(\.message.embeddedFiles) == [[waiting[0]]])
     }
   }
 

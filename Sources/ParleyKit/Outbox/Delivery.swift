@@ -45,7 +45,10 @@ struct Delivery: Sendable {
 
   private func say(_ draft: Draft, as operation: OutboxOperation, _ known: Int) async throws -> ID<Message> {
     var draft = draft
-    draft.attachments += try await upload(operation, draft)
+    for (file, id) in zip(draft.files, try await upload(operation, draft)) {
+      draft.attachments.append(id)
+      if file.shown == .embed { draft.annotations.append(.embedded(id, file.kind)) }
+    }
     let sent = try await client.send(try await post(operation, draft))
     let message = sent.message.message.id
     try await cache.settle(operation.id, sent.messages, asOf: known, made: message)

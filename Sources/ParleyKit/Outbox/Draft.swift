@@ -49,6 +49,17 @@ public struct Draft: Sendable, Hashable {
         json.field("longitude", longitude)
       }
     }
+
+    /// A file of the message that belongs within the text, by the type that other programs know.
+    static func embedded(_ file: ID<File>, _ kind: PendingFile.Kind) -> Annotation {
+      Annotation(embedded) { json in
+        json.field("version", "1.0")
+        json.field("type", kind == .image ? "photo" : kind == .video ? "video" : "rich")
+        json.field("file_id", file)
+      }
+    }
+
+    public static let embedded = "net.app.core.oembed"
   }
 }
 
@@ -88,6 +99,21 @@ extension Draft {
 }
 
 extension Message {
+  /// The files of it that belong within the text; an app shows the other attachments below it. The picture of a link
+  /// (oembed.com §2.3.4.4) belongs to the link.
+  public var embeddedFiles: [ID<File>] {
+    guard let content, let annotations = content.annotations,
+      let all = try? [Draft.Annotation](json: JSONValue(parsing: annotations.bytes))
+    else { return [] }
+    return all.filter { $0.type == Draft.Annotation.embedded }.compactMap { embedded in
+      guard let value = try? JSONValue(parsing: embedded.value.bytes), var object = try? value.object(),
+        (try? object.string("type")) != "link", let file = try? object.optional("file_id") as ID<File>?
+      else { return nil }
+      // What somebody only says to be a file of it is none.
+      return content.attachments.contains(file) ? file : nil
+    }
+  }
+
   fileprivate var mentionedNames: [String] {
     guard let entities = content?.entities, let value = try? JSONValue(parsing: entities.bytes),
       var object = try? value.object()

@@ -11,6 +11,7 @@ public struct PendingFile: Sendable, Hashable {
   /// What an app calls its kind of file, such as `com.example.photo`.
   public var type: String
   public var kind: Kind
+  /// What the app takes it for, to show it while it waits. The server looks at the bytes itself.
   public var mimeType: String
   public var isPublic: Bool
   public var shown: Shown
@@ -21,7 +22,8 @@ public struct PendingFile: Sendable, Hashable {
     case image, audio, video, other
   }
 
-  /// Within the text, or below it.
+  /// Where an app shows it: within the text, or below it. The message has it as an attachment in both cases; of one that
+  /// is embedded an annotation says so (`Draft.Annotation.embedded`), to all apps that want to know.
   public enum Shown: String, Sendable, Hashable, CaseIterable {
     case embed, attach
   }
