@@ -14,6 +14,7 @@ public actor Parley {
   public nonisolated let sync: Sync
   public nonisolated let pictures: PictureAlbum
   public nonisolated let watched: WatchedThings
+  private let deliveries: DeliveryMarks
   private let clock: Outbox.Clock
   private var following: Task<Void, Never>?
   private var live: LiveConnection?
@@ -53,6 +54,7 @@ public actor Parley {
     cache = try Cache(indexing, store)
     outbox = Outbox(cache, client, clock: clock, open: open)
     sync = Sync(cache, client)
+    deliveries = DeliveryMarks(cache, client, wait: clock.wait)
     watched = WatchedThings(cache)
     self.pictures = try PictureAlbum(client, pictures)
   }
@@ -71,6 +73,7 @@ public actor Parley {
     pausing?.cancel()
     await following?.value
     following = nil
+    await deliveries.stop()
     await outbox.stop()
     set(.stopped)
   }
@@ -99,6 +102,7 @@ public actor Parley {
           isVerified = true
         }
         try await sync.catchUp()
+        await deliveries.tellSoon()
         await outbox.networkIsBack()
         fault = try await listen()
       } catch {
@@ -133,6 +137,7 @@ public actor Parley {
             return .notUnderstood("\(error)")
           }
           try await sync.take([event])
+          if event.kind == .messageCreated { await deliveries.tellSoon() }
         case .signal(let frame): for listener in listeners.values { listener.yield(frame) }
         case .live(let cursor):
           failures = 0
@@ -159,6 +164,7 @@ public actor Parley {
   }
 
   private func end(_ error: any Error) async {
+    await deliveries.stop()
     await outbox.stop()
     switch error {
     case SyncRefusal.accountChanged:
