@@ -403,7 +403,10 @@ const parts = {
   'Person card': [
     el('div.card', null, personCard(ada, { actions: [button('Write', { kind: 'primary' }), button('More')] })),
     wide(personRow(long, { href: '#' })),
-    wide(personRow(lin, { second: 'Moderator', end: badge(2) })),
+    wide(personRow(lin, { second: 'Moderator', end: badge(2), presence: { presence: 'online', last_seen_at: null } })),
+    wide(personRow(grace, { href: '#', presence: { presence: 'away', last_seen_at: at(0) } })),
+    wide(personRow(ada, { href: '#', presence: { presence: 'offline', last_seen_at: at(0) } })),
+    el('div.card', null, personCard(grace, { presence: { presence: 'online', last_seen_at: null } })),
   ],
   Menu: [
     menuElement(
@@ -508,7 +511,7 @@ const parts = {
         { title: 'Inside', forums: [{ title: 'Kitchen', href: '/f/3', icon: picture(0, 'K'), unread: 2, loud: true }] },
       ],
       conversations: [
-        { title: 'Grace Hopper', href: '/c/1', people: [grace], unread: 2 },
+        { title: 'Grace Hopper', href: '/c/1', people: [grace], unread: 2, presence: { presence: 'online', last_seen_at: null } },
         { title: 'Grace, 林 徽因', href: '/c/2', people: [grace, lin] },
       ],
     }),

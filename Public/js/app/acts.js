@@ -1,6 +1,7 @@
 // What can be done with a message, and what happens then. One list for the menu, the sheet, the keys and the row.
 
 import { el } from './dom.js';
+import { nameOf } from './named.js';
 import { ask, confirm, dialog } from './parts/dialog.js';
 import { emojiPicker, quick } from './parts/emoji.js';
 import { field } from './parts/field.js';
@@ -83,7 +84,7 @@ export class Acts {
     const author = this.place.person(message.author_id);
     this.composer?.reply({
       id: message.id,
-      author: author.display_name || author.name,
+      author: nameOf(author),
       text: plain(message.text ?? '', 120),
     });
   }

@@ -1,6 +1,7 @@
 // The command menu: people, forums, topics and every action by name; the list of keys; and "everything is read".
 
 import { el } from './dom.js';
+import { nameOf } from './named.js';
 import { avatar } from './parts/avatar.js';
 import { commandMenu } from './parts/commands.js';
 import { dialog } from './parts/dialog.js';
@@ -68,7 +69,7 @@ async function find(shell, words) {
   return [
     ...known.slice(0, MOST),
     ...people.slice(0, 5).map((it) => ({
-      words: it.display_name || it.name,
+      words: nameOf(it),
       second: `@${it.name}`,
       picture: avatar(it, { size: 1 }),
       on: go(`/u/${encodeURIComponent(it.name)}`),

@@ -1,6 +1,6 @@
 // The panel beside a conversation: who is in it, what is pinned, how loud it is, and whether this device has all of it.
 
-import { el, refill } from './dom.js';
+import { el, redraw, refill } from './dom.js';
 import { button, whileBusy } from './parts/button.js';
 import { ask, confirm } from './parts/dialog.js';
 import { choice, field } from './parts/field.js';
@@ -13,24 +13,28 @@ import { moment, time } from './times.js';
 export function details(shell, conversation, forum) {
   const { place } = shell;
   const people = el('div');
+  let found = [];
+  const draw = () =>
+    redraw(
+      people,
+      found.map((it) => {
+        const person = place.person(it.user_id);
+        return personRow(person, {
+          href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
+          second: it.role === 'admin' ? say('role.admin') : null,
+          presence: place.presenceOf(it.user_id),
+        });
+      }),
+    );
   place.call('GET', `/conversations/${conversation.id}/participants`).then(
     (page) => {
-      const draw = () =>
-        refill(
-          people,
-          page.data.map((it) => {
-            const person = place.person(it.user_id);
-            return personRow(person, {
-              href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
-              second: it.role === 'admin' ? say('role.admin') : null,
-            });
-          }),
-        );
+      found = page.data;
       draw();
-      place.addEventListener('people', draw, { once: true });
     },
     () => {},
   );
+  const listen = ['people', 'presence'];
+  for (const name of listen) place.addEventListener(name, draw);
   const level = choice(
     say('level.title'),
     ['everything', 'mentions', 'nothing'].map((it) => [it, say(`level.${it}`)]),
@@ -45,6 +49,9 @@ export function details(shell, conversation, forum) {
   );
   shell.panel(
     say('talk.details'),
+    () => {
+      for (const name of listen) place.removeEventListener(name, draw);
+    },
     conversation.kind === 'group' && groupActions(shell, conversation),
     forum && topicActions(shell, conversation, forum),
     el('div.panel-block', null, level),

@@ -59,6 +59,17 @@ export function refill(node, ...children) {
   return node;
 }
 
+/** The same where somebody may stand in it: what had the focus has it again, itself or the link to the same place. */
+export function redraw(node, ...children) {
+  const held = node.contains(document.activeElement) ? document.activeElement : null;
+  const href = held?.getAttribute('href');
+  refill(node, ...children);
+  if (!held) return node;
+  const again = held.isConnected ? held : href && node.querySelector(`[href="${CSS.escape(href)}"]`);
+  (again || null)?.focus({ preventScroll: true });
+  return node;
+}
+
 /** Only what a browser goes to without running it. */
 export function safeAddress(address) {
   const text = String(address ?? '');

@@ -1,6 +1,7 @@
 // What those who keep order can do about somebody, each with a reason and for as long as they say; and what was decided.
 
 import { el, refill } from './dom.js';
+import { nameOf } from './named.js';
 import { button } from './parts/button.js';
 import { ask, dialog } from './parts/dialog.js';
 import { choice, field } from './parts/field.js';
@@ -14,7 +15,6 @@ const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 
 const COUNTED = 200;
 const REASON = 500;
 
-const nameOf = (person) => person.display_name || person.name;
 const reasonField = (required = false) => field(say('remove.reason'), { limit: REASON, required, hint: say('order.reasonHint') });
 
 /** For the menu on a person's page; `changed` is told when something was decided. */

@@ -1,14 +1,16 @@
 // What the app knows of the place it is in: who I am, the forums, my conversations, people; and how to ask for more.
-// Pages read it and listen: "me", "forums", "conversations", "people", "files", "inbox", "typing", "state", "out".
+// Pages read it and listen: "me", "forums", "conversations", "people", "presence", "files", "inbox", "typing", "state", "out".
 //
 // Someone who is in has all of it from the client library, which holds it on the disk and follows the server; a visitor asks
 // for each thing when it is looked at.
 
 import { Client } from '../parley/client.js';
 import { Problem } from '../parley/problem.js';
+import { nameOf } from './named.js';
 import { VisitorStream } from './visitorstream.js';
 
 const TYPING_LASTS = 6_000;
+const PRESENCE_GATHERS = 250;
 const ACCOUNT = 'account';
 /** What a server's `min_client` is compared with. */
 const VERSION = '0.1.0';
@@ -40,6 +42,7 @@ export class Place extends EventTarget {
     this.said = new Set();
     /** How often somebody called, beside what was said to me alone. */
     this.called = 0;
+    this.toldPresence = null;
   }
 
   get isHost() {
@@ -154,6 +157,8 @@ export class Place extends EventTarget {
     parley.on('failed', ({ operation, problem }) => this.say('failed', { operation, problem }));
     parley.on('event', (event) => this.say('event', event));
     parley.on('progress', (detail) => this.say('progress', detail));
+    parley.on('presence', () => this.#sayPresence());
+    parley.follow('presence');
   }
 
   #take() {
@@ -175,6 +180,14 @@ export class Place extends EventTarget {
       this.said.delete(name);
       this.say(name, {});
     });
+  }
+
+  /** Many come and go at once, after the server was started anew say. */
+  #sayPresence() {
+    this.toldPresence ??= setTimeout(() => {
+      this.toldPresence = null;
+      this.say('presence', {});
+    }, PRESENCE_GATHERS);
   }
 
   #typed(id, who) {
@@ -299,9 +312,19 @@ export class Place extends EventTarget {
     return { id, name: '', display_name: '', avatar: id ? `/api/v1/users/${id}/avatar` : '/icon.svg' };
   }
 
+  /** How somebody else is here, as far as they show it. */
+  presenceOf(id) {
+    if (!id || id === this.me?.id || this.parley?.mirror.relations.get(id)?.block) return null;
+    return this.parley?.presenceOf(id) ?? null;
+  }
+
+  /** How many of these people are here now, oneself included. */
+  onlineAmong(ids) {
+    return ids.filter((id) => id === this.me?.id || this.presenceOf(id)?.presence === 'online').length;
+  }
+
   nameOf(id) {
-    const person = this.person(id);
-    return person.display_name || person.name || '';
+    return nameOf(this.person(id));
   }
 
   async personNamed(name) {

@@ -2,6 +2,7 @@
 
 import { el, isTyping } from './dom.js';
 import { rememberLook } from './look.js';
+import { nameOf } from './named.js';
 import { banner } from './parts/banner.js';
 import { empty, skeleton } from './parts/empty.js';
 import { sidebarEdge } from './parts/edge.js';
@@ -43,7 +44,7 @@ export class Shell {
     this.said = [];
     this.page = null;
     this.node = el('div.shell');
-    for (const name of ['me', 'forums', 'conversations', 'state', 'people'])
+    for (const name of ['me', 'forums', 'conversations', 'state', 'people', 'presence'])
       place.addEventListener(name, () => this.soon());
     place.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     place.addEventListener('failed', (event) => this.failed(event.detail));
@@ -237,6 +238,7 @@ export class Shell {
         title: talkTitle(place, it),
         href: talkAddress(it),
         people: place.othersIn(it),
+        presence: presenceIn(place, it),
         unread: it.level === 'nothing' ? 0 : it.unread_count,
       })),
       on: { search: () => this.commands(), newConversation: () => this.go('/messages/new') },
@@ -303,8 +305,10 @@ export class Shell {
 
   // MARK: The panel at the side
 
-  panel(title, ...content) {
+  /** `closed` is called when it goes. */
+  panel(title, closed, ...content) {
     this.closePanel();
+    this.panelClosed = closed;
     this.side2 = el(
       'aside.panel',
       { aria: { label: title } },
@@ -323,6 +327,8 @@ export class Shell {
   closePanel() {
     this.side2?.remove();
     this.side2 = null;
+    this.panelClosed?.();
+    this.panelClosed = null;
   }
 
   // MARK: What happened
@@ -453,13 +459,20 @@ export function forumIcon(forum) {
   return `/api/v1/forums/${forum.id}/icon`;
 }
 
+/** How the other one of two is here; nothing of several, nor of who was here before. */
+export function presenceIn(place, conversation) {
+  const [other, ...more] = place.othersIn(conversation);
+  const known = other && !more.length ? place.presenceOf(other.id) : null;
+  return known?.presence === 'offline' ? null : known;
+}
+
 /** What a conversation is called: its title, or who else is in it. */
 export function talkTitle(place, conversation) {
   if (conversation.title) return conversation.title;
   if (conversation.kind === 'room') return place.forums.get(conversation.forum_id)?.title ?? say('forum.room');
   const names = place
     .othersIn(conversation)
-    .map((it) => it.display_name || it.name)
+    .map(nameOf)
     .filter(Boolean);
   return names.length ? names.join(', ') : say('talk.alone');
 }

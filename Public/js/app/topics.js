@@ -1,3 +1,4 @@
+import { nameOf } from './named.js';
 import { topicRow } from './parts/topicrow.js';
 import { topicAddress } from './router.js';
 
@@ -11,8 +12,8 @@ export function topicRows(place, list, here = null) {
     const lastAuthor = last && place.person(last.author_id);
     return topicRow(it, {
       href: topicAddress(it),
-      author: author.display_name || author.name,
-      last: lastAuthor && (lastAuthor.display_name || lastAuthor.name),
+      author: nameOf(author),
+      last: lastAuthor && nameOf(lastAuthor),
       at: last?.created_at ?? it.created_at,
       unread: own?.level === 'nothing' ? 0 : (own?.unread_count ?? 0),
       replies: Math.max(0, it.last_seq - 1),

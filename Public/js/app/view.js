@@ -2,6 +2,7 @@
 // without a jump, and keeps what is under the eye where it is, whatever arrives.
 
 import { el, refill } from './dom.js';
+import { nameOf } from './named.js';
 import { empty } from './parts/empty.js';
 import { dayLine, newLine, pill } from './parts/lines.js';
 import { messageElement } from './parts/message.js';
@@ -167,6 +168,8 @@ export class MessageView {
     });
     this.drawn = kept;
     this.last = shown.at(-1) ?? null;
+    // A feed without articles is none.
+    this.inner.hidden = !shown.length;
     const isEmpty = !shown.length && this.stream.isLoaded && !this.stream.hasOlder;
     if (isEmpty && !this.below.firstChild)
       this.below.append(empty(this.emptyWords ?? say('talk.empty'), { picture: 'messages' }));
@@ -216,7 +219,7 @@ export class MessageView {
     if (!found) return null;
     const author = this.person(found.author_id);
     return {
-      author: author.display_name || author.name,
+      author: nameOf(author),
       text: found.deleted ? say('gone.author') : plain(found.text ?? '', 120),
     };
   }
@@ -235,7 +238,7 @@ export class MessageView {
     }
     if (last.seq <= (before.seq ?? 0)) return;
     const author = this.person(last.author_id);
-    this.announce?.(author.display_name || author.name);
+    this.announce?.(nameOf(author));
     if (!this.isStuck) this.unseen += Math.max(1, last.seq - (before.seq ?? last.seq - 1));
   }
 

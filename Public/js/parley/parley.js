@@ -9,6 +9,7 @@ import { compareIds, readCursor } from './ids.js';
 import { Mirror } from './mirror.js';
 import { Outbox } from './outbox.js';
 import { Pages } from './pages.js';
+import { Looking, Presences } from './presence.js';
 import { Problem } from './problem.js';
 import { searchHeld } from './search.js';
 import { browserStore, memoryStore, put } from './store.js';
@@ -27,6 +28,7 @@ import { MessageWindow } from './window.js';
  * @property {import('./store.js').Store} [store] Where it is held; otherwise IndexedDB, or memory where there is none.
  * @property {typeof globalThis.fetch} [fetch]
  * @property {Partial<import('./live.js').LiveOptions>} [live]
+ * @property {number} [awayAfter] Milliseconds that a person may look elsewhere until others see that they do.
  * @property {LockManager | null} [locks]
  * @property {(new (name: string) => BroadcastChannel) | null} [BroadcastChannel]
  */
@@ -34,6 +36,8 @@ import { MessageWindow } from './window.js';
 
 /** How long an answer about the place is fresh. */
 const day = 24 * 60 * 60 * 1000;
+/** So long a person may look elsewhere and is here all the same. */
+const aMinute = 60_000;
 
 export class Parley {
   /** @type {Map<string, Set<(detail: any) => void>>} */
@@ -45,7 +49,14 @@ export class Parley {
    * @type {Map<string, string[]>}
    */
   #lookedAt = new Map();
+  /**
+   * The tabs that somebody looks at.
+   * @type {Set<string>}
+   */
+  #seen = new Set();
   #tab = `${Math.random()}`;
+  #isLeaving = false;
+  #presences = new Presences();
   /** @type {import('./live.js').LiveState} */
   #connection = 'offline';
   /** @type {Problem | null} */
@@ -99,15 +110,26 @@ export class Parley {
       onMessage: (message) => this.#heard(message),
       onLead: () => this.#lead(),
     });
+    this.looking = new Looking({ after: options.awayAfter ?? aMinute, onChange: () => this.#look() });
     client.onActivity = (underWay) => this.#emit('activity', underWay);
+    this.on('presence', (said) => this.#presences.note(said));
   }
 
   #begin() {
     this.tabs.start();
+    this.looking.start();
+    this.#look();
     globalThis.addEventListener?.('online', this.#isBack);
+    for (const name of ['pagehide', 'pageshow']) globalThis.addEventListener?.(name, this.#leaves);
   }
 
   #isBack = () => this.outbox.kick({ isBack: true });
+
+  /** A tab that is closed looks at nothing, and the others are told. */
+  #leaves = (/** @type {Event} */ { type }) => {
+    this.#isLeaving = type === 'pagehide';
+    this.#look();
+  };
 
   // What is held.
 
@@ -155,6 +177,14 @@ export class Parley {
     const held = this.mirror.people.get(id) ?? null;
     if (!held) this.#want(`user:${id}`);
     return held;
+  }
+
+  /**
+   * How somebody is here, while one follows `presence`; null where nothing was told, as of those who don't show it.
+   * @param {string} id
+   */
+  presenceOf(id) {
+    return this.#presences.of(id);
   }
 
   /** @returns {State} */
@@ -346,22 +376,38 @@ export class Parley {
    * @param {string} topic `conversation:12`, `forum:3`, or `presence`. @returns {() => void} Ends it.
    */
   follow(topic) {
-    const mine = this.#lookedAt.get(this.#tab) ?? [];
-    this.#look([...mine, topic]);
+    this.#topics.push(topic);
+    this.#look();
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
-      const now = [...(this.#lookedAt.get(this.#tab) ?? [])];
-      now.splice(now.indexOf(topic), 1);
-      this.#look(now);
+      this.#topics.splice(this.#topics.indexOf(topic), 1);
+      this.#look();
     };
   }
 
-  /** @param {string[]} topics */
-  #look(topics) {
-    this.#lookedAt.set(this.#tab, topics);
-    this.tabs.tell({ kind: 'look', tab: this.#tab, topics });
+  /**
+   * What this tab looks at.
+   * @type {string[]}
+   */
+  #topics = [];
+
+  /** Says what is looked at here. Who is here is told only to whoever looks. */
+  #look() {
+    const isSeen = this.looking.isLooking && !this.#isLeaving;
+    const topics = this.#isLeaving ? [] : this.#topics.filter((topic) => isSeen || topic !== 'presence');
+    const look = { kind: 'look', tab: this.#tab, topics, isSeen };
+    this.#takeLook(look);
+    this.tabs.tell(look);
+  }
+
+  /** @param {{ tab: string, topics: string[], isSeen: boolean }} look */
+  #takeLook({ tab, topics, isSeen }) {
+    if (topics.length > 0) this.#lookedAt.set(tab, topics);
+    else this.#lookedAt.delete(tab);
+    if (isSeen) this.#seen.add(tab);
+    else this.#seen.delete(tab);
     this.#followAll();
   }
 
@@ -369,6 +415,7 @@ export class Parley {
     const all = new Set([...this.#lookedAt.values()].flat());
     for (const topic of all) if (/^(conversation|user):/.test(topic) && this.mirror.isOwn(topic)) all.delete(topic);
     this.sync?.follow(all);
+    this.sync?.present(this.#seen.size > 0 ? 'online' : 'away');
   }
 
   /**
@@ -429,7 +476,7 @@ export class Parley {
 
   /**
    * `change` (what is held), `state`, `event`, `sent`, `failed`, `cancelled`, `waiting`, `progress`, `typing`,
-   * `presence`, `forumActivity`, `activity` (calls under way), `notice`, `reset`, `signedOut`, `accountChanged`,
+   * `presence` (of whom one follows it; null when all of it is forgotten), `forumActivity`, `activity` (calls under way), `notice`, `reset`, `signedOut`, `accountChanged`,
    * `fault`.
    * @param {string} kind @param {(detail: any) => void} listener @returns {() => void} Ends it.
    */
@@ -464,6 +511,7 @@ export class Parley {
     this.#connection = connection;
     this.#reason = reason;
     if (connection === 'live') this.outbox.kick({ isBack: true });
+    else if (this.#presences.all.length > 0) this.#emit('presence', null);
     this.#emit('state', this.state);
     if (reason?.isSignedOut || reason?.code === 'session_ended') this.#emit('signedOut', reason);
   }
@@ -480,7 +528,10 @@ export class Parley {
 
   /** @param {Change[]} changes */
   #apply(changes) {
+    const isShown = this.me?.show_presence;
     this.mirror.apply(changes);
+    // From the next hello on the server says it by itself.
+    if (isShown === false && this.me?.show_presence) this.sync?.presentAnew();
     for (const listener of this.#changeListeners) listener(changes);
     this.#emit('change', changes);
     if (changes.some(({ table }) => table === 'outbox')) this.#emit('state', this.state);
@@ -501,15 +552,16 @@ export class Parley {
         if (!this.tabs.isLeader) this.#become(message.connection, message.reason && new Problem(message.reason));
         break;
       case 'look':
-        this.#lookedAt.set(message.tab, message.topics);
-        this.#followAll();
+        this.#takeLook(message);
+        if (this.tabs.isLeader && message.topics.includes('presence'))
+          for (const one of this.#presences.all) this.tabs.tell({ kind: 'told', name: 'presence', detail: one });
         break;
       case 'want':
         this.sync?.want(message.name);
         break;
       case 'leader':
         // A new one asks who looks at what, and says where it stands.
-        this.tabs.tell({ kind: 'look', tab: this.#tab, topics: this.#lookedAt.get(this.#tab) ?? [] });
+        this.#look();
         break;
       case 'erased':
         this.close();
@@ -596,6 +648,8 @@ export class Parley {
     if (this.#isClosed) return;
     this.#isClosed = true;
     globalThis.removeEventListener?.('online', this.#isBack);
+    for (const name of ['pagehide', 'pageshow']) globalThis.removeEventListener?.(name, this.#leaves);
+    this.looking.stop();
     this.sync?.stop();
     this.outbox.stop();
     this.tabs.close();

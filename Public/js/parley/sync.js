@@ -51,6 +51,8 @@ export class Sync {
    */
   #wanted = new Set();
   #isFetching = false;
+  /** @type {'online' | 'away'} */
+  #presence = 'online';
   #stop = new AbortController();
 
   /** @param {SyncOptions} options */
@@ -104,9 +106,24 @@ export class Sync {
     const added = [...topics].filter((topic) => !this.topics.has(topic));
     const gone = [...this.topics].filter((topic) => !topics.has(topic));
     this.topics = new Set(topics);
+    if (gone.includes('presence')) this.emit('presence', null);
     if (this.live.state !== 'live') return;
     if (gone.length > 0) this.live.command('unsubscribe', { topics: gone }).catch(() => {});
     if (added.length > 0) this.#subscribe(added).catch(() => this.live.restart());
+  }
+
+  /**
+   * Whether somebody looks at this device. The server takes whoever comes for one who does.
+   * @param {'online' | 'away'} presence
+   */
+  present(presence) {
+    if (presence === this.#presence) return;
+    this.#presence = presence;
+    this.presentAnew();
+  }
+
+  presentAnew() {
+    if (this.live.state === 'live') this.live.command('presence', { state: this.#presence }).catch(() => {});
   }
 
   // What comes.
@@ -163,6 +180,7 @@ export class Sync {
     } else if (frame.hello) {
       if (frame.cursor) await this.#moveCursor(frame.cursor);
       this.live.caughtUp();
+      if (this.#presence === 'away') this.presentAnew();
       if (this.topics.size > 0) await this.#subscribe([...this.topics]);
     } else if (frame.event === 'lagging') {
       // What came behind waits until this stream is whole, and so does the cursor.

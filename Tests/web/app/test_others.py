@@ -39,6 +39,12 @@ class Others(Village):
         browser.run("document.body.dataset.seen = getComputedStyle(document.body).backgroundColor")
         self.assertEqual(browser.run("return document.body.dataset.seen"), "rgb(251, 250, 248)")
 
+        # Somebody in another browser is here, and goes.
+        grace = self.signed_in("grace")
+        browser.open(f"{self.origin}/u/grace")
+        browser.find("//p[contains(., '@grace · online')]")
+        grace.context.close()
+        browser.find("//p[contains(., '@grace · last here')]")
         browser.open(f"{self.origin}/you")
         browser.click("//button[contains(., 'Sign out')]")
         browser.find("//a[.='Sign in']")

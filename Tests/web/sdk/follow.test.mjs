@@ -17,15 +17,18 @@ const all = [];
 afterEach(() => all.splice(0).forEach((parley) => parley.close()));
 
 /** A client of the peer, with its hello answered as live from `cursor`, unless the test does that. */
-async function opened({ event = 0, store = memoryStore(), answers = {}, hello = (command) => ({ complete: true, cursor: command.cursor }), ...live } = {}) {
+async function opened({
+  event = 0, store = memoryStore(), answers = {}, hello = (command) => ({ complete: true, cursor: command.cursor }), parley: options = {}, ...live
+} = {}) {
   const peer = new Peer();
   peer.answers = { 'GET /snapshot': snapshot(event), 'GET /users/me': me, ...answers };
   peer.onCommand = (command, socket) => {
     if (command.do === 'hello' && hello) socket.tell({ re: command.id, ok: true, user_id: '7', ...hello(command) });
-    if (command.do === 'subscribe' || command.do === 'unsubscribe') socket.tell({ re: command.id, ok: true, complete: true });
+    if (['subscribe', 'unsubscribe', 'presence'].includes(command.do)) socket.tell({ re: command.id, ok: true, complete: true });
   };
   const parley = await Parley.open({
     url: 'http://peer', store, fetch: peer.fetch, live: { WebSocket: peer.WebSocket, pause: () => 1, ...live }, BroadcastChannel: null,
+    ...options,
   });
   all.push(parley);
   parley.client.tries = 1;
@@ -363,6 +366,62 @@ test('signals are told and kept nowhere', async () => {
   );
   assert.deepEqual(told, [['typing', '8'], ['presence', '8'], ['forumActivity', '3']]);
   parley.close();
+});
+
+test('who is here is known while it is followed, and nothing of it without a connection', async () => {
+  const { peer, connect, parley } = await opened();
+  await connect();
+  await isLive(parley);
+  const end = parley.follow('presence');
+  assert.deepEqual(peer.socket.commands.at(-1), { id: 2, do: 'subscribe', topics: [{ topic: 'presence' }] });
+  const online = { user_id: '8', presence: 'online', last_seen_at: null };
+  peer.socket.tell({ event: 'presence', data: online });
+  assert.deepEqual(parley.presenceOf('8'), online);
+  assert.equal(parley.presenceOf('9'), null);
+  const told = [];
+  parley.on('presence', (said) => told.push(said));
+  peer.socket.drop();
+  assert.equal(parley.presenceOf('8'), null);
+  await connect(2);
+  await until(() => peer.socket.commands.some((it) => it.do === 'subscribe'), 'it to be followed again');
+  peer.socket.tell({ event: 'presence', data: online });
+  end();
+  assert.equal(parley.presenceOf('8'), null, 'nobody follows it any longer');
+  assert.deepEqual(told, [null, online, null]);
+});
+
+test('whoever looks elsewhere for long is away, here and after a new connection', async () => {
+  const { peer, connect, parley } = await opened({ parley: { awayAfter: 5 } });
+  await connect();
+  await isLive(parley);
+  parley.follow('presence');
+  const said = () => peer.socket.commands.filter((it) => it.do === 'presence').map((it) => it.state);
+  // A short look elsewhere is none.
+  parley.looking.set(false);
+  parley.looking.set(true);
+  parley.looking.set(false);
+  await until(() => said().length > 0, 'it to be told');
+  assert.deepEqual(said(), ['away']);
+  assert.equal(peer.socket.commands.filter((it) => it.do === 'unsubscribe').at(-1).topics[0], 'presence');
+  peer.socket.drop();
+  await connect(2);
+  await until(() => said().length > 0, 'it to be told again');
+  assert.deepEqual(said(), ['away']);
+  parley.looking.set(true);
+  assert.deepEqual(said(), ['away', 'online']);
+  assert.equal(peer.socket.commands.at(-2).do, 'subscribe');
+});
+
+test('whoever shows again that they are here is told of at once', async () => {
+  const { peer, connect, parley } = await opened({ answers: { 'GET /users/me': { ...me, show_presence: false } } });
+  await connect();
+  await isLive(parley);
+  const mine = (revision, shown) => ({
+    event: 'user.updated', id: String(revision), stream: 'site', offset: revision, actor_id: '7', at: '', data: { ...me, revision, show_presence: shown },
+  });
+  peer.socket.tell(mine(2, false), mine(3, true));
+  await until(() => peer.socket.commands.some((it) => it.do === 'presence'), 'it to be told');
+  assert.equal(peer.socket.commands.find((it) => it.do === 'presence').state, 'online');
 });
 
 test('a window shows what comes, fills a hole first, and counts what comes while one reads above', async () => {

@@ -3,6 +3,7 @@
 
 import { el, refill } from '../dom.js';
 import { applyLook } from '../look.js';
+import { nameOf } from '../named.js';
 import { avatar } from '../parts/avatar.js';
 import { button } from '../parts/button.js';
 import { field } from '../parts/field.js';
@@ -185,7 +186,7 @@ export async function invite(shell, { code }) {
     place.call('GET', `/invites/${encodeURIComponent(code)}`),
     place.call('GET', '/settings').catch(() => ({})),
   ]);
-  const inviter = welcome.inviter?.display_name || welcome.inviter?.name;
+  const inviter = nameOf(welcome.inviter);
   const name = nameField();
   const display = field(say('door.display'), {
     name: 'display_name',
@@ -233,7 +234,7 @@ export async function reset(shell, { code }) {
   const password = passwordField(place);
   return door({
     title: say('reset.title'),
-    lead: say('reset.lead', { name: purpose.user?.display_name || purpose.user?.name || '' }),
+    lead: say('reset.lead', { name: nameOf(purpose.user) }),
     controls: [password],
     verb: say('reset.verb'),
     work: async () => {

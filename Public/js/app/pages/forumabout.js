@@ -1,6 +1,7 @@
 // What a forum is, who is in it, and what one may set for oneself.
 
-import { el, refill } from '../dom.js';
+import { el, redraw } from '../dom.js';
+import { nameOf } from '../named.js';
 import { button } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
@@ -19,7 +20,7 @@ export async function about(shell, forum) {
   const creator = place.person(forum.created_by);
   let found = null;
   const draw = () =>
-    refill(
+    redraw(
       members,
       found === null
         ? null
@@ -27,6 +28,7 @@ export async function about(shell, forum) {
             personRow(it.user, {
               href: it.user.name ? `/u/${encodeURIComponent(it.user.name)}` : null,
               second: it.role === 'member' ? null : say(`role.${it.role}`),
+              presence: place.presenceOf(it.user.id),
             }),
           ),
     );
@@ -38,6 +40,7 @@ export async function about(shell, forum) {
     () => {},
   );
 
+  place.addEventListener('presence', draw);
   const invite = async () => {
     const name = await ask(
       say('forum.addTitle'),
@@ -112,11 +115,7 @@ export async function about(shell, forum) {
               null,
               el('h2', null, forum.title),
               el('p.second', null, say(`forum.audience.${forum.visibility}`)),
-              el(
-                'p.second',
-                null,
-                say('forum.madeBy', { name: creator.display_name || creator.name || say('person.gone') }),
-              ),
+              el('p.second', null, say('forum.madeBy', { name: nameOf(creator) })),
             ),
           ),
           forum.description && rich(forum.description),
@@ -135,5 +134,6 @@ export async function about(shell, forum) {
         ),
       ),
     ],
+    close: () => place.removeEventListener('presence', draw),
   };
 }

@@ -1,6 +1,7 @@
 // Home: what is for you, then what is unread, forum by forum. Who was away for a week knows soon what to read.
 
 import { el, icon, refill } from '../dom.js';
+import { nameOf } from '../named.js';
 import { badge } from '../parts/badge.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -118,7 +119,7 @@ function itemRow(place, item) {
       el(
         'span.inbox-row-head',
         null,
-        el('span.one-line', null, say(`inbox.${item.kind}`, { name: author.display_name || author.name })),
+        el('span.one-line', null, say(`inbox.${item.kind}`, { name: nameOf(author) })),
         item.created_at && el('span.mark', null, time(item.created_at)),
       ),
       el('span.second.one-line', null, plain(item.message?.text ?? '', 140)),
@@ -137,7 +138,7 @@ function roomRow(place, forum, room) {
       unread: room.unread_count,
       replies: room.last_seq,
       at: last?.created_at,
-      author: author && `${author.display_name || author.name}: ${plain(last.text ?? '', 80)}`,
+      author: author && `${nameOf(author)}: ${plain(last.text ?? '', 80)}`,
     },
   );
 }
@@ -147,8 +148,8 @@ function unreadTopic(place, topic) {
   const last = topic.last_message && place.person(topic.last_message.author_id);
   return topicRow(topic, {
     href: talkAddress(topic),
-    author: author.display_name || author.name,
-    last: last && (last.display_name || last.name),
+    author: nameOf(author),
+    last: last && nameOf(last),
     at: topic.last_message?.created_at,
     unread: topic.unread_count,
     replies: Math.max(0, topic.last_seq - 1),

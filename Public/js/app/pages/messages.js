@@ -1,17 +1,19 @@
 // Direct and group conversations; and a new one with the people one finds.
 
-import { el, refill } from '../dom.js';
+import { el, redraw, refill, spoken } from '../dom.js';
+import { nameOf } from '../named.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { badge } from '../parts/badge.js';
 import { button, iconButton, whileBusy } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
 import { personRow } from '../parts/person.js';
+import { presenceWords, withPresence } from '../parts/presence.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { plain } from '../rich.js';
 import { talkAddress } from '../router.js';
-import { talkTitle } from '../shell.js';
+import { presenceIn, talkTitle } from '../shell.js';
 import { say, sayProblem } from '../text.js';
 import { time } from '../times.js';
 
@@ -20,7 +22,7 @@ export async function open(shell) {
   const column = el('div.page-column');
   const draw = () => {
     const talks = place.talks();
-    refill(
+    redraw(
       column,
       talks.length
         ? talks.map((it) => talkRow(place, it))
@@ -37,7 +39,7 @@ export async function open(shell) {
     );
   };
   draw();
-  const listen = ['conversations', 'people'];
+  const listen = ['conversations', 'people', 'presence'];
   for (const name of listen) place.addEventListener(name, draw);
   return {
     title: say('place.messages'),
@@ -63,6 +65,7 @@ export async function open(shell) {
 /** A conversation in a list: who, the last words, when, how much is new. */
 export function talkRow(place, conversation, { title = talkTitle(place, conversation), loud = true } = {}) {
   const others = place.othersIn(conversation);
+  const presence = presenceIn(place, conversation);
   const last = conversation.last_message;
   const author = last && place.person(last.author_id);
   const words = !last ? '' : last.deleted ? say('gone.author') : plain(last.text || say('message.noText'), 120);
@@ -70,20 +73,20 @@ export function talkRow(place, conversation, { title = talkTitle(place, conversa
   return el(
     'a.inbox-row',
     { href: talkAddress(conversation), class: unread ? 'is-unread' : '' },
-    others.length > 1 ? avatarPair(others) : avatar(others[0] ?? author),
+    others.length > 1 ? avatarPair(others) : withPresence(avatar(others[0] ?? author), presence),
     el(
       'span.inbox-row-words',
       null,
       el(
         'span.inbox-row-head',
         null,
-        el('span.one-line', null, title),
+        el('span.one-line', null, title, presence && spoken(` ${presenceWords(presence)}`)),
         last && el('span.mark', null, time(last.created_at)),
       ),
       el(
         'span.second.one-line',
         null,
-        author && others.length !== 1 ? `${author.display_name || author.name}: ` : '',
+        author && others.length !== 1 ? `${nameOf(author)}: ` : '',
         words,
       ),
     ),
@@ -119,7 +122,7 @@ export async function write(shell) {
                 aria: { pressed: chosen.has(it.id) ? 'true' : 'false' },
                 on: { click: () => pick(it) },
               },
-              personRow(it, { end: chosen.has(it.id) ? el('span.mark', null, say('talk.chosen')) : null }),
+              personRow(it, { presence: place.presenceOf(it.id), end: chosen.has(it.id) ? el('span.mark', null, say('talk.chosen')) : null }),
             ),
           )
         : el('p.second', null, say('talk.nobody', { words })),
@@ -135,11 +138,11 @@ export async function write(shell) {
         el(
           'button.chip',
           {
-            aria: { pressed: 'true', label: say('talk.unpick', { name: it.display_name || it.name }) },
+            aria: { pressed: 'true', label: say('talk.unpick', { name: nameOf(it) }) },
             on: { click: () => pick(it) },
           },
           avatar(it, { size: 1 }),
-          it.display_name || it.name,
+          nameOf(it),
         ),
       ),
     );

@@ -1,6 +1,7 @@
 // Someone: what they say of themselves, and what one can do.
 
-import { el } from '../dom.js';
+import { el, redraw } from '../dom.js';
+import { nameOf } from '../named.js';
 import { decisions, orderItems } from '../order.js';
 import { button } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
@@ -28,20 +29,25 @@ export async function open(shell, { name }) {
             on: (event) => menu(event.currentTarget, items(shell, person, () => decided?.again()), say('act.more')),
           }),
         ];
+  const card = el('div.person-page');
+  const draw = () => redraw(card, personCard(place.people.get(person.id) ?? person, { actions, presence: place.presenceOf(person.id) }));
+  draw();
+  place.addEventListener('presence', draw);
   return {
-    title: person.display_name || person.name,
+    title: nameOf(person),
     here: isMe ? '/you' : null,
     node: [
-      pageBar(person.display_name || person.name || say('person.gone'), {
+      pageBar(nameOf(person), {
         back: () => shell.router.back('/'),
         state: place.state,
       }),
       el(
         'div.page-body',
         null,
-        el('div.page-column', null, el('div.person-page', null, personCard(person, { actions })), decided),
+        el('div.page-column', null, card, decided),
       ),
     ],
+    close: () => place.removeEventListener('presence', draw),
   };
 }
 
@@ -50,7 +56,7 @@ function items(shell, person, changed) {
   const done = async (work, words) => {
     try {
       await work();
-      toast(say(words, { name: person.display_name || person.name }));
+      toast(say(words, { name: nameOf(person) }));
     } catch (error) {
       toast(sayProblem(error));
     }
@@ -73,7 +79,7 @@ function items(shell, person, changed) {
       on: async () => {
         if (
           await confirm(
-            say('person.blockTitle', { name: person.display_name || person.name }),
+            say('person.blockTitle', { name: nameOf(person) }),
             say('person.blockSentence'),
             say('person.block'),
           )

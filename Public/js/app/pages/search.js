@@ -1,6 +1,7 @@
 // Search: operators as words one can press, hits with what stands around them.
 
 import { el, refill } from '../dom.js';
+import { nameOf } from '../named.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { plain } from '../rich.js';
@@ -165,7 +166,7 @@ function groups(place, hits, words) {
         return el(
           'a.hit',
           { href: `/m/${message.id}` },
-          el('span.second', null, author.display_name || author.name, ' · ', time(message.created_at, moment)),
+          el('span.second', null, nameOf(author), ' · ', time(message.created_at, moment)),
           el('span', null, snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' '))),
         );
       }),

@@ -6,6 +6,7 @@ import { iconButton } from '../parts/button.js';
 import { banner } from '../parts/banner.js';
 import { composer } from '../parts/composer.js';
 import { typingLine } from '../parts/lines.js';
+import { presenceWords } from '../parts/presence.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { forumAddress, talkAddress } from '../router.js';
@@ -106,6 +107,11 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     if (event.detail.conversation === conversation.id) typing.replaceChildren(typingLine(event.detail.names));
   };
   place.addEventListener('typing', onTyping);
+  const onPresence = () => {
+    const second = top.querySelector('.page-bar-second');
+    if (second && !forum) second.textContent = whoIsHere(place, conversation) ?? '';
+  };
+  place.addEventListener('presence', onPresence);
 
   const foot = el(
     'footer.stream-foot',
@@ -159,6 +165,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
       view.close();
       for (const name of ['people', 'files']) place.removeEventListener(name, onKnown);
       place.removeEventListener('typing', onTyping);
+      place.removeEventListener('presence', onPresence);
       stream.close?.();
     },
     pressed: (event) => keys(event, { view, acts, field, search: () => shell.go(`/search?in=${conversation.id}`) }),
@@ -185,14 +192,7 @@ async function reach(stream, readUpTo) {
 function bar(shell, conversation, forum, title) {
   const { place } = shell;
   const others = place.othersIn(conversation);
-  const count = conversation.participant_count;
-  const second = forum
-    ? el('a', { href: forumAddress(forum) }, forum.title)
-    : conversation.kind === 'group'
-      ? say('talk.people', { n: count ?? others.length + 1 })
-      : others[0]?.name
-        ? `@${others[0].name}`
-        : null;
+  const second = forum ? el('a', { href: forumAddress(forum) }, forum.title) : whoIsHere(place, conversation);
   return pageBar(title, {
     second,
     state: place.state,
@@ -207,6 +207,18 @@ function bar(shell, conversation, forum, title) {
         ]
       : [],
   });
+}
+
+/** In the second line of the head: the other one and how they are here; or how many people, and how many of them now. */
+function whoIsHere(place, conversation) {
+  const others = place.othersIn(conversation);
+  if (conversation.kind !== 'group') {
+    const name = others[0]?.name && `@${others[0].name}`;
+    return [name, presenceWords(place.presenceOf(others[0]?.id))].filter(Boolean).join(' · ') || null;
+  }
+  const people = say('talk.people', { n: conversation.participant_count ?? others.length + 1 });
+  const online = place.onlineAmong((conversation.participants ?? []).map((it) => it.user_id));
+  return online > 1 ? `${people} · ${say('presence.count', { n: online })}` : people;
 }
 
 function topicHead(conversation, forum) {

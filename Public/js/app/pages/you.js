@@ -2,6 +2,7 @@
 
 import { el, icon, refill } from '../dom.js';
 import { rememberLook } from '../look.js';
+import { nameOf } from '../named.js';
 import { avatar } from '../parts/avatar.js';
 import { button, whileBusy } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
@@ -206,6 +207,11 @@ async function privacy(shell, column) {
       hint: say('privacy.receiptsHint'),
       on: (on) => change(shell, { show_receipts: on }),
     }),
+    toggle(say('privacy.presence'), {
+      checked: place.me.show_presence,
+      hint: say('privacy.presenceHint'),
+      on: (on) => change(shell, { show_presence: on }),
+    }),
     toggle(say('privacy.found'), {
       checked: place.me.discoverable,
       hint: say('privacy.foundHint'),
@@ -349,7 +355,7 @@ async function stars(shell, column) {
           return el(
             'a.hit',
             { href: `/m/${it.id}` },
-            el('span.second', null, author.display_name || author.name, ' · ', time(it.created_at, moment)),
+            el('span.second', null, nameOf(author), ' · ', time(it.created_at, moment)),
             el('span', null, plain(it.text ?? '', 200)),
           );
         })

@@ -1,11 +1,11 @@
 import { el } from '../dom.js';
+import { nameOf } from '../named.js';
 
 /** Someone's picture. Decoration wherever the name stands beside it; `named` where it does not. */
 export function avatar(person, { size = 2, named = false } = {}) {
-  const name = person?.display_name || person?.name || '';
-  const image = el('img.avatar', {
+  return el('img.avatar', {
     class: `avatar-${size}`,
-    alt: named ? name : '',
+    alt: named ? nameOf(person) : '',
     loading: 'lazy',
     decoding: 'async',
     draggable: 'false',
@@ -13,7 +13,6 @@ export function avatar(person, { size = 2, named = false } = {}) {
     height: [0, 24, 32, 36, 96][size],
     src: person?.avatar ?? '/icon.svg',
   });
-  return image;
 }
 
 /** Several people as one picture: the first two, one over the other. */

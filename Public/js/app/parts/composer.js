@@ -3,6 +3,7 @@
 // the field is empty at once.
 
 import { el, icon, isTyping, refill } from '../dom.js';
+import { nameOf } from '../named.js';
 import { rich } from '../rich.js';
 import { bytes, number, say } from '../text.js';
 import { attachment } from './attachment.js';
@@ -288,7 +289,7 @@ export function composer(options) {
     if (sign === '@') {
       const people = (await options.people?.(start)) ?? [];
       return people.slice(0, 8).map((it) => ({
-        words: it.display_name || it.name,
+        words: nameOf(it),
         second: `@${it.name}`,
         insert: `@${it.name} `,
         picture: avatar(it, { size: 1 }),

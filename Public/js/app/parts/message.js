@@ -2,6 +2,7 @@
 // whether it begins or ends a group, who wrote it, what it answers, how far it has come.
 
 import { el, icon, spoken } from '../dom.js';
+import { nameOf } from '../named.js';
 import { rich, isEmojiAlone } from '../rich.js';
 import { say } from '../text.js';
 import { clock, moment, time } from '../times.js';
@@ -51,7 +52,7 @@ export function messageElement(message, view) {
 }
 
 function label(message, { author, quote }) {
-  const name = author?.display_name || author?.name || say('person.gone');
+  const name = nameOf(author);
   const at = message.created_at ?? message.sent_at;
   return say(quote ? 'message.labelReply' : 'message.label', {
     name,
@@ -62,7 +63,7 @@ function label(message, { author, quote }) {
 
 function bubble(message, view) {
   const { author, mine, first, last, act } = view;
-  const name = author?.display_name || author?.name || say('person.gone');
+  const name = nameOf(author);
   const isEmoji = isEmojiAlone(message.text) && !message.attachments?.length && !message.reply_to;
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   const body = el(
@@ -94,7 +95,7 @@ function bubble(message, view) {
 
 function post(message, view) {
   const { author, act } = view;
-  const name = author?.display_name || author?.name || say('person.gone');
+  const name = nameOf(author);
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   return [
     personButton(author, act, 3),
@@ -126,7 +127,7 @@ function post(message, view) {
 }
 
 function personButton(author, act, size) {
-  const name = author?.display_name || author?.name || say('person.gone');
+  const name = nameOf(author);
   return el(
     'button.message-avatar',
     { aria: { label: name }, title: name, tabindex: '-1', on: { click: () => act?.('person', author) } },

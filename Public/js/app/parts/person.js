@@ -1,24 +1,26 @@
 import { el } from '../dom.js';
+import { nameOf } from '../named.js';
 import { rich } from '../rich.js';
 import { say } from '../text.js';
 import { avatar } from './avatar.js';
+import { presenceWords, withPresence } from './presence.js';
 
 /** Someone at a glance: picture, names, what they say of themselves, and what one can do. */
-export function personCard(person, { actions = [] } = {}) {
-  const name = person.display_name || person.name || say('person.gone');
+export function personCard(person, { actions = [], presence } = {}) {
   return el(
     'div.person',
     null,
-    avatar(person, { size: 4 }),
+    withPresence(avatar(person, { size: 4 }), presence),
     el(
       'div.person-words',
       null,
-      el('h2.person-name', null, name),
+      el('h2.person-name', null, nameOf(person)),
       el(
         'p.second',
         null,
         person.name ? `@${person.name}` : '',
         person.role && person.role !== 'member' && ` · ${say(`role.${person.role}`)}`,
+        presence && presenceWords(presence) && ` · ${presenceWords(presence)}`,
       ),
       person.bio && el('div.person-bio', null, rich(person.bio, person.bio_entities)),
     ),
@@ -27,17 +29,17 @@ export function personCard(person, { actions = [] } = {}) {
 }
 
 /** Someone in a list. */
-export function personRow(person, { href, second, end } = {}) {
-  const name = person.display_name || person.name || say('person.gone');
+export function personRow(person, { href, second, end, presence } = {}) {
+  const words = [second ?? (person.name ? `@${person.name}` : ''), presenceWords(presence)].filter(Boolean);
   return el(
     href ? 'a.person-row' : 'div.person-row',
     href ? { href } : {},
-    avatar(person, { size: 2 }),
+    withPresence(avatar(person, { size: 2 }), presence),
     el(
       'span.person-row-words',
       null,
-      el('span.one-line', null, name),
-      el('span.second.one-line', null, second ?? `@${person.name ?? ''}`),
+      el('span.one-line', null, nameOf(person)),
+      el('span.second.one-line', null, words.join(' · ')),
     ),
     end,
   );

@@ -1,19 +1,21 @@
-import { el, icon } from '../dom.js';
+import { el, icon, spoken } from '../dom.js';
+import { nameOf } from '../named.js';
 import { say } from '../text.js';
 import { avatar, avatarPair } from './avatar.js';
 import { badge } from './badge.js';
 import { iconButton } from './button.js';
+import { presenceWords, withPresence } from './presence.js';
 import { sign } from './sign.js';
 
 /** One place to go. `unread` makes it bold; `loud` gives the count the badge's colour. */
-export function placeLink(words, { href, picture, image, people, unread = 0, loud = false, isHere = false } = {}) {
+export function placeLink(words, { href, picture, image, people, presence, unread = 0, loud = false, isHere = false } = {}) {
   return el(
     'a.place',
     { href, title: words, class: unread ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
     picture && icon(picture),
     image && el('img', { src: image, alt: '', width: 20, height: 20, loading: 'lazy' }),
-    people && (people.length > 1 ? avatarPair(people, { size: 1 }) : avatar(people[0], { size: 1 })),
-    el('span.one-line', null, words),
+    people && (people.length > 1 ? avatarPair(people, { size: 1 }) : withPresence(avatar(people[0], { size: 1 }), presence)),
+    el('span.one-line', null, words, presence && spoken(` ${presenceWords(presence)}`)),
     badge(unread, { loud }),
   );
 }
@@ -73,6 +75,7 @@ export function sidebar(view) {
         placeLink(it.title, {
           href: it.href,
           people: it.people,
+          presence: it.presence,
           unread: it.unread,
           loud: true,
           isHere: here === it.href,
@@ -82,7 +85,7 @@ export function sidebar(view) {
     el(
       'footer.sidebar-foot',
       null,
-      placeLink(me.display_name || me.name, { href: '/you', people: [me], isHere: here === '/you' }),
+      placeLink(nameOf(me), { href: '/you', people: [me], isHere: here === '/you' }),
       sign(view.state),
     ),
   );

@@ -1,4 +1,5 @@
 import { el } from '../dom.js';
+import { nameOf } from '../named.js';
 import { number, say } from '../text.js';
 import { time } from '../times.js';
 import { avatar } from './avatar.js';
@@ -12,7 +13,7 @@ export function tile(forum, { href, creator, unread = 0, at } = {}) {
       'span.tile-picture',
       null,
       el('img', { src: forum.icon, alt: '', loading: 'lazy', decoding: 'async', width: 320, height: 180 }),
-      creator && el('span.tile-creator', { title: creator.display_name || creator.name }, avatar(creator, { size: 1 })),
+      creator && el('span.tile-creator', { title: nameOf(creator) }, avatar(creator, { size: 1 })),
     ),
     el(
       'span.tile-words',

@@ -1,0 +1,104 @@
+"""Who is here: shown where people stand beside one another, as long as they want it to be."""
+
+import re
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Presence(Village):
+    def direct(self):
+        return self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, self.tokens["grace"])
+
+    def test_a_direct_conversation_shows_who_comes_and_who_goes(self):
+        direct = self.direct()
+        self.say("Lunch at one?", "grace", direct["id"])
+        pages = {size: self.signed_in("ada", size) for size in ("phone", "desktop")}
+        for page in pages.values():
+            self.go(page, f"/c/{direct['id']}")
+            expect(page.locator(".page-bar-second")).to_have_text("@grace")
+        grace = self.page(self.context())
+        # A minute elsewhere is over at once.
+        grace.add_init_script("const wait = setTimeout; setTimeout = (work, time, ...more) => wait(work, time === 60_000 ? 1 : time, ...more);")
+        self.sign_in(grace.context, "grace")
+        self.open(grace)
+        for size, page in pages.items():
+            expect(page.locator(".page-bar-second")).to_have_text("@grace · online")
+            self.photograph(page, f"presence-{size}")
+            self.assert_accessible(page, "somebody is here")
+        self.turn(grace, "hidden")
+        for page in pages.values():
+            expect(page.locator(".page-bar-second")).to_have_text("@grace · away")
+        self.turn(grace, "visible")
+        for page in pages.values():
+            expect(page.locator(".page-bar-second")).to_have_text("@grace · online")
+        grace.context.close()
+        for page in pages.values():
+            expect(page.locator(".page-bar-second")).to_have_text(re.compile(r"@grace · last here \d\d:\d\d"))
+            # Without a network one knows nothing of anybody.
+            page.context.set_offline(True)
+            expect(page.get_by_text("Offline. You can read and write.")).to_be_visible()
+            expect(page.locator(".page-bar-second")).to_have_text("@grace")
+
+    def turn(self, page, state):
+        page.evaluate("""state => {
+            Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""", state)
+
+    def test_it_stands_in_lists_of_people_and_on_their_pages(self):
+        group = self.call("POST", "/conversations", {"kind": "group", "title": "Shed", "participants": ["@grace", "@lin"]}, self.tokens["ada"])
+        direct = self.direct()
+        page, grace = self.signed_in("ada"), self.signed_in("grace")
+        # In the list at the side, spoken too.
+        expect(page.locator(".sidebar").get_by_role("link", name="Grace online")).to_be_visible()
+        self.go(page, f"/c/{group['id']}")
+        expect(page.locator(".page-bar-second")).to_have_text("3 people · 2 online")
+        page.get_by_role("button", name="Details").click()
+        panel = page.locator(".panel")
+        expect(panel.get_by_role("link").filter(has_text="Grace")).to_contain_text("@grace · online")
+        expect(panel.get_by_role("link").filter(has_text="@lin")).not_to_contain_text("online")
+        self.photograph(page, "presence-people")
+        self.assert_accessible(page, "people, and who is here")
+        self.go(page, "/messages")
+        expect(page.get_by_role("main").get_by_role("link", name=re.compile("Grace online"))).to_be_visible()
+        self.go(page, "/u/grace")
+        expect(page.locator(".person")).to_contain_text("@grace · online")
+        # Whoever does not want to be seen is seen by nobody, and no longer than they say so.
+        self.go(grace, "/you/privacy")
+        shown = grace.get_by_role("switch", name="Show when I am here")
+        expect(shown).to_be_checked()
+        shown.click()
+        expect(page.locator(".person")).not_to_contain_text("online")
+        expect(page.locator(".presence")).to_have_count(0)
+        fresh = self.signed_in("lin")
+        self.go(fresh, "/u/ada")
+        expect(fresh.locator(".person")).to_contain_text("@ada · Owner · online")
+        self.go(fresh, "/u/grace")
+        expect(fresh.locator(".person")).to_contain_text("@grace")
+        expect(fresh.locator(".person")).not_to_contain_text("online")
+        shown.click()
+        expect(page.locator(".person")).to_contain_text("@grace · online")
+        expect(fresh.locator(".person")).to_contain_text("@grace · online")
+        self.go(page, f"/c/{direct['id']}")
+        expect(page.locator(".page-bar-second")).to_have_text("@grace · online")
+
+    def test_a_second_tab_knows_it_too_and_keeps_one_here(self):
+        page = self.signed_in("ada")
+        first = self.signed_in("grace")
+        other = self.page(first.context)
+        self.open(other, "/u/ada")
+        expect(other.locator(".person")).to_contain_text("online")
+        self.go(page, "/u/grace")
+        expect(page.locator(".person")).to_contain_text("@grace · online")
+        # The tab with the connection goes; the other takes over and nobody is told that grace left.
+        page.evaluate("""() => {
+            window.seen = [];
+            const look = () => window.seen.push(document.querySelector(".person")?.textContent.includes("online"));
+            new MutationObserver(look).observe(document.querySelector(".person-page"), { childList: true, subtree: true });
+        }""")
+        first.close()
+        self.say("Still here", "grace")
+        expect(other.locator(".person")).to_contain_text("online")
+        expect(page.locator(".person")).to_contain_text("@grace · online")
+        self.assertNotIn(False, page.evaluate("window.seen"))
