@@ -249,6 +249,8 @@ export class Shell {
   count() {
     if (!this.place.me) return;
     const count = this.view().inbox.unread;
+    if (this.counted === count && document.title.startsWith(count ? `(${count}) ` : '')) return;
+    this.counted = count;
     document.title = `${count ? `(${count}) ` : ''}${document.title.replace(/^\(\d+\) /, '')}`;
     if (count) navigator.setAppBadge?.(count)?.catch(() => {});
     else navigator.clearAppBadge?.()?.catch(() => {});

@@ -13,6 +13,9 @@ import { startOfDay } from './times.js';
 const GROUP = 5 * 60_000;
 const NEAR = 600;
 const AT_END = 40;
+/** So many times as long as drawing took, nothing is drawn again; but never longer than this. */
+const RESTS = 4;
+const REST = 200;
 
 export class MessageView {
   /**
@@ -35,7 +38,10 @@ export class MessageView {
     this.node = el('div.stream', { tabindex: '-1' }, this.whole);
     this.pillPlace = el('div.stream-pill');
     this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
-    this.onChange = () => this.draw();
+    this.onChange = () => this.soon();
+    /** When it may be drawn again, and by what that is waited for. */
+    this.restsUntil = 0;
+    this.drawing = null;
     this.stream.addEventListener('change', this.onChange);
     this.resizing = new ResizeObserver(() => {
       if (this.isStuck) this.toEnd();
@@ -55,6 +61,7 @@ export class MessageView {
     removeEventListener('focus', this.onVisible);
     this.resizing.disconnect();
     clearTimeout(this.reading);
+    clearTimeout(this.drawing);
   }
 
   /** After it is in the page: where to begin. */
@@ -90,7 +97,30 @@ export class MessageView {
     this.stream.isSticking = sticks;
   }
 
+  /** What is new shows at once; where much is new, drawing leaves the most of the time to what it comes from. One's own words never wait. */
+  soon() {
+    const last = this.stream.shown.at(-1);
+    const wait = this.restsUntil - performance.now();
+    if (wait <= 0 || (last?.state === 'waiting' && last.id !== this.last?.id)) return this.draw();
+    this.drawing ??= setTimeout(() => this.draw(), wait);
+    return undefined;
+  }
+
+  /** What was to be drawn soon is drawn. */
+  settle() {
+    if (this.drawing !== null) this.draw();
+  }
+
   draw() {
+    clearTimeout(this.drawing);
+    this.drawing = null;
+    const began = performance.now();
+    this.drawWhole();
+    const now = performance.now();
+    this.restsUntil = now + Math.min(REST, RESTS * (now - began));
+  }
+
+  drawWhole() {
     const anchor = this.isStuck ? null : this.anchor();
     // What one has scrolled to is no news.
     const before = this.wasAtNewest ? this.last : null;
@@ -258,6 +288,7 @@ export class MessageView {
   /** The newest, wherever the window is. */
   async newest() {
     if (this.stream.hasNewer) await this.stream.open();
+    this.settle();
     this.toEnd();
     this.seen();
   }
@@ -296,6 +327,7 @@ export class MessageView {
     this.inner.setAttribute('aria-busy', 'true');
     try {
       await this.stream[which]();
+      this.settle();
     } catch (error) {
       this.onFault?.(error);
     } finally {
@@ -345,6 +377,7 @@ export class MessageView {
     const isHere = ({ messages }) => messages[0]?.seq <= seq && messages.at(-1)?.seq >= seq;
     if (!isHere(this.stream)) await this.stream.openAt(seq);
     if (this.going !== turn || !this.node.isConnected) return;
+    this.settle();
     const { messages } = this.stream;
     const found = messages.find((it) => it.seq >= seq && this.drawn.has(it.id)) ?? messages.findLast((it) => this.drawn.has(it.id));
     if (!found) return;

@@ -16,6 +16,7 @@ import { backOff } from './time.js';
  * @property {typeof backOff} [pause]
  * @property {number} [quiet] Milliseconds without a frame until the server is asked whether it is there.
  * @property {number} [patience] Milliseconds that it has to answer that.
+ * @property {number} [doubt] The same where the browser says that there is no network.
  */
 
 /** From here on the server says that coming back is of no use. */
@@ -41,7 +42,7 @@ export class Live {
   /** @param {LiveOptions} options */
   constructor(options) {
     this.options = {
-      WebSocket: globalThis.WebSocket, token: null, pause: backOff, quiet: 25_000, patience: 10_000, ...options,
+      WebSocket: globalThis.WebSocket, token: null, pause: backOff, quiet: 25_000, patience: 10_000, doubt: 2_000, ...options,
     };
   }
 
@@ -71,6 +72,7 @@ export class Live {
   /** @param {'addEventListener' | 'removeEventListener'} change */
   #listen(change) {
     globalThis[change]?.('online', this.hurry);
+    globalThis[change]?.('offline', this.#isDoubted);
     globalThis.document?.[change]('visibilitychange', this.hurry);
   }
 
@@ -168,9 +170,14 @@ export class Live {
     this.#heart = setTimeout(() => this.#ask(), quiet);
   }
 
-  #ask() {
+  /** A server on this machine answers all the same. */
+  #isDoubted = () => {
+    if (this.#socket) this.#ask(this.options.doubt);
+  };
+
+  #ask(patience = this.options.patience) {
     clearTimeout(this.#heart);
-    this.#heart = setTimeout(() => this.restart(), this.options.patience);
+    this.#heart = setTimeout(() => this.restart(), patience);
     this.command('ping').catch(() => {});
   }
 
