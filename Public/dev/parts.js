@@ -15,6 +15,7 @@ import { composer } from '/js/app/parts/composer.js';
 import { dialogElement } from '/js/app/parts/dialog.js';
 import { emojiPicker } from '/js/app/parts/emoji.js';
 import { empty, skeleton } from '/js/app/parts/empty.js';
+import { faceField } from '/js/app/parts/face.js';
 import { choice, field } from '/js/app/parts/field.js';
 import { dayLine, newLine, pill, typingLine } from '/js/app/parts/lines.js';
 import { menuElement } from '/js/app/parts/menu.js';
@@ -401,6 +402,7 @@ const parts = {
   ],
   'Code block': [wide(codeBlock('swift build\nswift test', 'sh'))],
   'Person card': [
+    el('div.card', null, faceField(() => 'ada')),
     el('div.card', null, personCard(ada, { actions: [button('Write', { kind: 'primary' }), button('More')] })),
     wide(personRow(long, { href: '#' })),
     wide(personRow(lin, { second: 'Moderator', end: badge(2), presence: { presence: 'online', last_seen_at: null } })),

@@ -6,6 +6,7 @@ import { applyLook } from '../look.js';
 import { nameOf } from '../named.js';
 import { avatar } from '../parts/avatar.js';
 import { button } from '../parts/button.js';
+import { faceField } from '../parts/face.js';
 import { field } from '../parts/field.js';
 import { toast } from '../parts/toast.js';
 import { rich } from '../rich.js';
@@ -75,7 +76,7 @@ function door({ title, lead, above = [], controls, verb, work, foot, isFirst = f
         lead && el('p.door-lead', null, lead),
         above,
         form,
-        foot && el('p.door-foot', null, foot),
+        foot && el('div.door-foot', null, foot),
       ),
     ),
     shown: () => form.querySelector('input')?.focus(),
@@ -108,9 +109,11 @@ async function goIn(shell, me, address) {
 /** Whether they were sent here for being signed out, and where they wanted to go. */
 const after = (back) => (back && back.startsWith('/') && !back.startsWith('//') && back !== '/sign-in' ? back : '/');
 
-export async function signIn(shell, { back }) {
+export async function signIn(shell, { back, query }) {
   const { place } = shell;
   if (place.me) return shell.go('/', { replace: true });
+  const mayJoin = ['open', 'approval'].includes(place.server.policy);
+  if (mayJoin && query?.has('new')) return join(shell);
   const name = field(say('door.name'), { name: 'username', autocomplete: 'username' });
   const password = passwordField(place, false);
   return door({
@@ -118,7 +121,10 @@ export async function signIn(shell, { back }) {
     lead: say('door.signInLead'),
     controls: [name, password],
     verb: say('act.signIn'),
-    foot: place.server.policy === 'invite' ? say('door.byInvite') : say('door.forgot'),
+    foot: [
+      mayJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: '/sign-in?new' }, say('join.verb'))),
+      el('p', null, say(place.server.policy === 'invite' ? 'door.byInvite' : 'door.forgot')),
+    ],
     work: async () => {
       if (!name.input.value.trim() || !password.input.value) throw sentence(say('door.both'));
       try {
@@ -171,7 +177,12 @@ export async function front(shell) {
         el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
         el('h1', null, place.server.name),
         settings.welcome && el('div.door-lead', null, rich(settings.welcome)),
-        el('div.empty-actions', null, el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn'))),
+        el(
+          'div.empty-actions',
+          null,
+          el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
+          ['open', 'approval'].includes(place.server.policy) && el('a.button', { href: '/sign-in?new' }, say('join.verb')),
+        ),
         place.forums.size
           ? el('div.front-forums', null, el('h2.section-title', null, say('place.forums')), tiles(place))
           : null,
@@ -187,39 +198,94 @@ export async function invite(shell, { code }) {
     place.call('GET', '/settings').catch(() => ({})),
   ]);
   const inviter = nameOf(welcome.inviter);
-  const name = nameField();
-  const display = field(say('door.display'), {
-    name: 'display_name',
-    autocomplete: 'name',
-    hint: say('door.displayHint'),
-  });
-  const password = passwordField(place);
-  const clientID = crypto.randomUUID();
+  const who = newcomer(place);
   return door({
     title: welcome.forum_title
       ? say('invite.toForum', { forum: welcome.forum_title })
       : say('invite.to', { place: place.server.name }),
     lead: inviter ? say('invite.by', { name: inviter, place: place.server.name }) : null,
     above: [welcome.inviter && el('div.door-inviter', null, avatar(welcome.inviter, { size: 3 })), rules(settings)],
-    controls: [display, name, password],
+    controls: who.controls,
     verb: settings.rules ? say('invite.acceptRules') : say('invite.accept'),
-    foot: [say('invite.haveAccount'), ' ', el('a', { href: '/sign-in' }, say('act.signIn'))],
+    foot: haveAccount(),
     work: async () => {
-      const { user } = await place.call('POST', '/users', {
-        body: {
-          name: name.input.value.trim(),
-          password: password.input.value,
-          invite: code,
-          cookie: true,
-          device: device(),
-          client_id: clientID,
-          ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}),
-          ...(settings.rules ? { accept_rules: true } : {}),
-        },
-      });
+      const { user } = await who.register({ invite: code, ...(settings.rules ? { accept_rules: true } : {}) });
       await goIn(shell, user, welcome.forum_id ? `/f/${welcome.forum_id}/room` : '/');
     },
   });
+}
+
+/** Where anyone may come in, or ask to. */
+async function join(shell) {
+  const { place } = shell;
+  const settings = await place.call('GET', '/settings').catch(() => ({}));
+  const who = newcomer(place);
+  const isAsked = place.server.policy === 'approval';
+  const page = door({
+    title: say('invite.to', { place: place.server.name }),
+    lead: isAsked ? say('join.asksLead') : null,
+    above: [rules(settings)],
+    controls: who.controls,
+    verb: say(isAsked ? 'join.ask' : settings.rules ? 'invite.acceptRules' : 'invite.accept'),
+    foot: haveAccount(),
+    work: async () => {
+      const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
+      if (user.state !== 'waiting') return goIn(shell, user, '/');
+      return refill(page.node, waits(place, nameOf(user)));
+    },
+  });
+  return page;
+}
+
+/** Asked, and not yet let in. */
+const waits = (place, name) =>
+  el(
+    'div.door-column',
+    { role: 'status' },
+    el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
+    el('h1', null, place.server.name),
+    el('p.door-lead', null, say('join.waits', { name })),
+    el('div.empty-actions', null, el('a.button', { href: '/sign-in' }, say('act.signIn'))),
+  );
+
+const haveAccount = () => [say('invite.haveAccount'), ' ', el('a', { href: '/sign-in' }, say('act.signIn'))];
+
+/** Who somebody will be here: what people call them, a name to be written to, a picture, a password. */
+function newcomer(place) {
+  const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name', hint: say('door.displayHint') });
+  const name = nameField();
+  const password = passwordField(place);
+  const face = faceField(() => name.input.value, { most: place.server.limits.file_bytes });
+  // Until they choose another, the name is the first word of what people call them.
+  display.input.addEventListener('input', () => {
+    if (name.isTouched) return;
+    const [first] = display.input.value.trim().split(/\s+/);
+    name.input.value = first.toLowerCase().replace(/[^a-z0-9_.-]/g, '');
+    face.draw();
+  });
+  name.input.addEventListener('input', () => {
+    name.isTouched = true;
+    face.draw();
+  });
+  const clientID = crypto.randomUUID();
+  const values = () => ({
+    name: name.input.value.trim(),
+    password: password.input.value,
+    cookie: true,
+    device: device(),
+    ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}),
+  });
+  /** Whoever is in comes in; a picture that does not may be chosen again. */
+  const withFace = async (answer) => {
+    if (answer.user.state !== 'waiting') await face.keep(place.client).catch((error) => toast(sayProblem(error)));
+    return answer;
+  };
+  return {
+    controls: [display, name, face, password],
+    register: (more) =>
+      place.call('POST', '/users', { body: { ...values(), client_id: clientID, ...more } }).then(withFace),
+    takeLink: (code) => place.call('POST', `/links/${encodeURIComponent(code)}`, { body: values() }).then(withFace),
+  };
 }
 
 function rules(settings) {
@@ -316,37 +382,16 @@ function community(place, chosen, onward) {
 
 function you(shell, code, chosen, onward) {
   const { place } = shell;
-  const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name' });
-  const name = nameField();
-  const password = passwordField(place);
-  display.input.addEventListener('input', () => {
-    if (!name.isTouched)
-      name.input.value = display.input.value
-        .trim()
-        .split(/\s+/)[0]
-        .toLowerCase()
-        .replace(/[^a-z0-9_.-]/g, '');
-  });
-  name.input.addEventListener('input', () => {
-    name.isTouched = true;
-  });
+  const who = newcomer(place);
   return door({
     title: say('setUp.youTitle'),
     lead: say('setUp.youLead'),
     steps: steps(2),
     isFirst: true,
-    controls: [display, name, password],
+    controls: who.controls,
     verb: say('setUp.onward'),
     work: async () => {
-      const { user } = await place.call('POST', `/links/${encodeURIComponent(code)}`, {
-        body: {
-          name: name.input.value.trim(),
-          password: password.input.value,
-          cookie: true,
-          device: device(),
-          ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}),
-        },
-      });
+      const { user } = await who.takeLink(code);
       await place.call('PATCH', '/settings', { body: { name: chosen.name, hue: chosen.hue } });
       place.server = { ...place.server, name: chosen.name, hue: chosen.hue, set_up: true };
       await place.enter(user);

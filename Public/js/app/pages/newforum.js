@@ -1,6 +1,7 @@
 // A new forum, and the same form for one that exists. The tile shows how it will look while one types.
 
 import { el, refill } from '../dom.js';
+import { iconOf } from '../drawings.js';
 import { button, whileBusy } from '../parts/button.js';
 import { choice, field } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
@@ -98,7 +99,7 @@ function form(shell, forum) {
         {
           title: title.input.value || say('forum.title'),
           description: description.input.value,
-          icon: own.address ?? picture ?? drawn(title.input.value),
+          icon: own.address ?? picture ?? iconOf(title.input.value.trim()),
         },
         { href: '#', creator: place.me },
       ),
@@ -216,18 +217,4 @@ async function isImage(place, address) {
     // Without that endpoint the server checks when the forum is made.
     return error.status === 404 || error.status === 405;
   }
-}
-
-/** Like the server's own drawing: the first letters on a colour of the title. */
-function drawn(title) {
-  let hash = 0;
-  for (const it of title) hash = (hash * 31 + it.codePointAt(0)) >>> 0;
-  const letters = [...title.trim()]
-    .slice(0, 2)
-    .join('')
-    .replace(/[&<>"]/g, '');
-  const svg =
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="hsl(${30 * (hash % 12)} 45% 42%)"/>` +
-    `<text x="80" y="58" font-family="sans-serif" font-size="40" font-weight="600" fill="#fff" text-anchor="middle">${letters}</text></svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

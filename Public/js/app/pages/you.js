@@ -6,10 +6,12 @@ import { nameOf } from '../named.js';
 import { avatar } from '../parts/avatar.js';
 import { button, whileBusy } from '../parts/button.js';
 import { ask, confirm, dialog } from '../parts/dialog.js';
+import { squared } from '../parts/face.js';
 import { choice, field } from '../parts/field.js';
 import { savingForm } from '../parts/form.js';
 import { toggle } from '../parts/switch.js';
 import { personRow } from '../parts/person.js';
+import { pictureField } from '../parts/picture.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { say, sayProblem } from '../text.js';
@@ -111,26 +113,42 @@ async function profile(shell, column) {
     limit: limits.bio_scalars,
     hint: say('you.bioHint'),
   });
-  const file = el('input', { type: 'file', accept: 'image/*', hidden: true, aria: { label: say('you.picture') } });
   const face = el('div.profile-face', null, avatar(place.me, { size: 4 }));
-  file.addEventListener('change', async () => {
-    const [chosen] = file.files;
-    if (!chosen) return;
+  const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => take(() => place.client.calls.removeAvatar({ id: 'me' })) });
+  drawn.hidden = true;
+  /** What is seen is what the server has now: a drawing, or a picture of one's own. */
+  const look = async () => {
+    const { headers } = await fetch(place.me.avatar, { cache: 'reload' });
+    drawn.hidden = headers.get('content-type')?.startsWith('image/svg') ?? true;
+    refill(face, avatar(place.me, { size: 4 }));
+  };
+  const take = async (work) => {
     try {
-      await place.client.request('PUT', '/me/avatar', { raw: chosen, headers: { 'Content-Type': chosen.type } });
-      place.me = await place.call('GET', '/users/me');
-      await fetch(place.me.avatar, { cache: 'reload' });
-      refill(face, avatar(place.me, { size: 4 }));
+      await work();
+      await look();
+      place.say('me');
       toast(say('act.saved'));
     } catch (error) {
-      toast(error.status === 404 || error.status === 405 ? say('you.pictureLater') : sayProblem(error));
+      toast(sayProblem(error));
     }
+  };
+  const own = pictureField(say('you.picture'), {
+    most: limits.file_bytes,
+    prepare: squared,
+    on: (address) =>
+      address &&
+      take(async () => {
+        const sent = await own.send(place.client);
+        await place.client.calls.setAvatar({ id: 'me', body: { file: sent } });
+      }),
   });
+  own.choices.append(drawn);
+  look().catch(() => {});
   const save = button(say('act.save'), { kind: 'primary', type: 'submit' });
   refill(
     column,
     face,
-    el('div.form-foot', null, button(say('you.picture'), { picture: 'image', on: () => file.click() }), file),
+    own,
     el(
       'form.panel-block',
       {

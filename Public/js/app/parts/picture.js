@@ -2,16 +2,21 @@ import { el } from '../dom.js';
 import { bytes, say } from '../text.js';
 import { button } from './button.js';
 
-/** A picture of one's own: chosen from the device, shown where `on` draws it, and sent only with the rest of the form. */
-export function pictureField(words, { most, on } = {}) {
+/**
+ * A picture of one's own: chosen from the device, shown where `on` draws it, and sent only with the rest of the form. `prepare`
+ * makes another file of the one that was chosen.
+ */
+export function pictureField(words, { most, prepare = (file) => file, on } = {}) {
   const input = el('input', { type: 'file', accept: 'image/*', hidden: true, aria: { label: words } });
   const fault = el('p.field-fault', { role: 'alert', hidden: true });
   const choose = button(words, { picture: 'image', on: () => input.click() });
-  const node = el('div.field', null, el('div.form-foot', null, choose, input), fault);
-  input.addEventListener('change', () => {
-    const [file] = input.files;
+  const choices = el('div.form-foot', null, choose, input);
+  const node = el('div.field', null, choices, fault);
+  input.addEventListener('change', async () => {
+    const [chosen] = input.files;
     input.value = '';
-    if (!file) return;
+    if (!chosen) return;
+    const file = await prepare(chosen);
     fault.hidden = !most || file.size <= most;
     fault.textContent = fault.hidden ? '' : say('file.tooLarge', { most: bytes(most) });
     if (fault.hidden) take(file);
@@ -24,6 +29,7 @@ export function pictureField(words, { most, on } = {}) {
   }
   return Object.assign(node, {
     file: null,
+    choices,
     /** Where it can be seen on this page. */
     address: null,
     /** Another way was taken. */

@@ -1,0 +1,115 @@
+"""What people look like: the picture that is drawn of their name, or one of their own, from the first moment on."""
+
+import io
+import re
+from urllib.parse import unquote
+
+from browsing import PASSWORD
+from PIL import Image
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+def photograph():
+    """Wide and large, as a telephone takes them."""
+    content = io.BytesIO()
+    Image.linear_gradient("L").resize((1600, 900)).convert("RGB").save(content, "JPEG")
+    return {"name": "me.jpg", "mimeType": "image/jpeg", "buffer": content.getvalue()}
+
+
+class Faces(Village):
+    def avatar(self, name):
+        person = self.call("GET", f"/users/@{name}", token=self.tokens["ada"])
+        status, headers = self.curl_headers(self.origin + person["avatar"])
+        self.assertEqual(status, 200)
+        return self.curl(self.origin + person["avatar"]), headers["content-type"]
+
+    def fill(self, page, display):
+        page.get_by_label("What people call you").fill(display)
+        page.get_by_label("Password").fill(PASSWORD)
+
+    def test_what_is_drawn_of_a_name_is_shown_as_one_types_and_stays(self):
+        page = self.page(self.context("phone"))
+        self.open(page, f"/i/{self.invite}")
+        face = page.locator(".face-field img")
+        before = face.get_attribute("src")
+        self.fill(page, "Mary Somerville")
+        expect(page.get_by_label("Name", exact=True)).to_have_value("mary")
+        expect(face).not_to_have_attribute("src", before)
+        self.photograph(page, "invite-face-phone")
+        self.assert_accessible(page, "a face on the way in")
+        shown = unquote(face.get_attribute("src").split(",", 1)[1])
+        page.get_by_role("button", name="Accept the rules and come in").click()
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        kept, kind = self.avatar("mary")
+        self.assertEqual(kept.decode(), shown)
+        self.assertTrue(kind.startswith("image/svg"))
+
+    def test_a_picture_that_is_chosen_on_the_way_in_is_ones_own(self):
+        page = self.page(self.context())
+        self.open(page, f"/i/{self.invite}")
+        self.fill(page, "Emmy Noether")
+        page.locator(".face-field input[type=file]").set_input_files(photograph())
+        expect(page.get_by_role("button", name="Take the drawn one")).to_be_visible()
+        expect(page.locator(".face-field img")).to_have_js_property("naturalWidth", 256)
+        self.photograph(page, "invite-face-desktop")
+        page.get_by_role("button", name="Accept the rules and come in").click()
+        expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        kept, kind = self.avatar("emmy")
+        # Small and square: every list shows it.
+        self.assertEqual(Image.open(io.BytesIO(kept)).size, (256, 256))
+        self.assertFalse(kind.startswith("image/svg"))
+
+    def test_it_is_changed_and_taken_back_in_the_profile(self):
+        page = self.signed_in("grace")
+        self.go(page, "/you/profile")
+        drawn = page.get_by_role("button", name="Take the drawn one")
+        expect(drawn).to_be_hidden()
+        page.locator("input[type=file]").set_input_files(photograph())
+        expect(page.get_by_text("Saved.")).to_be_visible()
+        expect(drawn).to_be_visible()
+        expect(page.locator(".profile-face img")).to_have_js_property("naturalWidth", 256)
+        self.assertEqual(Image.open(io.BytesIO(self.avatar("grace")[0])).size, (256, 256))
+        drawn.click()
+        expect(drawn).to_be_hidden()
+        self.assertTrue(self.avatar("grace")[1].startswith("image/svg"))
+
+
+class Joining(Village):
+    """Without an invite, where the place lets people in or has them ask."""
+
+    def test_anyone_comes_in_or_asks_to(self):
+        for policy in ("open", "approval"):
+            self.call("PATCH", "/settings", {"registration": policy}, self.tokens["ada"])
+            with self.subTest(policy=policy):
+                page = self.page(self.context("phone"))
+                self.open(page)
+                page.get_by_role("link", name="Make an account").click()
+                expect(page.get_by_role("heading", name="Welcome to The Allotment")).to_be_visible()
+                self.photograph(page, f"join-{policy}")
+                self.assert_accessible(page, "an account")
+                page.get_by_label("What people call you").fill(f"Someone {policy}")
+                page.get_by_label("Name", exact=True).fill(policy)
+                page.get_by_label("Password").fill(PASSWORD)
+                if policy == "open":
+                    page.get_by_role("button", name="Accept the rules and come in").click()
+                    expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+                else:
+                    page.get_by_role("button", name="Ask to come in").click()
+                    expect(page.get_by_role("status")).to_contain_text("Someone approval, you have asked to come in.")
+                    self.assert_accessible(page, "asked")
+        waiting = self.call("GET", "/users?state=waiting", token=self.tokens["ada"])["data"]
+        self.assertEqual([it["name"] for it in waiting], ["approval"])
+        page = self.signed_in("ada")
+        self.go(page, "/admin/people")
+        page.get_by_role("button", name="Let in").click()
+        expect(page.get_by_role("button", name="Let in")).to_have_count(0)
+
+    def test_where_nobody_may_nothing_is_offered(self):
+        self.call("PATCH", "/settings", {"registration": "invite"}, self.tokens["ada"])
+        page = self.page(self.context())
+        for address in ("/", "/sign-in?new"):
+            self.open(page, address)
+            expect(page.get_by_role("link", name=re.compile("Sign in")).or_(page.get_by_role("button", name="Sign in")).first).to_be_visible()
+            expect(page.get_by_role("link", name="Make an account")).to_have_count(0)
+            expect(page.get_by_label("What people call you")).to_have_count(0)
