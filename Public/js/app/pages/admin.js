@@ -18,12 +18,12 @@ import { bytes, knows, say, sayProblem } from '../text.js';
 import { moment, time } from '../times.js';
 import { settingLink } from './you.js';
 
-const parts = { settings, invites, people, reports, audit };
-const pictures = { settings: 'settings', invites: 'link', people: 'people', reports: 'flag', audit: 'clock' };
+const parts = { settings, invites, forums, people, reports, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', people: 'people', reports: 'flag', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { place } = shell;
-  if (!place.isModerator && part !== 'invites') return shell.faultPage({ code: 'not_found' });
+  if (part === 'forums' ? !place.isHost : !place.isModerator && part !== 'invites') return shell.faultPage({ code: 'not_found' });
   const column = el('div.page-column');
   if (part && parts[part]) await parts[part](shell, column);
   else await overview(shell, column);
@@ -94,7 +94,9 @@ async function overview(shell, column) {
     el(
       'nav.setting-list',
       { aria: { label: say('admin.manage') } },
-      Object.keys(parts).map((it) => settingLink(`/admin/${it}`, pictures[it], say(`admin.${it}`))),
+      Object.keys(parts)
+        .filter((it) => it !== 'forums' || place.isHost)
+        .map((it) => settingLink(`/admin/${it}`, pictures[it], say(`admin.${it}`))),
     ),
   );
 }
@@ -232,6 +234,11 @@ async function invites(shell, column) {
     }
   };
   await draw();
+}
+
+async function forums(shell, column) {
+  const { arrange } = await import('./arrange.js');
+  await arrange(shell, column);
 }
 
 async function people(shell, column) {

@@ -1,7 +1,7 @@
 // Forums as tiles, in the host's sections.
 
 import { el, refill } from '../dom.js';
-import { button } from '../parts/button.js';
+import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tile } from '../parts/tile.js';
@@ -42,6 +42,9 @@ export async function open(shell) {
       pageBar(say('place.forums'), {
         state: place.state,
         actions: [
+          place.isHost &&
+            place.forums.size > 1 &&
+            iconButton('order', say('admin.forums'), { on: () => shell.go('/admin/forums'), data: { act: 'arrange' } }),
           mayMake && place.forums.size > 0 && make(),
           !place.me && el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
         ].filter(Boolean),

@@ -1,0 +1,68 @@
+"""The order in which everybody sees the forums: whoever runs the place moves them."""
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Arranging(Village):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        self = cls("nothing")
+        for title, section in (("Bees", "Outside"), ("Kitchen", "Inside"), ("Books", "Inside")):
+            self.call("POST", "/forums", {"title": title, "visibility": "members", "section": section}, cls.tokens["ada"])
+
+    def seen(self, page):
+        """What somebody else sees at the side: sections and forums, from above."""
+        return page.evaluate("""() => {
+            const found = [];
+            for (const it of document.querySelectorAll(".sidebar-list > *")) {
+                if (it.matches(".sidebar-section")) found.push([it.querySelector("h2").textContent]);
+                else if (it.matches("a[href^='/f/']")) found.at(-1).push(it.querySelector(".one-line").textContent);
+            }
+            return found.filter((it) => it.length > 1);
+        }""")
+
+    def test_forums_and_sections_are_moved_and_everybody_sees_it(self):
+        page, other = self.signed_in("ada"), self.signed_in("lin")
+        self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Kitchen", "Books"]], lambda: self.seen(other))
+        self.go(page, "/forums")
+        page.get_by_role("button", name="Order of the forums").click()
+        expect(page.get_by_role("heading", name="Order of the forums")).to_be_visible()
+        self.photograph(page, "arrange-desktop")
+        self.assert_accessible(page, "order")
+
+        up = page.get_by_role("button", name="Move Books up")
+        up.focus()
+        up.press("Enter")
+        self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Books", "Kitchen"]], lambda: self.seen(other))
+        # At the top there is no further up: the focus stays with the forum.
+        expect(page.get_by_role("button", name="Move Books down")).to_be_focused()
+        page.get_by_role("button", name="Move Inside up").click()
+        self.eventually(other, [["Inside", "Books", "Kitchen"], ["Outside", "Garden", "Bees"]], lambda: self.seen(other))
+        page.get_by_role("button", name="Section of Bees").click()
+        page.get_by_role("menuitem", name="Inside").click()
+        self.eventually(other, [["Inside", "Books", "Kitchen", "Bees"], ["Outside", "Garden"]], lambda: self.seen(other))
+        page.get_by_role("button", name="Section of Kitchen").click()
+        page.get_by_role("menuitem", name="New section").click()
+        page.get_by_role("dialog").get_by_label("Section").fill("Upstairs")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        page.get_by_role("button", name="Rename Outside").click()
+        page.get_by_role("dialog").get_by_label("Section").fill("Outdoors")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        wanted = [["Inside", "Books", "Bees"], ["Outdoors", "Garden"], ["Upstairs", "Kitchen"]]
+        self.eventually(other, wanted, lambda: self.seen(other))
+        self.eventually(page, wanted, lambda: self.seen(page))
+        self.open(page, "/admin/forums")
+        self.eventually(page, wanted, lambda: self.seen(page))
+
+    def test_it_fits_a_phone_and_is_nothing_for_others(self):
+        page = self.signed_in("ada", "phone")
+        self.go(page, "/admin/forums")
+        expect(page.get_by_role("button", name="Move Garden up")).to_be_visible()
+        self.photograph(page, "arrange-phone")
+        self.assert_accessible(page, "order, on a phone")
+        self.assert_fits(page, "order")
+        other = self.signed_in("lin")
+        self.go(other, "/forums")
+        expect(other.get_by_role("button", name="Order of the forums")).to_have_count(0)
