@@ -11,6 +11,7 @@ final class Lines {
   var connections: [ObjectIdentifier: ClientConnection] = [:]
   var sockets: [Int: SocketConnection] = [:]
   private var resting: [Destination: [ClientConnection]] = [:]
+  private let names = NameLookup(most: CallLimits.lookups)
 
   init(_ trust: TLSConfiguration.Trust, _ patience: Patience) {
     self.trust = trust
@@ -89,13 +90,30 @@ final class Lines {
     return nil
   }
 
+  private func lookUp(
+    _ name: String, port: UInt16, within nanoseconds: Int64
+  ) async throws(CallFailure) -> [SocketAddress] {
+    // RFC 6761 §6.3: this name never leaves the machine.
+    if name == "localhost", let own = SocketAddress(host: "127.0.0.1", port: port) { return [own] }
+    if let numeric = SocketAddress(host: name, port: port) { return [numeric] }
+    do throws(NameLookup.Failure) {
+      return try await names.addresses(of: name, port: port, within: nanoseconds)
+    } catch {
+      switch error {
+      case .unknownHost: throw .unknownHost(name)
+      case .tooSlow: throw .unreachable("nobody says where \(name) is")
+      case .busy: throw .unreachable("too many names are looked up at once")
+      }
+    }
+  }
+
   private func connect(
     _ exchange: ExchangeInProgress, _ destination: Destination, on loop: isolated EventLoop
   ) async throws(CallFailure) -> ClientConnection {
     var addresses = destination.addresses
     if addresses.isEmpty {
       let end = min(exchange.endBy, loop.now + patience.toConnect)
-      addresses = try await Lookup.addresses(of: destination.name, port: destination.port, within: end - loop.now)
+      addresses = try await lookUp(destination.name, port: destination.port, within: end - loop.now)
     }
     var failure = CallFailure.unknownHost(destination.name)
     for address in addresses {

@@ -21,6 +21,8 @@ public struct Patience: Sendable, Hashable {
 enum CallLimits {
   /// Interim answers (RFC 9110 §15.2) before the one that counts.
   static let interimAnswers = 8
+  /// Names of one client that are looked up at once, which takes a thread each.
+  static let lookups = 16
   /// Bytes of a body that wait to be taken before the socket is left alone.
   static let waiting = 262_144
   /// One message of a WebSocket.

@@ -132,7 +132,9 @@ public final class OutgoingClient: Sendable {
   ) async throws(OutgoingFault) -> [SocketAddress] {
     if let resolve { return try await resolve(name, port, milliseconds) }
     // With the dot of the root, so that no search domain of this machine is tried behind it.
-    return try await names.addresses(of: name + ".", port: port, within: milliseconds)
+    do throws(NameLookup.Failure) {
+      return try await names.addresses(of: name + ".", port: port, within: Int64(milliseconds) * 1_000_000)
+    } catch { throw OutgoingFault(error) }
   }
 
   private static func left(until end: ContinuousClock.Instant) throws(OutgoingFault) -> Int {
@@ -143,6 +145,14 @@ public final class OutgoingClient: Sendable {
 }
 
 extension OutgoingFault {
+  fileprivate init(_ failure: NameLookup.Failure) {
+    switch failure {
+    case .unknownHost: self = .unknownHost
+    case .tooSlow: self = .tooSlow
+    case .busy: self = .busy
+    }
+  }
+
   fileprivate init(_ failure: CallFailure) {
     switch failure {
     case .timedOut: self = .tooSlow

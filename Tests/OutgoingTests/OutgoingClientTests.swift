@@ -219,14 +219,6 @@ import Wire
     }
   }
 
-  @Test func `a look-up that hangs holds nobody, and no more threads than there may be`() async throws {
-    let names = NameLookup(most: 0)
-    await #expect(throws: OutgoingFault.busy) { try await names.addresses(of: "x.example", port: 80, within: 1_000) }
-    let some = NameLookup(most: 1)
-    let found = try await some.addresses(of: "127.0.0.1", port: 80, within: 60_000)
-    #expect(found == [SocketAddress("127.0.0.1:80")])
-  }
-
   @Test func `so many at once, and then no more`() async throws {
     let server = try CannedServer { _ in .silence }
     let local = try #require(IPAddress("127.0.0.1"))
