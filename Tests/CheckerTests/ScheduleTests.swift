@@ -23,23 +23,17 @@ import Testing
     #expect(found >= 4)
   }
 
-  /// Two at a time: what failed, each with its seed and what was done.
   private func failures(of seeds: [UInt64], _ fault: InjectedFault? = nil) async throws -> [String] {
-    let place = try await CheckedPlace.make()
-    defer { place.remove() }
-    return try await withThrowingTaskGroup(of: [String].self) { group in
-      for part in 0..<2 {
-        group.addTask {
-          var failures: [String] = []
-          for (number, seed) in seeds.enumerated() where number % 2 == part {
-            if let failure = try await Schedule.failure(of: place, seed: seed, fault) { failures.append(failure) }
-          }
-          return failures
+    try await Playing.failures(of: seeds) { place, seeds in
+      var failures: [String] = []
+      for seed in seeds {
+        let failure = await Playing.failure(of: seed) {
+          let schedule = try Schedule(place, seed: seed, injected: fault)
+          return (await schedule.failure(), schedule.complaints)
         }
+        if let failure { failures.append(failure) }
       }
-      var all: [String] = []
-      for try await failures in group { all += failures }
-      return all
+      return failures
     }
   }
 }
@@ -47,22 +41,7 @@ import Testing
 extension Schedule {
   static let length = 12
 
-  /// What failed. Where the machine stood still for so long that the store took something back, all of it is done again: a
-  /// fault comes back.
-  fileprivate static func failure(
-    of place: CheckedPlace, seed: UInt64, _ fault: InjectedFault?
-  ) async throws -> String? {
-    var failure: String?
-    for _ in 0..<3 {
-      let schedule = try Schedule(place, seed: seed, injected: fault)
-      failure = await schedule.failure()
-      guard failure != nil, schedule.complaints.areOfStandstill else { return failure }
-      print("seed \(seed) is tried again: \(schedule.complaints.all)")
-    }
-    return failure
-  }
-
-  private func failure() async -> String? {
+  fileprivate func failure() async -> String? {
     do {
       try await run(steps: Self.length, devices: 2 + Int(seed % 3))
     } catch {

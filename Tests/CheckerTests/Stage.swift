@@ -111,10 +111,11 @@ final class Stage {
   // MARK: Requests
 
   func request(
-    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], on loop: isolated any Actor
+    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
+    on loop: isolated any Actor
   ) async -> Response {
     var fields: Fields = ["Authorization": "Bearer \(token)"]
-    if !body.isEmpty { fields.add("Content-Type", "application/json") }
+    if !body.isEmpty { fields.add("Content-Type", type) }
     let mark = path.firstIndex(of: "?") ?? path.endIndex
     let head = RequestHead(
       method: method,
@@ -130,9 +131,10 @@ final class Stage {
 
   /// A request that is done to its end, and its answer.
   func ask(
-    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], on loop: isolated any Actor
+    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
+    on loop: isolated any Actor
   ) async -> (status: Int, body: [UInt8]) {
-    let response = await request(method, path, token: token, body, on: loop)
+    let response = await request(method, path, token: token, body, type: type, on: loop)
     await settle(on: loop)
     if response.status.code >= 500 { fail("\(method.name) \(path): \(response.status.code)") }
     guard case .bytes(let bytes) = response.body else { return (response.status.code, []) }

@@ -89,6 +89,7 @@ extension PhoneSchedule {
   }
 
   private func outcome(of asked: Air.Asked, _ phone: Phone) async throws -> Air.Outcome {
+    noteAsked(asked.exchange, of: phone)
     let outcome = asked.isSocket ? await open(asked.exchange, phone) : try await answer(to: asked.exchange, phone)
     if asked.asker == nil { drop(outcome, of: phone) }
     return outcome
@@ -108,7 +109,11 @@ extension PhoneSchedule {
 
   private func answer(to exchange: Exchange, _ phone: Phone) async throws -> Air.Outcome {
     var body: [UInt8] = []
-    if case .bytes(let bytes) = exchange.body { body = bytes }
+    switch exchange.body {
+    case .none: break
+    case .bytes(let bytes): body = bytes
+    case .pieces(let length, let next): while body.count < length { body += try await next() }
+    }
     let isMessage = exchange.method == "POST" && exchange.target.hasSuffix("/messages")
     if isMessage, injected == .answersByItself, let before = lastAnswer {
       return .answer(ExchangeAnswer(before))
@@ -127,7 +132,8 @@ extension PhoneSchedule {
 
   private func ask(_ exchange: Exchange, _ body: [UInt8], _ phone: Phone) async -> (status: Int, body: [UInt8]) {
     let path = String(exchange.target.dropFirst("/api/v1".utf8.count))
-    return await stage.ask(Wire.Method(exchange.method), path, token: phone.person.token, body, on: self)
+    let type = exchange.fields.first { $0.name == "Content-Type" }?.value ?? ""
+    return await stage.ask(Wire.Method(exchange.method), path, token: phone.person.token, body, type: type, on: self)
   }
 
   private func isTimeForFault() -> Bool {
@@ -139,10 +145,11 @@ extension PhoneSchedule {
   // MARK: Live lines
 
   private func fate(of sent: Line.Sent) -> Line.Fate {
-    guard injected == .losesOne, case .event(let event) = sent.frame, case .conversation = event.stream else {
+    guard injected == .fallsSilent, case .event(let event) = sent.frame, case .conversation = event.stream else {
       return .arrives
     }
-    return isTimeForFault() ? .vanishes : .arrives
+    untilFault -= 1
+    return untilFault > 0 ? .arrives : .vanishes
   }
 
   /// Some of what the server has said arrives; how much.
@@ -190,7 +197,7 @@ extension PhoneSchedule {
 }
 
 extension Exchange {
-  fileprivate var summary: String { "\(method) \(target)" }
+  var summary: String { "\(method) \(target)" }
 }
 
 extension ExchangeAnswer {

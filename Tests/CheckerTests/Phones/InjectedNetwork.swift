@@ -4,6 +4,6 @@ enum InjectedNetwork: CaseIterable {
   case answersByItself
   /// A message arrives a second time, under another name.
   case postsTwice
-  /// An event does not come.
-  case losesOne
+  /// From some event on, no line tells any more what happens in conversations.
+  case fallsSilent
 }

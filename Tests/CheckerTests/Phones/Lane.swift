@@ -32,8 +32,9 @@ final class Lane: SerialExecutor {
   private let jobs = Mutex(Jobs())
   private let bell = DispatchSemaphore(value: 0)
 
-  /// Without a word from the store for so long nothing will come any more.
-  private static let patience: DispatchTimeInterval = .seconds(300)
+  /// Without a word from the store for so long, so often, nothing will come any more. A machine that stands still uses up one of
+  /// them.
+  private static let patience: (time: DispatchTimeInterval, times: Int) = (.seconds(10), 30)
 
   /// Runs it on a lane of its own. Whether it came to its end.
   static func run(_ body: @escaping @Sendable (Lane) async -> Void) async -> Bool {
@@ -70,10 +71,15 @@ final class Lane: SerialExecutor {
         patient.resume()
       } else if isOver {
         return true
-      } else if bell.wait(timeout: .now() + Self.patience) == .timedOut {
+      } else if !hears() {
         return false
       }
     }
+  }
+
+  private func hears() -> Bool {
+    for _ in 0..<Self.patience.times where bell.wait(timeout: .now() + Self.patience.time) == .success { return true }
+    return false
   }
 
   /// Returns when nothing else is left to do.

@@ -23,6 +23,8 @@ actor PhoneSchedule {
   var said: [String: Said] = [:]
   /// What deletes a message, by its name.
   var deletions: [String: ID<Message>] = [:]
+  /// All that was done and asked for, in its order.
+  private(set) var trace: [String] = []
   /// What is broken on purpose, and how often that could be before it is.
   let injected: InjectedNetwork?
   var untilFault = 2
@@ -47,15 +49,22 @@ actor PhoneSchedule {
     random = Seeded(seed: seed)
   }
 
-  func note(_ step: String) { stage.steps.append(step) }
+  func note(_ step: String) {
+    stage.steps.append(step)
+    trace.append(step)
+  }
+
+  func noteAsked(_ exchange: Exchange, of phone: Phone) { trace.append("\(phone.name): \(exchange.summary)") }
 
   func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &random)] }
 
   func chance(_ one: Int, in all: Int) -> Bool { Int.random(in: 0..<all, using: &random) < one }
 
+  private static let length = 12
+
   /// What failed.
-  func failure(steps: Int, phones count: Int) async -> String? {
-    do { try await run(steps: steps, phones: count) } catch { stage.fail("\(error)") }
+  func failure() async -> String? {
+    do { try await run(phones: 2 + Int(seed % 2)) } catch { stage.fail("\(error)") }
     for phone in phones {
       let app = phone.kill()
       Task { await app.stop() }
@@ -68,7 +77,7 @@ actor PhoneSchedule {
     return stage.failure(of: seed)
   }
 
-  private func run(steps: Int, phones count: Int) async throws {
+  private func run(phones count: Int) async throws {
     for number in 0..<count {
       let person = pick(stage.place.people)
       let phone = try Phone(
@@ -78,7 +87,7 @@ actor PhoneSchedule {
       await phone.parley.start()
     }
     if chance(3, in: 4) { try await calm() }
-    for _ in 0..<steps {
+    for _ in 0..<Self.length {
       guard stage.faults.isEmpty else { return }
       try await step()
       if chance(1, in: 2) { await stage.publish(.max, on: self) }

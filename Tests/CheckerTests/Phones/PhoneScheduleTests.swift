@@ -24,50 +24,55 @@ import Testing
     #expect(found >= 4)
   }
 
-  /// Two at a time: what failed, each with its seed and what was done.
-  private func failures(of seeds: [UInt64], _ fault: InjectedNetwork? = nil) async throws -> [String] {
-    let place = try await CheckedPlace.make()
-    defer { place.remove() }
-    return await withTaskGroup(of: [String].self) { group in
-      for part in 0..<2 {
-        let mine = seeds.enumerated().filter { $0.offset % 2 == part }.map(\.element)
-        group.addTask {
-          let found = Found()
-          let isWhole = await Lane.run { lane in
-            for seed in mine {
-              found.begin(seed)
-              if let failure = await PhoneSchedule.failure(of: place, seed: seed, on: lane, fault) {
-                found.add(failure)
-              }
+  @Test(.timeLimit(patience)) func `a seed does the same again`() async throws {
+    let failures = try await Playing.failures(of: Array(0..<20)) { place, seeds in
+      let found = Found()
+      let isWhole = await Lane.run { lane in
+        for seed in seeds {
+          found.begin(seed)
+          var traces: [[String]] = []
+          let failure = await Playing.failure(of: seed) {
+            traces = []
+            for _ in 0..<2 {
+              let schedule = try PhoneSchedule(place, seed: seed, on: lane)
+              if let failure = await schedule.failure() { return (failure, schedule.complaints) }
+              traces.append(await schedule.trace)
             }
+            return (nil, Complaints())
           }
-          return found.all + (isWhole ? [] : ["seed \(found.last): nothing goes on"])
+          if let failure { found.add(failure) }
+          guard traces.count == 2, let place = traces[0].firstDifference(from: traces[1]) else { continue }
+          found.add("seed \(seed): \(traces.map { $0.dropFirst(max(0, place - 3)).prefix(6) })")
         }
       }
-      var all: [String] = []
-      for await failures in group { all += failures }
-      return all
+      return found.all + (isWhole ? [] : ["seed \(found.last): nothing goes on"])
+    }
+    for failure in failures.prefix(3) { Issue.record("\(failure)") }
+    #expect(failures.isEmpty)
+  }
+
+  private func failures(of seeds: [UInt64], _ fault: InjectedNetwork? = nil) async throws -> [String] {
+    try await Playing.failures(of: seeds) { place, seeds in
+      let found = Found()
+      let isWhole = await Lane.run { lane in
+        for seed in seeds {
+          found.begin(seed)
+          let failure = await Playing.failure(of: seed) {
+            let schedule = try PhoneSchedule(place, seed: seed, on: lane, injected: fault)
+            return (await schedule.failure(), schedule.complaints)
+          }
+          if let failure { found.add(failure) }
+        }
+      }
+      return found.all + (isWhole ? [] : ["seed \(found.last): nothing goes on"])
     }
   }
 }
 
-extension PhoneSchedule {
-  /// What failed. Where the machine stood still for so long that the store took something back, all of it is done again: a
-  /// fault comes back.
-  fileprivate static func failure(
-    of place: CheckedPlace, seed: UInt64, on lane: Lane, _ fault: InjectedNetwork?
-  ) async -> String? {
-    var failure: String?
-    for _ in 0..<3 {
-      do {
-        let schedule = try PhoneSchedule(place, seed: seed, on: lane, injected: fault)
-        failure = await schedule.failure(steps: 12, phones: 2 + Int(seed % 2))
-        guard failure != nil, schedule.complaints.areOfStandstill else { return failure }
-        print("seed \(seed) is tried again: \(schedule.complaints.all)")
-      } catch {
-        return "seed \(seed): \(error)"
-      }
-    }
-    return failure
+extension [String] {
+  /// Where they are no longer alike.
+  fileprivate func firstDifference(from other: [String]) -> Int? {
+    if let place = zip(self, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset { return place }
+    return count == other.count ? nil : Swift.min(count, other.count)
   }
 }

@@ -9,8 +9,9 @@ extension PhoneSchedule {
   func step() async throws {
     let phone = pick(phones)
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<26: try await say(phone)
-    case 26..<42: try await change(phone)
+    case 0..<24: try await say(phone)
+    case 24..<40: try await change(phone)
+    case 40..<42: await bringAll(phone)
     case 42..<46: try await read(phone)
     case 46..<49: try await draft(phone)
     case 49..<53: try await reconsider(phone)
@@ -96,6 +97,10 @@ extension PhoneSchedule {
     {
       draft.replyTo = answered.target
     }
+    if chance(1, in: 12) {
+      let name = "\(phone.name)-file-\(stage.steps.count)"
+      draft.files = [PendingFile(id: name, path: "the bytes of \(name)", name: "note.txt")]
+    }
     let before = phone.lastName
     try await use(phone) {
       let operation = try await phone.parley.outbox.send(draft, in: conversation)
@@ -117,7 +122,7 @@ extension PhoneSchedule {
       case 1:
         note("\(phone.name) deletes \(target)")
         if case .unsent(let name) = target { said[name] = .perhaps }
-        let operation = try await outbox.delete(target, in: conversation)
+        let operation = try await outbox.delete(target, in: conversation, andFiles: chance(1, in: 2))
         if let operation, case .message(let id) = target { deletions[operation.id] = id }
       default:
         let (type, isSet) = (pick(["like", "star", "repost"]), chance(2, in: 3))
@@ -131,6 +136,24 @@ extension PhoneSchedule {
     guard let message = try await message(for: phone, isOwn: false) else { return }
     note("\(phone.name) has read \(message.conversation) up to \(message.seq)")
     try await use(phone) { try await phone.parley.outbox.markRead(message.id, in: message.conversation) }
+  }
+
+  /// Everything of some conversations; while that is on its way other things happen.
+  private func bringAll(_ phone: Phone) async {
+    let own = await phone.parley.cache.replica.conversations.filter { $0.value.isOwn }.keys.sorted()
+      .filter { _ in chance(1, in: 2) }
+    note("\(phone.name) brings all of \(own)")
+    ask(phone) { app in try await app.sync.fetchAll(own) }
+  }
+
+  /// Something that an app asks for, and that takes its time. That it does not succeed is nobody's fault.
+  private func ask(_ phone: Phone, _ body: @escaping @Sendable (Parley) async throws -> Void) {
+    let app = phone.parley
+    Task {
+      do { try await body(app) } catch is ClientFault {} catch is SyncRefusal {} catch is CacheFault {} catch {
+        stage.fail("\(error)")
+      }
+    }
   }
 
   private func draft(_ phone: Phone) async throws {
@@ -164,6 +187,16 @@ extension PhoneSchedule {
 
   private func moveSomebody(_ phone: Phone) async throws {
     let (other, isIn) = (pick(stage.place.people), chance(1, in: 2))
+    if chance(1, in: 2), let conversation = await conversation(for: phone) {
+      note("\(phone.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(conversation)")
+      return ask(phone) { app in
+        if isIn {
+          _ = try await app.client.send(.setParticipant(of: conversation, to: .id(other.account)))
+        } else {
+          try await app.client.send(.removeParticipant(of: conversation, person: .id(other.account)))
+        }
+      }
+    }
     let path: String
     var person = phone.person
     if chance(1, in: 3), !channels.isEmpty {
@@ -189,6 +222,18 @@ extension PhoneSchedule {
     let (isVisible, isChannel) = (chance(1, in: 2), chance(1, in: 3))
     let kind = isChannel ? "channel" : "group"
     note("\(phone.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
+    if !isChannel, chance(1, in: 2) {
+      let accounts = others.map(\.account)
+      return ask(phone) { app in
+        _ = try await app.client.send(
+          .createConversation { json in
+            json.field("kind", "group")
+            json.field("title", "t")
+            json.field("participants", accounts)
+            json.field("history_visible", isVisible)
+          })
+      }
+    }
     let ids = others.map { "\"\($0.account)\"" }.joined(separator: ",")
     let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"people"}"# : ""
     let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#

@@ -1,0 +1,38 @@
+/// How schedules are played, whatever drives them.
+enum Playing {
+  /// Two parts of the seeds at a time, each by who plays them: what failed, each with its seed and what was done.
+  static func failures(
+    of seeds: [UInt64], _ play: @escaping @Sendable (CheckedPlace, [UInt64]) async throws -> [String]
+  ) async throws -> [String] {
+    let place = try await CheckedPlace.make()
+    defer { place.remove() }
+    return try await withThrowingTaskGroup(of: [String].self) { group in
+      for part in 0..<2 {
+        let mine = seeds.enumerated().filter { $0.offset % 2 == part }.map(\.element)
+        group.addTask { try await play(place, mine) }
+      }
+      var all: [String] = []
+      for try await failures in group { all += failures }
+      return all
+    }
+  }
+
+  /// What failed. Where the machine stood still for so long that the store took something back, all of it is done again: a
+  /// fault comes back.
+  static func failure(
+    of seed: UInt64, _ play: () async throws -> (failure: String?, complaints: Complaints)
+  ) async -> String? {
+    var failure: String?
+    for _ in 0..<3 {
+      do {
+        let played = try await play()
+        failure = played.failure
+        guard failure != nil, played.complaints.areOfStandstill else { return failure }
+        print("seed \(seed) is tried again: \(played.complaints.all)")
+      } catch {
+        return "seed \(seed): \(error)"
+      }
+    }
+    return failure
+  }
+}
