@@ -1,8 +1,9 @@
 import Model
 
 extension Replica {
-  /// In what it is not the other; of messages all, or those that are held here and the last one.
-  func differences(from other: Replica, isWhole: Bool = true) -> [String] {
+  /// In what it is not the other; of messages all, or those that are held here and the last one, with the marks on them or
+  /// without.
+  func differences(from other: Replica, isWhole: Bool = true, withMarks: Bool = true) -> [String] {
     var found: [String] = []
     func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value) {
       if mine != theirs { found.append("holds of \(what): \(mine); and it is: \(theirs)") }
@@ -29,11 +30,26 @@ extension Replica {
       let last = Set([two.conversation.lastSeq].filter { two.messages[$0] != nil })
       let seqs = isWhole ? Set(two.messages.keys) : last
       for seq in seqs.union(one.messages.keys).sorted() {
+        guard withMarks else {
+          compare("message \(seq) of \(id)", one.messages[seq]?.message.bare, two.messages[seq]?.message.bare)
+          continue
+        }
         compare("message \(seq) of \(id)", one.messages[seq]?.message, two.messages[seq]?.message)
         compare("their marks on \(seq) of \(id)", one.messages[seq]?.own, two.messages[seq]?.own)
       }
     }
     return found
+  }
+}
+
+extension Message {
+  /// Without what others have marked it with.
+  fileprivate var bare: Message {
+    guard case .live(var content) = state else { return self }
+    var bare = self
+    content.actions = []
+    bare.state = .live(content)
+    return bare
   }
 }
 

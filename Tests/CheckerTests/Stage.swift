@@ -21,6 +21,7 @@ final class Stage {
   /// A command was begun whose answer nobody waits for.
   private var hasLostCommand = false
   private var requests: UInt64 = 0
+  private(set) var hasForgotten = false
 
   var audit = Audit()
   private(set) var moment = Audit.Moment()
@@ -100,6 +101,15 @@ final class Stage {
     _ = committed.take(.max)
     server = try CheckedServer(folder, committed, clock, complaints)
     moment.published = try server.view.head()
+  }
+
+  /// What was logged is forgotten: whoever has not heard of it can't be told any more what happened.
+  func forgetLog(on loop: isolated any Actor) async throws {
+    await publish(.max, on: loop)
+    hasForgotten = true
+    try await server.community.store.write { tx throws(Refusal) in
+      while try tx.removeEvents(before: .max, limit: 1_000) {}
+    }
   }
 
   func end(on loop: isolated any Actor) async {

@@ -37,6 +37,9 @@ extension PhoneSchedule {
       let days = pick([-1, 1])
       note("the server’s clock moves by \(days) day")
       await stage.pass(days: days, on: self)
+    case 94..<96:
+      note("the server forgets what was logged")
+      try await stage.forgetLog(on: self)
     case 92..<94:
       let days = pick([-1, 0, 1])
       note("the clock of \(phone.name) is \(days) day off")
