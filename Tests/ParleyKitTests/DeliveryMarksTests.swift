@@ -26,21 +26,39 @@ import Testing
       let grace = try HamletClient(hamlet, "grace")
       let marks = marks(of: grace)
       try await grace.sync.catchUp()
-      #expect(await marks.tell() && told(by: grace) == 0)
+      #expect(await marks.tell() == .everything && told(by: grace) == 0)
       try await hamlet.post("one", as: "ada", in: garden)
       let two = try await hamlet.post("two", as: "ada", in: garden)
       let three = try await hamlet.post("three", as: "linus", in: orchard)
       #expect(try await isDelivered(two, from: "ada", hamlet) == [false])
       try await grace.sync.catchUp()
-      #expect(await marks.tell() && told(by: grace) == 2)
+      #expect(await marks.tell() == .everything && told(by: grace) == 2)
       #expect(try await isDelivered(two, from: "ada", hamlet) == [true])
       #expect(try await isDelivered(three, from: "linus", hamlet) == [true])
       // Neither what was told, nor one's own words.
-      #expect(await marks.tell() && told(by: grace) == 0)
+      #expect(await marks.tell() == .everything && told(by: grace) == 0)
       try await hamlet.post("four", as: "grace", in: garden)
       try await grace.sync.catchUp()
-      #expect(await marks.tell() && told(by: grace) == 0)
-      #expect(await self.marks(of: grace).tell() && told(by: grace) == 0)
+      #expect(await marks.tell() == .everything && told(by: grace) == 0)
+      #expect(await self.marks(of: grace).tell() == .everything && told(by: grace) == 0)
+    }
+  }
+
+  @Test func `a few are told at once, those that have waited longest first`() async throws {
+    try await Hamlet.open { hamlet in
+      let grace = try HamletClient(hamlet, "grace")
+      let marks = marks(of: grace)
+      var said: [Message] = []
+      for number in 1...6 {
+        said.append(try await hamlet.post("\(number)", as: "ada", in: hamlet.group("ada", "grace")))
+      }
+      try await grace.sync.catchUp()
+      #expect(await marks.tell() == .some && told(by: grace) == 4)
+      for (place, message) in said.enumerated() {
+        #expect(try await isDelivered(message, from: "ada", hamlet) == [place < 4], "\(place)")
+      }
+      #expect(await marks.tell() == .everything && told(by: grace) == 2)
+      #expect(await marks.tell() == .everything && told(by: grace) == 0)
     }
   }
 
@@ -52,7 +70,7 @@ import Testing
       _ = try await grace.client.send(.changePerson(.me) { $0.field("show_receipts", false) })
       let said = try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
-      #expect(await marks.tell() && told(by: grace) == 0)
+      #expect(await marks.tell() == .everything && told(by: grace) == 0)
       _ = try await grace.client.send(.changePerson(.me) { $0.field("show_receipts", true) })
       let stranger = try await hamlet.client("linus").send(
         .createConversation { json in
@@ -61,11 +79,11 @@ import Testing
         })
       let asked = try await hamlet.post("let me in", as: "linus", in: stranger.conversation.id)
       try await grace.sync.catchUp()
-      #expect(await marks.tell() && told(by: grace) == 1)
+      #expect(await marks.tell() == .everything && told(by: grace) == 1)
       #expect(try await isDelivered(said, from: "ada", hamlet) == [true])
       _ = try await grace.client.send(.acceptRequest(for: stranger.conversation.id))
       try await grace.sync.catchUp()
-      #expect(await marks.tell() && told(by: grace) == 1)
+      #expect(await marks.tell() == .everything && told(by: grace) == 1)
       #expect(try await isDelivered(asked, from: "linus", hamlet) == [true])
     }
   }
@@ -78,16 +96,16 @@ import Testing
       let one = try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
       grace.server.set { $0.isOffline = true }
-      #expect(await marks.tell() == false)
+      #expect(await marks.tell() == .nothing)
       grace.server.set { $0.isOffline = false }
-      #expect(await marks.tell() && told(by: grace) == 1)
+      #expect(await marks.tell() == .everything && told(by: grace) == 1)
       #expect(try await isDelivered(one, from: "ada", hamlet) == [true])
       try await hamlet.post("two", as: "ada", in: garden)
       try await grace.sync.catchUp()
       // She is taken out, and nothing has told it here yet.
       try await hamlet.client("ada").send(.removeParticipant(of: garden, person: .id(hamlet.id("grace"))))
-      #expect(await marks.tell() && told(by: grace) == 1)
-      #expect(await marks.tell() && told(by: grace) == 0)
+      #expect(await marks.tell() == .everything && told(by: grace) == 1)
+      #expect(await marks.tell() == .everything && told(by: grace) == 0)
     }
   }
 

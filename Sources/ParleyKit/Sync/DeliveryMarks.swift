@@ -16,6 +16,10 @@ actor DeliveryMarks {
 
   /// The server tells the others at most once a second, so what comes meanwhile is told together.
   private static let pause = Duration.seconds(1)
+  /// So many conversations at once, and then a rest: each is one of the changes that a person may make in a minute, and most
+  /// of those are for the person.
+  private static let mostAtOnce = 4
+  private static let rest = Duration.seconds(4)
   /// In conversations of more people the contract has no receipts.
   private static let mostPeople = 50
   /// Of what is new, so much is looked at for something that somebody else has said.
@@ -42,52 +46,61 @@ actor DeliveryMarks {
   }
 
   private func run() async {
-    while isDue, await hasWaited() {
+    rounds: while isDue, await hasWaited(Self.pause) {
       isDue = false
-      guard await tell() else { break }
+      switch await tell() {
+      case .everything: break
+      case .some: isDue = true
+      case .nothing: break rounds
+      }
+      guard await hasWaited(Self.rest) else { break }
     }
     telling = nil
   }
 
-  private func hasWaited() async -> Bool {
+  private func hasWaited(_ time: Duration) async -> Bool {
     do {
-      try await wait(Self.pause)
+      try await wait(time)
       return true
     } catch { return false }
   }
 
-  /// Whether there was an answer to all of it.
-  func tell() async -> Bool {
+  /// How much of what was to be told has had an answer.
+  enum Told { case everything, some, nothing }
+
+  func tell() async -> Told {
     do {
-      for (conversation, newest) in try await untold() {
+      let untold = try await untold()
+      for (conversation, newest) in untold.prefix(Self.mostAtOnce) {
         do throws(ClientFault) {
           try await client.send(.markDelivered(conversation, upTo: newest.id))
         } catch {
           // What is refused is refused the next time, too.
-          guard error.problem != nil, !error.isTemporary, !error.isSignedOut else { return false }
+          guard error.problem != nil, !error.isTemporary, !error.isSignedOut else { return .nothing }
         }
         told[conversation] = newest.seq
       }
-      return true
+      return untold.count > Self.mostAtOnce ? .some : .everything
     } catch {
-      // What can't be read here ends the loop that follows; nothing is to be told then.
-      return false
+      // What can't be read here ends the loop that follows.
+      return .nothing
     }
   }
 
-  /// The newest message of each conversation in which somebody else has said something since.
+  /// The newest message of each conversation in which somebody else has said something since; the one that has waited longest
+  /// first.
   private func untold() async throws(CacheFault) -> [(ID<Conversation>, Message)] {
     let replica = await cache.replica
     guard let me = replica.me, me.own?.showsReceipts == true else { return [] }
     var untold: [(ID<Conversation>, Message)] = []
-    for (id, held) in replica.conversations.sorted(by: { $0.key < $1.key }) where Self.hasReceipts(held) {
+    for (id, held) in replica.conversations where Self.hasReceipts(held) {
       let known = max(held.mark.deliveredSeq, held.participation?.joinedSeq ?? 0, told[id] ?? 0)
       guard let last = await cache.history(of: id).held.all.last?.upperBound, last > known else { continue }
       let new = try await cache.messages(.stretch(known + 1...last, of: id, .descending, limit: Self.most))
       guard let newest = new.first, new.contains(where: { $0.message.author != me.account.id }) else { continue }
       untold.append((id, newest.message))
     }
-    return untold
+    return untold.sorted { $0.1.id < $1.1.id }
   }
 
   private static func hasReceipts(_ held: HeldConversation) -> Bool {
