@@ -79,6 +79,24 @@ import Testing
     }
   }
 
+  @Test func `what was complete is so no longer where a reset leaves a hole`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+      for number in 4...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.reset()
+      #expect(await ada.cache.syncState(of: [garden]) != .complete)
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.texts(garden) == (1...70).map(String.init))
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+    }
+  }
+
   @Test func `a copy that differs is mended`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

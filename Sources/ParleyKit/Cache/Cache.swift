@@ -393,7 +393,16 @@ public actor Cache {
 
   // MARK: Histories and drafts
 
-  public func history(of conversation: ID<Conversation>) -> HeldHistory { histories[conversation] ?? HeldHistory() }
+  public func history(of conversation: ID<Conversation>) -> HeldHistory {
+    var history = histories[conversation] ?? HeldHistory()
+    guard history.sync == .complete, let held = replica.conversations[conversation] else { return history }
+    // What was said while nobody could tell us, before a reset, leaves a hole in what was complete.
+    let (first, last) = (held.participation?.fromSeq ?? 1, held.conversation.lastSeq)
+    if first <= last, let hole = history.held.missing(in: first...last).last {
+      history.sync = .started(before: hole.upperBound + 1)
+    }
+    return history
+  }
 
   /// Of several together: complete when all are, and begun when one is.
   public func syncState(of conversations: [ID<Conversation>]) -> SyncState {
