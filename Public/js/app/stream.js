@@ -135,10 +135,7 @@ export class Stream extends EventTarget {
 
   /** What the server said of a message, by other ways than the outbox. */
   keep(message) {
-    const name = `message:${message.id}`;
-    const { parley } = this.place;
-    if (parley.sync) parley.sync.want(name);
-    else parley.tabs.tell({ kind: 'want', name });
+    this.place.parley.renew(`message:${message.id}`);
   }
 
   #held(message) {

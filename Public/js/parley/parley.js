@@ -187,6 +187,14 @@ export class Parley {
     return this.#presences.of(id);
   }
 
+  /**
+   * Asks anew for what no event tells of: `forum:3`, `user:7`, `message:1042`.
+   * @param {string} name
+   */
+  renew(name) {
+    this.#want(name);
+  }
+
   /** @returns {State} */
   get state() {
     const waiting = this.mirror.outbox.filter(({ state, kind }) => state === 'pending' && kind !== 'read').length;

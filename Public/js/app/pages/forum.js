@@ -2,6 +2,7 @@
 
 import { alike } from '../alike.js';
 import { el, refill } from '../dom.js';
+import { joinButton, mayJoin } from '../membership.js';
 import { button, iconButton, whileBusy } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
@@ -42,6 +43,7 @@ export function forumTabs(shell, forum, here) {
       back: () => shell.router.back('/forums'),
       picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
       actions: [
+        mayJoin(shell.place, forum) && joinButton(shell, forum, () => shell.go(location.pathname, { replace: true })),
         canStart &&
           here === 'topics' &&
           iconButton('plus', say('act.newTopic'), {

@@ -2,7 +2,8 @@
 
 import { el, redraw } from '../dom.js';
 import { nameOf } from '../named.js';
-import { button } from '../parts/button.js';
+import { joinButton, leaveForum, mayJoin, memberMenu } from '../membership.js';
+import { button, whileBusy } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
 import { personRow } from '../parts/person.js';
@@ -29,16 +30,20 @@ export async function about(shell, forum) {
               href: it.user.name ? `/u/${encodeURIComponent(it.user.name)}` : null,
               second: it.role === 'member' ? null : say(`role.${it.role}`),
               presence: place.presenceOf(it.user.id),
+              end: canChange && it.user.id !== place.me.id ? memberMenu(shell, forum, it, () => load()) : null,
             }),
           ),
+      next && more,
     );
-  place.call('GET', `/forums/${forum.id}/members`).then(
-    (page) => {
-      found = page.data;
-      draw();
-    },
-    () => {},
-  );
+  let next = null;
+  const load = async (more = null) => {
+    const page = await place.call('GET', `/forums/${forum.id}/members`, { query: { next: more, limit: 100 } });
+    found = more ? [...found, ...page.data] : page.data;
+    next = page.more ? page.next : null;
+    draw();
+  };
+  const more = button(say('list.more'), { on: () => whileBusy(more, () => load(next)) });
+  load().catch(() => {});
 
   place.addEventListener('presence', draw);
   const invite = async () => {
@@ -120,14 +125,17 @@ export async function about(shell, forum) {
           ),
           forum.description && rich(forum.description),
           level && el('section', { class: 'panel-block' }, level),
-          canChange &&
-            el(
-              'div.form-foot',
-              null,
+          el(
+            'div.form-foot',
+            null,
+            mayJoin(place, forum) && joinButton(shell, forum, () => shell.go(location.pathname, { replace: true })),
+            canChange && [
               button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'edit')) }),
               button(say('forum.add'), { picture: 'plus', on: invite }),
-              button(say('forum.delete'), { kind: 'danger', on: remove }),
-            ),
+            ],
+            forum.role && button(say('forum.leave'), { picture: 'leave', on: () => leaveForum(shell, forum) }),
+            canChange && button(say('forum.delete'), { kind: 'danger', on: remove }),
+          ),
           el('h2.section-title', null, say('forum.membersTitle')),
           members,
           ofRoom && [el('h2.section-title', null, say('forum.room')), ofRoom],

@@ -30,8 +30,10 @@ export function personCard(person, { actions = [], presence } = {}) {
 
 /** Someone in a list. */
 export function personRow(person, { href, second, end, presence } = {}) {
+  // A button stands beside a link, not in it.
+  const isBeside = href && end?.tagName === 'BUTTON';
   const words = [second ?? (person.name ? `@${person.name}` : ''), presenceWords(presence)].filter(Boolean);
-  return el(
+  const row = el(
     href ? 'a.person-row' : 'div.person-row',
     href ? { href } : {},
     withPresence(avatar(person, { size: 2 }), presence),
@@ -41,6 +43,7 @@ export function personRow(person, { href, second, end, presence } = {}) {
       el('span.one-line', null, nameOf(person)),
       el('span.second.one-line', null, words.join(' · ')),
     ),
-    end,
+    isBeside ? null : end,
   );
+  return isBeside ? el('div.person-line', null, row, end) : row;
 }

@@ -1,0 +1,79 @@
+// Belonging to a forum: joining, leaving, and what those who look after it do about its members.
+
+import { button, iconButton, whileBusy } from './parts/button.js';
+import { confirm } from './parts/dialog.js';
+import { menu } from './parts/menu.js';
+import { toast } from './parts/toast.js';
+import { nameOf } from './named.js';
+import { say, sayProblem } from './text.js';
+
+const ROLES = ['member', 'moderator', 'admin'];
+
+/** As far as can be known here: who reads a forum may belong to it, and guests are brought. */
+export const mayJoin = (place, forum) => !!place.me && !forum.role && place.me.role !== 'guest' && !forum.archived;
+
+/** Its room then stands among one's own, with what is new in it. */
+export function joinButton(shell, forum, joined) {
+  const join = button(say('forum.join'), {
+    kind: 'primary',
+    on: () =>
+      whileBusy(join, async () => {
+        try {
+          await shell.place.call('PUT', `/forums/${forum.id}/members/me`);
+          await know(shell.place, forum);
+          toast(say('forum.joined', { title: forum.title }));
+          joined();
+        } catch (error) {
+          toast(sayProblem(error));
+        }
+      }),
+  });
+  return join;
+}
+
+export async function leaveForum(shell, forum) {
+  const isHidden = forum.visibility === 'private';
+  const sentence = say(isHidden ? 'forum.leavePrivate' : 'forum.leaveSentence');
+  if (!(await confirm(say('forum.leaveTitle', { title: forum.title }), sentence, say('forum.leave')))) return;
+  try {
+    await shell.place.call('DELETE', `/forums/${forum.id}/members/me`);
+    if (!isHidden) await know(shell.place, forum);
+    shell.go('/forums', { replace: true });
+  } catch (error) {
+    toast(sayProblem(error));
+  }
+}
+
+/** What can be done about a member; `changed` is called when it is. */
+export function memberMenu(shell, forum, member, changed) {
+  const { place } = shell;
+  const path = `/forums/${forum.id}/members/${member.user.id}`;
+  const name = nameOf(member.user);
+  const work = (call) => call.then(changed, (error) => toast(sayProblem(error)));
+  const remove = async () => {
+    const sentence = say(forum.visibility === 'private' ? 'member.removePrivate' : 'member.removeSentence');
+    if (await confirm(say('member.removeTitle', { name, title: forum.title }), sentence, say('member.remove'))) await work(place.call('DELETE', path));
+  };
+  return iconButton('more', say('member.more', { name }), {
+    on: ({ currentTarget }) =>
+      menu(
+        currentTarget,
+        [
+          ...ROLES.filter((role) => role !== member.role).map((role) => ({
+            words: say(`member.make.${role}`),
+            picture: role === 'member' ? 'person' : 'shield',
+            on: () => work(place.call('PUT', path, { body: { role } })),
+          })),
+          null,
+          { words: say('member.remove'), picture: 'leave', danger: true, on: remove },
+        ],
+        say('member.more', { name }),
+      ),
+  });
+}
+
+/** Whoever was no member follows no events of the forum: their part in it is asked for. */
+async function know(place, forum) {
+  Object.assign(forum, place.keepForum(await place.call('GET', `/forums/${forum.id}`)));
+  place.parley?.renew(`forum:${forum.id}`);
+}

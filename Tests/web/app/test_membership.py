@@ -1,0 +1,50 @@
+"""Belonging: to a forum, which one joins and leaves and whose members are looked after."""
+
+import re
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Membership(Village):
+    def test_one_joins_a_forum_hears_of_its_room_and_leaves(self):
+        page = self.signed_in("lin", "phone")
+        self.go(page, f"/f/{self.garden['id']}/topics")
+        page.get_by_role("button", name="Join").click()
+        expect(page.get_by_text("You belong to Garden")).to_be_visible()
+        expect(page.get_by_role("button", name="Join")).to_have_count(0)
+        self.photograph(page, "joined-phone")
+        self.go(page, "/")
+        self.say("The bees are awake")
+        expect(page.get_by_role("main").get_by_text("The bees are awake")).to_be_visible()
+        self.go(page, f"/f/{self.garden['id']}/about")
+        expect(page.get_by_role("main").get_by_role("link").filter(has_text="@lin")).to_be_visible()
+        page.get_by_role("button", name="Leave the forum").click()
+        page.get_by_role("dialog").get_by_role("button", name="Leave the forum").click()
+        expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
+        self.go(page, f"/f/{self.garden['id']}/topics")
+        expect(page.get_by_role("button", name="Join")).to_be_visible()
+        members = self.call("GET", f"/forums/{self.garden['id']}/members", token=self.tokens["ada"])["data"]
+        self.assertEqual([it["user"]["name"] for it in members], ["ada"])
+
+    def test_members_are_looked_after(self):
+        shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members"}, self.tokens["ada"])
+        for name in ("grace", "lin"):
+            self.call("PUT", f"/forums/{shed['id']}/members/@{name}", {}, self.tokens["ada"])
+        page = self.signed_in("ada")
+        self.go(page, f"/f/{shed['id']}/about")
+        page.get_by_role("button", name="What to do about Grace").click()
+        self.photograph(page, "member-menu")
+        self.assert_accessible(page, "what to do about a member")
+        page.get_by_role("menuitem", name="Make a moderator").click()
+        expect(page.locator(".person-line").filter(has_text="Grace")).to_contain_text("Moderator")
+        page.get_by_role("button", name="What to do about Lin").click()
+        page.get_by_role("menuitem", name="Take out of the forum").click()
+        page.get_by_role("dialog").get_by_role("button", name="Take out of the forum").click()
+        expect(page.locator(".person-line").filter(has_text="@lin")).to_have_count(0)
+        # One's own row has no such menu, and for others there is none at all.
+        expect(page.get_by_role("button", name=re.compile("What to do about"))).to_have_count(1)
+        other = self.signed_in("grace")
+        self.go(other, f"/f/{shed['id']}/about")
+        expect(other.get_by_role("link").filter(has_text="Ada").last).to_be_visible()
+        expect(other.get_by_role("button", name=re.compile("What to do about"))).to_have_count(0)
