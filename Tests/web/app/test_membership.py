@@ -1,7 +1,8 @@
-"""Belonging: to a forum, which one joins and leaves and whose members are looked after."""
+"""Belonging: to a forum, which one joins and leaves and whose members are looked after; and to the place, until one goes."""
 
 import re
 
+from browsing import PASSWORD
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -48,3 +49,27 @@ class Membership(Village):
         self.go(other, f"/f/{shed['id']}/about")
         expect(other.get_by_role("link").filter(has_text="Ada").last).to_be_visible()
         expect(other.get_by_role("button", name=re.compile("What to do about"))).to_have_count(0)
+
+
+class Farewell(Village):
+    def test_one_leaves_the_place_with_ones_password(self):
+        page = self.signed_in("lin", anew=True)
+        self.go(page, "/you/privacy")
+        page.get_by_role("button", name="Leave this place").click()
+        sheet = page.get_by_role("dialog", name="Leave The Allotment")
+        expect(sheet.get_by_role("status")).to_contain_text("signing in brings you back")
+        sheet.get_by_label("How").select_option("leave")
+        expect(sheet.get_by_role("status")).to_contain_text("what you wrote stays without them")
+        self.photograph(page, "farewell")
+        self.assert_accessible(page, "farewell")
+        sheet.get_by_label("Password").fill("not it at all")
+        sheet.get_by_role("button", name="Leave this place").click()
+        expect(page.get_by_text("The present password is not right.")).to_be_visible()
+        page.get_by_role("button", name="Leave this place").click()
+        sheet.get_by_label("How").select_option("leave")
+        sheet.get_by_label("Password").fill(PASSWORD)
+        sheet.get_by_role("button", name="Leave this place").click()
+        expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+        self.eventually(page, 0, lambda: page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)"))
+        found = self.call("GET", "/users?query=lin", token=self.tokens["ada"])["data"]
+        self.assertEqual(found, [])

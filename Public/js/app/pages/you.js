@@ -244,6 +244,14 @@ async function privacy(shell, column) {
       },
     ),
     lists,
+    el(
+      'div.panel-block',
+      null,
+      button(say('farewell.verb'), {
+        kind: 'danger',
+        on: async () => (await import('../farewell.js')).farewell(shell),
+      }),
+    ),
   );
 }
 

@@ -1,0 +1,30 @@
+// Going away from the place: for a while, or for good, with or without what one has written.
+
+import { el } from './dom.js';
+import { ask } from './parts/dialog.js';
+import { choice, field } from './parts/field.js';
+import { toast } from './parts/toast.js';
+import { say, sayProblem } from './text.js';
+
+const WAYS = ['deactivate', 'leave', 'erase'];
+
+export async function farewell(shell) {
+  const { place } = shell;
+  const password = field(say('door.password'), { type: 'password', autocomplete: 'current-password', required: true });
+  const meaning = el('p.second', { role: 'status' }, say('farewell.deactivateSentence'));
+  const way = choice(
+    say('farewell.how'),
+    WAYS.map((it) => [it, say(`farewell.${it}`)]),
+    { on: (value) => (meaning.textContent = say(`farewell.${value}Sentence`)) },
+  );
+  const controls = Object.assign(el('div', null, way, el('div.field', null, meaning), password), { input: way.input });
+  const how = await ask(say('farewell.title', { name: place.server.name }), controls, say('farewell.verb'));
+  if (!how) return;
+  try {
+    await place.call('DELETE', '/users/me', { body: { how, password: password.input.value } });
+  } catch (error) {
+    toast(error.field === 'password' ? say('password.wrong') : sayProblem(error));
+    return;
+  }
+  await place.signOut({ isForced: true });
+}
