@@ -9,7 +9,6 @@ import { toast } from './parts/toast.js';
 import { forumAddress, talkAddress } from './router.js';
 import { talkTitle } from './shell.js';
 import { say, sayProblem } from './text.js';
-import { mayMakeForums } from './pages/forums.js';
 
 const MOST = 12;
 
@@ -55,7 +54,7 @@ async function find(shell, words) {
     { words: say('place.forums'), picture: 'forums', keys: 'g f', on: go('/forums') },
     { words: say('place.messages'), picture: 'messages', keys: 'g m', on: go('/messages') },
     { words: say('act.newConversation'), picture: 'plus', on: go('/messages/new') },
-    mayMakeForums(place) && { words: say('act.newForum'), picture: 'plus', on: go('/forums/new') },
+    place.mayMakeForums && { words: say('act.newForum'), picture: 'plus', on: go('/forums/new') },
     { words: say('inbox.readAll'), picture: 'checks', keys: 'Shift Esc', on: () => markAllRead(shell) },
     { words: say('you.look'), picture: 'palette', on: go('/you/look') },
     { words: say('you.profile'), picture: 'person', on: go('/you/profile') },

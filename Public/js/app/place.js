@@ -53,6 +53,20 @@ export class Place extends EventTarget {
     return this.isHost || this.me?.role === 'moderator';
   }
 
+  /** Whether I am among those whom a setting of the place names. @param {'people'|'moderators'|'staff'} [circle] */
+  isAmong(circle = 'people') {
+    if (!this.me || this.me.role === 'guest') return false;
+    return { people: true, moderators: this.isModerator, staff: this.isHost }[circle] ?? false;
+  }
+
+  get mayInvite() {
+    return this.isAmong(this.parley?.settings?.may_invite);
+  }
+
+  get mayMakeForums() {
+    return this.isAmong(this.parley?.settings?.may_create_forums);
+  }
+
   /** Whether the server no longer understands what this app would write. */
   get isTooOld() {
     return compareVersions(VERSION, this.server?.min_client ?? '0') < 0;

@@ -51,6 +51,39 @@ class Membership(Village):
         expect(other.get_by_role("button", name=re.compile("What to do about"))).to_have_count(0)
 
 
+class Inviting(Village):
+    def test_an_invite_is_for_so_many_and_so_long(self):
+        for who, roles in (("ada", ["Member", "Guest", "Moderator", "Administrator"]), ("lin", ["Member", "Guest"])):
+            with self.subTest(who=who):
+                page = self.signed_in(who, "phone")
+                self.go(page, "/you")
+                # Who keeps order finds it among the rest.
+                if who == "lin":
+                    page.get_by_role("link", name="Invite people").click()
+                else:
+                    self.go(page, "/admin/invites")
+                page.get_by_role("button", name="New invite").click()
+                sheet = page.get_by_role("dialog", name="New invite")
+                self.assertEqual(sheet.get_by_label("They come in as").locator("option").all_text_contents(), roles)
+                sheet.get_by_label("How many may use it").select_option("5 people")
+                sheet.get_by_label("For how long").select_option("A week")
+                self.photograph(page, f"new-invite-{who}")
+                self.assert_accessible(page, "a new invite")
+                sheet.get_by_role("button", name="Make the link").click()
+                expect(page.get_by_role("main")).to_contain_text("Used 0 times of 5 · until")
+        made = self.call("GET", "/invites", token=self.tokens["ada"])["data"]
+        self.assertEqual(sum(it["max_uses"] == 5 and it["role"] == "member" for it in made), 2)
+
+    def test_who_may_not_is_not_asked(self):
+        self.call("PATCH", "/settings", {"may_invite": "staff", "may_create_forums": "moderators"}, self.tokens["ada"])
+        page = self.signed_in("lin")
+        self.go(page, "/you")
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        expect(page.get_by_role("link", name="Invite people")).to_have_count(0)
+        self.go(page, "/forums")
+        expect(page.get_by_role("button", name="New forum")).to_have_count(0)
+
+
 class Farewell(Village):
     def test_one_leaves_the_place_with_ones_password(self):
         page = self.signed_in("lin", anew=True)

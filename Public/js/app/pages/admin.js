@@ -23,7 +23,8 @@ const pictures = { settings: 'settings', invites: 'link', forums: 'order', peopl
 
 export async function open(shell, { part }) {
   const { place } = shell;
-  if (part === 'forums' ? !place.isHost : !place.isModerator && part !== 'invites') return shell.faultPage({ code: 'not_found' });
+  const mayLook = { forums: place.isHost, invites: place.mayInvite || place.isModerator }[part] ?? place.isModerator;
+  if (!mayLook) return shell.faultPage({ code: 'not_found' });
   const column = el('div.page-column');
   if (part && parts[part]) await parts[part](shell, column);
   else await overview(shell, column);
@@ -183,57 +184,43 @@ async function invites(shell, column) {
   const { place } = shell;
   const draw = async () => {
     const page = await place.call('GET', '/invites');
-    const live = page.data.filter((it) => !it.revoked_at);
+    const isOver = (it) => it.revoked_at || (it.expires_at && Date.parse(it.expires_at) <= Date.now()) || it.uses >= (it.max_uses ?? Infinity);
+    const live = page.data.filter((it) => !isOver(it));
+    const make = button(say('invite.make'), {
+      kind: 'primary',
+      picture: 'plus',
+      on: async () => (await import('../inviting.js')).makeInvite(place, draw),
+    });
     refill(
       column,
       el('p.second', null, say('invite.lead')),
-      el('div.form-foot', null, button(say('invite.make'), { kind: 'primary', picture: 'plus', on: make })),
-      el(
-        'div.setting-list',
-        null,
-        live.map((it) =>
-          el(
-            'div.setting-row',
-            null,
-            el(
-              'span',
-              null,
-              el('code.one-line', null, `${location.origin}/i/${it.code}`),
-              el(
-                'span.second',
-                null,
-                say('invite.used', { n: it.uses }),
-                it.max_uses ? ` ${say('invite.most', { n: it.max_uses })}` : '',
-                ' · ',
-                say(`role.${it.role}`),
-              ),
-            ),
-            button(say('act.copy'), {
-              picture: 'copy',
-              on: async () => {
-                await navigator.clipboard.writeText(`${location.origin}/i/${it.code}`);
-                toast(say('act.linkCopied'));
-              },
-            }),
-            button(say('invite.end'), {
-              on: async () => {
-                await place.call('DELETE', `/invites/${it.code}`).then(draw, (error) => toast(sayProblem(error)));
-              },
-            }),
-          ),
-        ),
-      ),
+      el('div.form-foot', null, make),
+      el('div.setting-list', null, live.map((it) => inviteRow(place, it, draw))),
     );
   };
-  const make = async () => {
-    try {
-      await place.call('POST', '/invites', { body: { client_id: crypto.randomUUID() } });
-      await draw();
-    } catch (error) {
-      toast(sayProblem(error));
-    }
-  };
   await draw();
+}
+
+function inviteRow(place, it, changed) {
+  const address = `${location.origin}/i/${it.code}`;
+  const facts = [
+    say('invite.used', { n: it.uses }) + (it.max_uses ? ` ${say('invite.most', { n: it.max_uses })}` : ''),
+    it.expires_at && say('order.until', { at: moment(new Date(it.expires_at)) }),
+    say(`role.${it.role}`),
+    place.forums.get(it.forum_id)?.title,
+  ];
+  const copy = async () => {
+    await navigator.clipboard.writeText(address);
+    toast(say('act.linkCopied'));
+  };
+  const end = () => place.call('DELETE', `/invites/${it.code}`).then(changed, (error) => toast(sayProblem(error)));
+  return el(
+    'div.setting-row',
+    null,
+    el('span', null, el('code.one-line', null, address), el('span.second', null, facts.filter(Boolean).join(' · '))),
+    button(say('act.copy'), { picture: 'copy', on: copy }),
+    button(say('invite.end'), { on: end }),
+  );
 }
 
 async function forums(shell, column) {

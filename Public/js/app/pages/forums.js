@@ -15,7 +15,7 @@ export async function open(shell) {
   const column = el('div.page-column.is-wide');
   const make = () =>
     button(say('act.newForum'), { kind: 'primary', picture: 'plus', on: () => shell.go('/forums/new') });
-  const mayMake = mayMakeForums(place);
+  const mayMake = place.mayMakeForums;
   const draw = () =>
     refill(
       column,
@@ -87,12 +87,6 @@ function newestIn(place, forum) {
     if (at && (!newest || at > newest)) newest = at;
   }
   return newest;
-}
-
-/** As far as can be known here: the server has the last word. */
-export function mayMakeForums(place) {
-  if (!place.me || place.me.role === 'guest') return false;
-  return place.isHost || place.settings?.may_create_forums !== 'staff';
 }
 
 /** A pull from the top of the list asks anew. */

@@ -59,6 +59,9 @@ export async function open(shell, { part }) {
             { aria: { label: say('you.settings') } },
             Object.keys(parts).map((it) => settingLink(`/you/${it}`, pictures[it], say(`you.${it}`))),
           ),
+          !place.isModerator &&
+            place.mayInvite &&
+            el('nav.setting-list', { aria: { label: say('invite.people') } }, settingLink('/admin/invites', 'link', say('invite.people'))),
           place.isModerator && [
             el('h2.section-title', null, say('admin.title')),
             el(
