@@ -4,10 +4,11 @@ import { el, refill } from './dom.js';
 import { nameOf } from './named.js';
 import { button } from './parts/button.js';
 import { ask, dialog } from './parts/dialog.js';
+import { entryRow } from './parts/entry.js';
 import { choice, field } from './parts/field.js';
 import { toast } from './parts/toast.js';
 import { say, sayProblem } from './text.js';
-import { moment, time } from './times.js';
+import { moment } from './times.js';
 
 const HOUR = 3_600_000;
 const SPANS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 * HOUR };
@@ -132,15 +133,12 @@ function decision(place, person, it, draw) {
   const until = it.lifted_at
     ? say('order.lifted', { at: moment(new Date(it.lifted_at)) })
     : it.until && say('order.until', { at: moment(new Date(it.until)) });
-  return el(
-    'li.setting-row',
-    null,
-    el(
-      'span',
-      null,
-      el('span', null, say(`order.was.${it.kind}`), it.reason ? `: ${it.reason}` : ''),
-      el('span.second', null, place.nameOf(it.created_by), ' · ', time(it.created_at, moment), until && ` · ${until}`),
-    ),
-    isInForce && button(say(`order.end.${it.kind}`), { on: end }),
-  );
+  return entryRow({
+    actor: { name: place.nameOf(it.created_by) },
+    words: say(`order.was.${it.kind}`),
+    reason: it.reason,
+    at: it.created_at,
+    more: until,
+    end: isInForce && button(say(`order.end.${it.kind}`), { on: end }),
+  });
 }

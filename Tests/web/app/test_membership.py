@@ -49,6 +49,14 @@ class Membership(Village):
         self.go(other, f"/f/{shed['id']}/about")
         expect(other.get_by_role("link").filter(has_text="Ada").last).to_be_visible()
         expect(other.get_by_role("button", name=re.compile("What to do about"))).to_have_count(0)
+        # What was done is written down, with who and to whom.
+        self.go(page, "/admin/audit")
+        row = page.get_by_role("main").get_by_role("listitem").filter(has_text="Took out of the forum:")
+        expect(row.get_by_role("link", name="Lin")).to_be_visible()
+        expect(row).to_contain_text("Ada · ")
+        expect(row).to_contain_text("Shed")
+        self.photograph(page, "audit-rows")
+        self.assert_accessible(page, "what was done")
 
 
 class Inviting(Village):

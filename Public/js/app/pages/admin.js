@@ -1,9 +1,11 @@
 // Looking after the place: sentences first, then its settings, invites, people, reports and what was done.
 
-import { el, icon, refill } from '../dom.js';
+import { el, icon, redraw, refill } from '../dom.js';
 import { applyLook, rememberLook } from '../look.js';
-import { button } from '../parts/button.js';
+import { nameOf } from '../named.js';
+import { button, whileBusy } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
+import { entryRow } from '../parts/entry.js';
 import { choice, field } from '../parts/field.js';
 import { savingForm } from '../parts/form.js';
 import { toggle } from '../parts/switch.js';
@@ -14,8 +16,9 @@ import { reportCard } from '../parts/report.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { ask } from '../parts/dialog.js';
+import { forumAddress } from '../router.js';
 import { bytes, knows, say, sayProblem } from '../text.js';
-import { moment, time } from '../times.js';
+import { moment } from '../times.js';
 import { settingLink } from './you.js';
 
 const parts = { settings, invites, forums, people, reports, audit };
@@ -26,9 +29,9 @@ export async function open(shell, { part }) {
   const mayLook = { forums: place.isHost, invites: place.mayInvite || place.isModerator }[part] ?? place.isModerator;
   if (!mayLook) return shell.faultPage({ code: 'not_found' });
   const column = el('div.page-column');
-  if (part && parts[part]) await parts[part](shell, column);
-  else await overview(shell, column);
+  const close = await (parts[part] ?? overview)(shell, column);
   return {
+    close,
     title: say(part ? `admin.${part}` : 'admin.title'),
     here: '/you',
     node: [
@@ -40,6 +43,12 @@ export async function open(shell, { part }) {
       el('div.page-body', null, column),
     ],
   };
+}
+
+/** Draws again whenever one of these is told, until what is given back is called. */
+function followed(place, names, draw) {
+  for (const name of names) place.addEventListener(name, draw);
+  return () => names.forEach((name) => place.removeEventListener(name, draw));
 }
 
 /** What can't be asked here yet has no sentence. */
@@ -317,27 +326,50 @@ async function reports(shell, column) {
 
 async function audit(shell, column) {
   const { place } = shell;
-  const page = await orNull(place.call('GET', '/audit'));
-  refill(
-    column,
-    page?.data.length
-      ? el(
-          'ul.setting-list',
-          null,
-          page.data.map((it) => {
-            const words = knows(`audit.${it.kind}`) ? say(`audit.${it.kind}`) : it.kind;
-            return el(
-              'li.setting-row',
-              null,
-              el(
-                'span',
-                null,
-                el('span', null, `${place.nameOf(it.actor_id) || say('audit.server')}: ${words}`),
-                el('span.second', null, time(it.at, moment), it.reason ? ` · ${it.reason}` : ''),
-              ),
-            );
-          }),
-        )
-      : empty(say('audit.none'), { picture: 'clock' }),
-  );
+  let entries = [];
+  let next = null;
+  const load = async () => {
+    const page = await place.call('GET', '/audit', { query: { next } });
+    entries = [...entries, ...page.data];
+    next = page.more ? page.next : null;
+  };
+  await load();
+  const more = button(say('list.more'), { on: () => whileBusy(more, () => load().then(draw)) });
+  const draw = () =>
+    redraw(
+      column,
+      entries.length
+        ? el('ul.setting-list', null, entries.map((it) => auditRow(place, it)))
+        : empty(say('audit.none'), { picture: 'clock' }),
+      next && more,
+    );
+  draw();
+  return followed(place, ['people', 'forums'], draw);
+}
+
+function auditRow(place, it) {
+  const person = it.actor_id && place.person(it.actor_id);
+  return entryRow({
+    actor: { name: person ? nameOf(person) : say('audit.server'), person },
+    words: knows(`audit.${it.kind}`) ? say(`audit.${it.kind}`) : it.kind,
+    subject: subjectOf(place, it),
+    at: it.at,
+    reason: it.reason,
+    more: it.forum_id === it.subject_id ? null : place.forums.get(it.forum_id)?.title,
+  });
+}
+
+/** What it was done to, as far as it can be named and gone to. */
+function subjectOf(place, { kind, actor_id: actor, subject_id: id, forum_id: forum }) {
+  if (!id || id === actor) return null;
+  const [family, what] = kind.split('.');
+  if (family === 'user' || family === 'removal' || what === 'member_removed') {
+    const person = family === 'removal' ? null : place.person(id);
+    return person && { words: nameOf(person), href: person.name ? `/u/${encodeURIComponent(person.name)}` : null };
+  }
+  if (family === 'forum') {
+    const known = place.forums.get(id) ?? place.forums.get(forum);
+    return known && { words: known.title, href: forumAddress(known) };
+  }
+  return family === 'message' ? { words: say('audit.see'), href: `/m/${id}` } : null;
 }
