@@ -1,8 +1,6 @@
 // A QR code (ISO/IEC 18004) of a short text: bytes, error correction L, versions 1 to 10, mask by the least penalty.
 // Enough for an invite's address, and nothing that would have to be fetched from elsewhere.
 
-import { say } from './text.js';
-
 /** By version: error-correction words a block, blocks of the first size and their data words, and of the second. */
 const VERSIONS = [
   null,
@@ -232,7 +230,7 @@ function penalty(modules, size) {
 }
 
 /** As a picture: dark on white whatever the theme, with the quiet zone that readers ask for. */
-export function qr(text, label = say('invite.qr')) {
+export function qr(text, label) {
   const modules = qrModules(text);
   const quiet = 4;
   const size = modules.length + 2 * quiet;

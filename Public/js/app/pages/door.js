@@ -14,6 +14,9 @@ import { forumAddress } from '../router.js';
 import { say, sayProblem } from '../text.js';
 import { tiles } from './forums.js';
 
+/** Needed once in the life of a place: it stays out of the script that everybody fetches. */
+const QR = '/js/app/qr.js';
+
 /** What a device is called in the list of sessions. */
 function device() {
   const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(navigator.userAgent)?.[0] ?? '';
@@ -413,7 +416,7 @@ function begin(shell) {
   place.call('POST', '/invites', { body: {} }).then(
     async (made) => {
       link.value = `${location.origin}/i/${made.code}`;
-      const { qr } = await import('../qr.js');
+      const { qr } = await import(QR);
       refill(code, qr(link.value, say('invite.qr')));
     },
     (error) => toast(sayProblem(error)),
