@@ -56,6 +56,7 @@ const ada = {
   role: 'owner',
   avatar: picture(262, 'A'),
   bio: 'Writes *notes* about engines. https://example.org',
+  created_at: '2026-05-03T10:00:00Z',
 };
 const grace = { id: '2', name: 'grace', display_name: 'Grace Hopper', role: 'moderator', avatar: picture(160, 'G') };
 const lin = { id: '3', name: 'lin', display_name: '林 徽因', role: 'member', avatar: picture(20, '林') };

@@ -45,6 +45,16 @@ class Finding(Village):
         self.photograph(page, "search-filters")
         self.assert_accessible(page, "search filters")
 
+    def test_what_somebody_wrote_is_found_from_their_page(self):
+        self.say("Hoes are in the hall", "lin")
+        page = self.signed_in("ada")
+        self.go(page, "/u/lin")
+        expect(page.locator(".person")).to_contain_text("Here since")
+        page.get_by_role("button", name="What they wrote").click()
+        hits = page.get_by_role("main").locator("a.hit")
+        expect(hits.filter(has_text="Hoes are in the hall")).to_have_count(1)
+        expect(page.get_by_role("searchbox", name="Search")).to_have_value("from:@lin")
+
     def test_within_a_conversation_one_searches_there(self):
         self.say("A wheelbarrow in the room")
         topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {

@@ -18,12 +18,19 @@ export async function open(shell, { name }) {
   const person = await place.personNamed(name);
   const isMe = person.id === place.me?.id;
   const decided = place.isModerator && !isMe ? decisions(place, person) : null;
+  const written =
+    person.name &&
+    button(say('person.written'), {
+      picture: 'search',
+      on: () => shell.go(`/search?q=${encodeURIComponent(`from:@${person.name}`)}`),
+    });
   const actions = !place.me
     ? []
     : isMe
-      ? [button(say('you.profile'), { kind: 'primary', on: () => shell.go('/you/profile') })]
+      ? [button(say('you.profile'), { kind: 'primary', on: () => shell.go('/you/profile') }), written]
       : [
           button(say('act.write'), { kind: 'primary', picture: 'messages', on: () => writeTo(shell, person) }),
+          written,
           button(say('act.more'), {
             picture: 'more',
             on: (event) => menu(event.currentTarget, items(shell, person, () => decided?.again()), say('act.more')),
