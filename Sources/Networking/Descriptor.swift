@@ -30,6 +30,19 @@ public final class Descriptor: Sendable {
     }
   }
 
+  /// What a call on it could do now, without waiting for that.
+  static func readiness(of number: Int32) -> Readiness {
+    var asked = pollfd(fd: number, events: Int16(POLLIN | POLLOUT), revents: 0)
+    guard unsafe poll(&asked, 1, 0) == 1 else { return [] }
+    let told = Int32(asked.revents)
+    // An end of any kind is met by reading; who waits to write is told of a failure by writing.
+    if told & (POLLHUP | POLLERR) != 0 { return [.readable, .writable] }
+    var readiness: Readiness = []
+    if told & POLLIN != 0 { readiness.insert(.readable) }
+    if told & POLLOUT != 0 { readiness.insert(.writable) }
+    return readiness
+  }
+
   /// The user of the process that connected over the Unix domain, as the system saw it then.
   var peerUser: uid_t? {
     // struct ucred (unix(7)), which the C library declares only under _GNU_SOURCE.

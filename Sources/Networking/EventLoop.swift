@@ -54,10 +54,14 @@ public actor EventLoop: SerialExecutor {
   /// How many rounds of jobs one turn runs: a task that yields for ever may not starve the descriptors.
   private static let roundsPerTurn = 64
 
-  public init(label: String = "parley.loop", polling: Polling = .nestedEpoll) throws(SystemError) {
+  /// - Parameter clock: monotonic time in nanoseconds, by which deadlines pass.
+  public init(
+    label: String = "parley.loop", polling: Polling = .nestedEpoll,
+    clock: @escaping @Sendable () -> Int64 = Clock.monotonic
+  ) throws(SystemError) {
     queue = DispatchQueue(label: label)
     waker = try Waker()
-    reactor = try Reactor(polling: polling, queue: queue, waker: waker)
+    reactor = try Reactor(polling: polling, queue: queue, waker: waker, clock: clock)
     queue.setSpecific(key: key, value: true)
   }
 

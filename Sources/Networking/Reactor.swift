@@ -7,6 +7,7 @@ import Dispatch
 final class Reactor {
   private let poller: any Poller
   private let queue: DispatchQueue
+  private let clock: () -> Int64
   private weak var loop: EventLoop?
   private var registrations: [Registration?] = []
   private var generation: UInt32 = 0
@@ -17,7 +18,7 @@ final class Reactor {
   private var timerSetFor = Int64.max
 
   /// Monotonic time in nanoseconds, read once a turn.
-  private(set) var now = Clock.monotonic()
+  private(set) var now: Int64
 
   /// What every stream of the loop reads into, so that an idle one holds no buffer.
   let input = InputBuffer(size: 65_536)
@@ -34,8 +35,12 @@ final class Reactor {
     var scheduled = Int64.max
   }
 
-  init(polling: EventLoop.Polling, queue: DispatchQueue, waker: Waker) throws(SystemError) {
+  init(
+    polling: EventLoop.Polling, queue: DispatchQueue, waker: Waker, clock: @escaping () -> Int64
+  ) throws(SystemError) {
     self.queue = queue
+    self.clock = clock
+    now = clock()
     poller =
       switch polling {
       case .nestedEpoll: try EpollPoller(waker: waker)
@@ -97,7 +102,7 @@ final class Reactor {
   // MARK: Turns
 
   func beginTurn() {
-    now = Clock.monotonic()
+    now = clock()
   }
 
   /// Calls `turnEnded` when the work of this turn is done.
@@ -146,7 +151,7 @@ final class Reactor {
     guard let next = deadlines.first, next.at < timerSetFor else { return }
     timerSetFor = next.at
     let timer = self.timer ?? makeTimer()
-    let wait = max(0, next.at - Clock.monotonic())
+    let wait = max(0, next.at - clock())
     timer.schedule(deadline: .now() + .nanoseconds(Int(wait)), leeway: .milliseconds(5))
   }
 
@@ -160,9 +165,33 @@ final class Reactor {
     return timer
   }
 
-  private func expire(on loop: isolated EventLoop) {
+  /// Calls whose deadline has passed. What has come meanwhile counts, and what could be sent is sent first: it may be this
+  /// process that was held up, and not the peer.
+  func expire(on loop: isolated EventLoop) {
     beginTurn()
     timerSetFor = .max
+    let due = takeDue()
+    for one in due {
+      deliver(
+        Descriptor.readiness(of: one.descriptor), to: one.descriptor, generation: one.generation, on: loop)
+    }
+    loop.endTurn()
+    beginTurn()
+    for one in due {
+      let index = Int(one.descriptor)
+      guard registrations.indices.contains(index), let registration = registrations[index],
+        registration.generation == one.generation, registration.deadline <= now
+      else { continue }
+      registrations[index]?.deadline = .max
+      registration.handler.expired(on: loop)
+    }
+    loop.endTurn()
+    armTimer()
+  }
+
+  /// The heap's entries that have come up, but for those whose deadline was moved: they get another.
+  private func takeDue() -> [DeadlineHeap.Entry] {
+    var due: [DeadlineHeap.Entry] = []
     while let entry = deadlines.first, entry.at <= now {
       deadlines.removeFirst()
       let index = Int(entry.descriptor)
@@ -173,11 +202,9 @@ final class Reactor {
       if registration.deadline > now {
         setDeadline(registration.deadline, of: entry.descriptor)
       } else {
-        registrations[index]?.deadline = .max
-        registration.handler.expired(on: loop)
+        due.append(entry)
       }
     }
-    loop.endTurn()
-    armTimer()
+    return due
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 import Testing
 
@@ -45,6 +46,41 @@ struct EventLoopTests {
       #expect(times.all[0] >= 400_000_000)
       #expect(times.all[1] >= times.all[0] + 100_000_000)
       #expect(events.all.filter { $0 == .expired }.count == 2)
+    }
+  }
+
+  private final class Hand: Sendable {
+    let time = Atomic<Int64>(1_000_000_000)
+    var read: @Sendable () -> Int64 { { self.time.load(ordering: .sequentiallyConsistent) } }
+  }
+
+  @Test(arguments: EventLoop.Polling.allCases)
+  func `what came before a deadline is heard before it, however late the loop looks`(
+    polling: EventLoop.Polling
+  ) async throws {
+    let hand = Hand()
+    try await EventLoop.running(polling, clock: hand.read) { loop in
+      var ends: [Int32] = [0, 0]
+      let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+      #expect(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+      let (near, far) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+      let events = Collected<Recorder.Event>()
+      try await loop.serve(near, events) { event, stream, _ in
+        switch event {
+        case .opened, .received: stream.setDeadline(after: 1)
+        case .expired: stream.abort()
+        default: break
+        }
+      }
+      #expect(await eventually { events.all == [.opened] })
+      await loop.dawdle {
+        far.tryWrite([7])
+        hand.time.add(2_000_000_000, ordering: .sequentiallyConsistent)
+      }
+      #expect(events.all == [.opened, .received([7])])
+      await loop.dawdle { hand.time.add(2_000_000_000, ordering: .sequentiallyConsistent) }
+      #expect(await eventually { events.all == [.opened, .received([7]), .expired, .closed(isFailed: false)] })
+      withExtendedLifetime(far) {}
     }
   }
 
@@ -121,5 +157,21 @@ struct EventLoopTests {
       await first
       await second
     }
+  }
+}
+
+extension EventLoop {
+  fileprivate func serve(
+    _ descriptor: Descriptor, _ events: Collected<Recorder.Event>,
+    _ react: @escaping @Sendable (Recorder.Event, Networking.Stream, isolated EventLoop) -> Void
+  ) throws {
+    let recorder = Recorder(events, react: react)
+    recorder.stream = try .accept(descriptor, peer: .unix(""), tls: nil, handler: recorder, on: self)
+  }
+
+  /// Something happens while the loop is busy, and then its deadlines come up before anything else.
+  fileprivate func dawdle(_ body: @Sendable () -> Void) {
+    body()
+    reactor.expire(on: self)
   }
 }

@@ -57,10 +57,11 @@ final class Recorder: StreamHandler {
 extension EventLoop {
   /// A loop that runs, for the time of a test.
   static func running(
-    _ polling: Polling, _ body: @Sendable (EventLoop) async throws -> Void
+    _ polling: Polling, clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
+    _ body: @Sendable (EventLoop) async throws -> Void
   ) async throws {
     Signals.ignoreBrokenPipes()
-    let loop = try EventLoop(polling: polling)
+    let loop = try EventLoop(polling: polling, clock: clock)
     await loop.start()
     do { try await body(loop) } catch {
       await loop.stop()
