@@ -42,8 +42,10 @@ public final class Server: Sendable {
     var all: [Listener] = []
   }
 
+  /// - Parameter clock: what the loops go by.
   public init(
     _ configuration: Configuration, site: Site, log: AccessLog? = nil,
+    clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
     complain: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(SystemError) {
     self.configuration = configuration
@@ -53,7 +55,7 @@ public final class Server: Sendable {
     counter = ConnectionCounter(limits: site.limits, addresses: site.addresses)
     var loops: [EventLoop] = []
     for index in 0..<max(1, configuration.loops) {
-      loops.append(try EventLoop(label: "parley.loop.\(index)", polling: configuration.polling))
+      loops.append(try EventLoop(label: "parley.loop.\(index)", polling: configuration.polling, clock: clock))
     }
     self.loops = loops
   }

@@ -31,7 +31,7 @@ struct DrainTests {
       let socket = try SocketClient(running)
       #expect(eventually { gate.arrived == 1 && running.server.connectionCount == 4 })
 
-      async let stopped = running.server.stop(within: 20)
+      async let stopped = running.server.stop(within: 100)
       #expect(try idle.readToEnd() == "")
       #expect(try untouched.readToEnd() == "")
       guard case .closed(let closing) = try socket.next() else { throw Unexpected() }
@@ -68,7 +68,7 @@ struct DrainTests {
       #expect(eventually { running.server.connectionCount == 1 })
       // The server has read it when a later client is answered.
       #expect(try running.servesOthers())
-      async let stopped = running.server.stop(within: 20)
+      async let stopped = running.server.stop(within: 100)
       #expect(eventually { (try? running.connect()) == nil })
       try client.send("P/1.1\r\nHost: a\r\n\r\n")
       let answer = try client.answer()

@@ -1,10 +1,10 @@
-import Glibc
 import Networking
 import Testing
 import Web
 import Wire
 
-/// What one peer may cost (promise 7: a fixed number of bytes, and nobody's time). Limits of time are a second here.
+/// What one peer may cost (promise 7: a fixed number of bytes, and nobody's time). Limits of time are a second here, by a
+/// clock that the test moves.
 struct LimitTests {
   private static let quick: Limits = {
     var limits = Limits()
@@ -15,45 +15,39 @@ struct LimitTests {
     return limits
   }()
 
-  /// How long something takes, in milliseconds.
-  private static func duration(_ body: () throws -> Void) throws -> Int {
-    let began = Clock.monotonic()
-    try body()
-    return Int((Clock.monotonic() - began) / 1_000_000)
-  }
-
   @Test(arguments: EventLoop.Polling.allCases)
   func `a head that drips in does not get more time`(polling: EventLoop.Polling) async throws {
     var limits = Self.quick
     limits.idleTime = 60
-    try await serving(garden(limits: limits), Variant(polling: polling)) { running in
+    try await serving(garden(limits: limits), Variant(polling: polling), clock: HandClock()) { running in
       for isFirst in [true, false] {
         let client = try running.connect()
         if !isFirst {
           try client.send(get("/hello"))
           _ = try client.answer()
         }
-        let time = try Self.duration { () throws in
-          var bytes = Array(get("/hello", "X: \(String(repeating: "x", count: 1_000))").utf8)[...]
-          while client.received.isEmpty, let byte = bytes.popFirst() {
-            do { try client.send([byte]) } catch { break }
-            usleep(100_000)
-            client.readAvailable()
-          }
-          #expect(try client.answer().status == 408)
-          #expect(client.isOver())
+        var bytes = Array(get("/hello", "X: \(String(repeating: "x", count: 8_000))").utf8)[...]
+        let tenths = await running.tenths {
+          if let byte = bytes.popFirst() { do { try client.send([byte]) } catch {} }
+          client.readAvailable()
+          return !client.received.isEmpty
         }
-        #expect(time >= 900)
+        #expect(tenths >= 10)
+        #expect(try client.answer().status == 408)
+        #expect(client.isOver())
       }
     }
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
   func `a connection that says nothing ends without a word`(polling: EventLoop.Polling) async throws {
-    try await serving(garden(limits: Self.quick), Variant(polling: polling)) { running in
+    try await serving(garden(limits: Self.quick), Variant(polling: polling), clock: HandClock()) { running in
       let client = try running.connect()
-      let time = try Self.duration { () throws in #expect(try client.readToEnd() == "") }
-      #expect(time >= 900)
+      let isServed = eventually { running.server.connectionCount == 1 }
+      #expect(isServed)
+      let tenths = await running.tenths { running.server.connectionCount == 0 }
+      #expect(tenths >= 10)
+      #expect(try client.readToEnd() == "")
     }
   }
 
@@ -61,12 +55,13 @@ struct LimitTests {
   func `an idle connection has its own time`(polling: EventLoop.Polling) async throws {
     var limits = Self.quick
     limits.idleTime = 3
-    try await serving(garden(limits: limits), Variant(polling: polling)) { running in
+    try await serving(garden(limits: limits), Variant(polling: polling), clock: HandClock()) { running in
       let client = try running.connect()
       try client.send(get("/hello"))
       _ = try client.answer()
-      let time = try Self.duration { () throws in #expect(try client.readToEnd() == "") }
-      #expect(time >= 2_900)
+      let tenths = await running.tenths { running.server.connectionCount == 0 }
+      #expect(tenths >= 30)
+      #expect(try client.readToEnd() == "")
     }
   }
 
@@ -74,26 +69,33 @@ struct LimitTests {
     var limits = Limits()
     limits.idleTime = 1
     limits.byteTime = 60
-    try await serving(garden(limits: limits)) { running in
+    try await serving(garden(limits: limits), clock: HandClock()) { running in
       let client = try running.connect()
       try client.send(get("/hello"))
       _ = try client.answer()
-      let time = try Self.duration { () throws in #expect(try client.readToEnd() == "") }
-      #expect(time >= 900)
+      await running.pass(900)
+      #expect(running.server.connectionCount == 1)
+      await running.pass(200)
+      #expect(try client.readToEnd() == "")
     }
   }
 
   @Test(arguments: EventLoop.Polling.allCases)
   func `a body that stops coming is given up`(polling: EventLoop.Polling) async throws {
-    try await serving(garden(limits: Self.quick), Variant(polling: polling)) { running in
+    let calls = Collected<String>()
+    let site = garden(limits: Self.quick, calls: calls)
+    try await serving(site, Variant(polling: polling), clock: HandClock()) { running in
       let client = try running.connect()
       try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nseeds")
+      #expect(eventually { calls.count == 1 })
+      await running.pass(1_100)
       #expect(try client.answer(to: .post).status == 408)
       #expect(client.isOver())
       // Wanted or not.
       let other = try running.connect()
       try other.send("POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nseeds")
       #expect(try other.answer(to: .post).text == "ignored")
+      await running.pass(1_100)
       #expect(other.isOver())
     }
   }
@@ -101,27 +103,26 @@ struct LimitTests {
   @Test func `a body that drips in is given up, though it never rests`() async throws {
     var limits = Self.quick
     limits.bodyRate = 100
-    try await serving(garden(limits: limits)) { running in
+    let calls = Collected<String>()
+    try await serving(garden(limits: limits, calls: calls), clock: HandClock()) { running in
       let client = try running.connect()
-      try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n")
-      let time = try Self.duration { () throws in
-        while client.received.isEmpty {
-          // Ten bytes a second, never a second apart.
-          do { try client.send([7]) } catch { break }
-          usleep(100_000)
-          client.readAvailable()
-        }
-        #expect(try client.answer(to: .post).status == 408)
+      try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+      // Ten bytes a second, never a second apart.
+      let tenths = await running.tenths {
+        do { try client.send([7]) } catch {}
+        client.readAvailable()
+        return !client.received.isEmpty
       }
-      #expect(time >= 900)
+      #expect(tenths >= 10)
+      #expect(try client.answer(to: .post).status == 408)
       // At the rate that is asked for it arrives.
       let steady = try running.connect()
-      try steady.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 300\r\n\r\n")
-      for _ in 0..<15 {
+      try steady.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 600\r\n\r\n")
+      for _ in 0..<30 {
         try steady.send([UInt8](repeating: 7, count: 20))
-        usleep(100_000)
+        await running.pass(100)
       }
-      #expect(try steady.answer(to: .post).text.utf8.count == 300)
+      #expect(try steady.answer(to: .post).text.utf8.count == 600)
     }
   }
 
@@ -133,44 +134,44 @@ struct LimitTests {
         Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
       }
     }
-    try await serving(site) { running in
+    try await serving(site, clock: HandClock()) { running in
       let client = try SocketClient(running)
       // Whole messages may follow one another for longer than that.
       for _ in 0..<12 {
         try client.send(text: "seeds")
-        var isEchoed = false
-        if case .text = try client.next() { isEchoed = true }
-        #expect(isEchoed)
-        usleep(100_000)
+        #expect(try client.next() == .text(Array("seeds".utf8)))
+        await running.pass(100)
       }
-      // A frame of 100 bytes, of which one comes at a time.
-      try client.raw.send([0x82, 0x80 | 100, 1, 2, 3, 4])
-      let time = try Self.duration { () throws in
-        while client.raw.received.isEmpty {
-          do { try client.raw.send([7]) } catch { break }
-          usleep(100_000)
-          client.raw.readAvailable()
-        }
-        var code: CloseCode?
-        if case .closed(let closing) = try client.next() { code = closing.code }
-        #expect(code == .policy)
+      // A frame of 65,535 bytes, of which one comes at a time.
+      try client.raw.send([0x82, 0x80 | 126, 0xff, 0xff, 1, 2, 3, 4])
+      let tenths = await running.tenths {
+        do { try client.raw.send([7]) } catch {}
+        client.raw.readAvailable()
+        return !client.raw.received.isEmpty
       }
-      #expect(time >= 900)
+      #expect(tenths >= 10)
+      guard case .closed(let closing) = try client.next() else { throw Unexpected() }
+      #expect(closing.code == .policy)
     }
   }
 
   @Test(arguments: EventLoop.Polling.allCases, ["bytes", "stream", "file"])
   func `an answer that nobody takes is given up`(polling: EventLoop.Polling, kind: String) async throws {
     let file = try TemporaryFile([UInt8](repeating: 1, count: 1 << 20))
-    let told = Collected<Int>()
+    let (asked, told) = (Collected<String>(), Collected<Int>())
     let site = garden(limits: Self.quick) { routes in
-      routes.on(.get, "/bytes") { _, _ in Response(.ok, [UInt8](repeating: 1, count: 64 << 20), type: .bytes) }
+      routes.on(.get, "/bytes") { _, _ in
+        asked.add("bytes")
+        return Response(.ok, [UInt8](repeating: 1, count: 64 << 20), type: .bytes)
+      }
       routes.on(.get, "/file") { _, _ in
+        asked.add("file")
         guard let open = OpenFile(file.path) else { return .text("none", .notFound) }
         return Response(.ok, body: .segments(Array(repeating: .file(open, 0..<open.size), count: 64)))
       }
       routes.on(.get, "/stream") { _, _ in
-        Response(
+        asked.add("stream")
+        return Response(
           .ok,
           body: .stream(length: nil) { writer in
             var written = 0
@@ -182,24 +183,27 @@ struct LimitTests {
           })
       }
     }
-    try await serving(site, Variant(polling: polling)) { running in
+    try await serving(site, Variant(polling: polling), clock: HandClock()) { running in
       let client = try running.connect(receiveBuffer: 4_096)
       try client.send(get("/\(kind)"))
-      let time =
-        try Self.duration { #expect(eventually { running.server.connectionCount == 1 }) }
-        + Self.duration { #expect(eventually { running.server.connectionCount == 0 }) }
-      #expect(time >= 900)
+      let isAsked = eventually { asked.all == [kind] }
+      #expect(isAsked)
+      let tenths = await running.tenths { running.server.connectionCount == 0 }
+      #expect(tenths >= 10)
       #expect(client.isOver())
-      if kind == "stream" { #expect(eventually { told.count == 1 } && told.all.allSatisfy { $0 < 16 << 20 }) }
+      let isTold = eventually { told.count == (kind == "stream" ? 1 : 0) }
+      #expect(isTold && told.all.max() ?? 0 < 16 << 20)
     }
   }
 
   @Test func `a stream that trickles to somebody who does not read is given up`() async throws {
     var limits = Self.quick
     limits.output = 1 << 30
+    let asked = Collected<String>()
     let site = garden(limits: limits) { routes in
       routes.on(.get, "/trickle") { _, _ in
-        Response(
+        asked.add("trickle")
+        return Response(
           .ok,
           body: .stream(length: nil) { writer in
             while true {
@@ -209,11 +213,14 @@ struct LimitTests {
           })
       }
     }
-    try await serving(site) { running in
+    try await serving(site, clock: HandClock()) { running in
       let client = try running.connect(receiveBuffer: 4_096)
       try client.send(get("/trickle"))
-      #expect(eventually { running.server.connectionCount == 1 })
-      #expect(eventually { running.server.connectionCount == 0 })
+      let isAsked = eventually { asked.count == 1 }
+      #expect(isAsked)
+      let tenths = await running.tenths { running.server.connectionCount == 0 }
+      #expect(tenths >= 10)
+      #expect(client.isOver())
     }
   }
 
@@ -222,16 +229,16 @@ struct LimitTests {
     let site = garden(limits: Self.quick) { routes in
       routes.on(.get, "/bytes") { _, _ in Response(.ok, [UInt8](repeating: 1, count: 24 << 20), type: .bytes) }
     }
-    try await serving(site, Variant(polling: polling)) { running in
+    try await serving(site, Variant(polling: polling), clock: HandClock()) { running in
       let client = try running.connect(receiveBuffer: 65_536)
       try client.send(get("/bytes"))
-      var count = 0
-      for _ in 0..<14 {
-        count += try client.read(300_000).count
-        usleep(200_000)
+      for step in 1...20 {
+        try client.receive(atLeast: step * 600_000)
+        await running.pass(200)
       }
-      let rest = try client.answerRest()
-      #expect(count + rest > 24 << 20)
+      #expect(try client.answer().body.count == 24 << 20)
+      let tenths = await running.tenths { running.server.connectionCount == 0 }
+      #expect(tenths >= 1)
       #expect(client.isOver())
     }
   }
@@ -303,16 +310,5 @@ struct LimitTests {
         for _ in 0..<200 { #expect(try client.answer().body.count == 60_000) }
       }
     }
-  }
-}
-
-extension RawClient {
-  /// Reads until nothing more comes for a while; how much that was.
-  fileprivate func answerRest() throws -> Int {
-    var count = 0
-    while try readMore() {
-      count += try read(received.count).count
-    }
-    return count
   }
 }

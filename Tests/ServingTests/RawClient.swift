@@ -26,7 +26,7 @@ final class RawClient {
     if var size = receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4) }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
-    var patience = timeval(tv_sec: 20, tv_usec: 0)
+    var patience = timeval(tv_sec: 100, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     let descriptor = self.descriptor
@@ -53,6 +53,7 @@ final class RawClient {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw Failure.system(errno) }
       rest = rest.dropFirst(count)
     }
@@ -68,7 +69,7 @@ final class RawClient {
       } else if errno == EAGAIN {
         var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         if poll(&poller, 1, 300) == 0 { return sent }
-      } else {
+      } else if errno != EINTR {
         throw Failure.system(errno)
       }
     }
@@ -107,6 +108,8 @@ final class RawClient {
         if tls.peerClosed { return false }
       }
       let count = recv(descriptor, &buffer, buffer.count, 0)
+      // A process that was stopped and goes on is interrupted here (signal(7)).
+      if count < 0, errno == EINTR { continue }
       if count == 0 { return false }
       guard count > 0 else { throw errno == EAGAIN ? Failure.silence : Failure.system(errno) }
       guard let tls else {
@@ -146,10 +149,15 @@ final class RawClient {
     }
   }
 
-  func read(_ count: Int) throws -> [UInt8] {
+  /// Waits until so much is there.
+  func receive(atLeast count: Int) throws {
     while received.count < count {
       guard try readMore() else { throw Failure.ended(got: String(decoding: received, as: UTF8.self)) }
     }
+  }
+
+  func read(_ count: Int) throws -> [UInt8] {
+    try receive(atLeast: count)
     defer { received.removeFirst(count) }
     return Array(received.prefix(count))
   }
@@ -210,6 +218,7 @@ final class RawClient {
       if isDone { return }
       var buffer = [UInt8](repeating: 0, count: 65_536)
       let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw count == 0 ? Failure.ended(got: "a part of a handshake") : Failure.system(errno) }
       buffer.withUnsafeBytes { session.feed(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }

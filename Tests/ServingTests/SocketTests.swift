@@ -168,13 +168,25 @@ struct SocketTests {
     var limits = Limits()
     limits.socketIdleTime = 2
     let told = Collected<WebSocketSession.Closing>()
-    try await serving(Self.site(limits: limits, told: told), Variant(polling: polling)) { running in
+    let site = Self.site(limits: limits, told: told)
+    try await serving(site, Variant(polling: polling), clock: HandClock()) { running in
       let alive = try SocketClient(running)
-      for _ in 0..<3 { #expect(try alive.next() == .ping([])) }
+      for _ in 0..<3 {
+        await running.pass(1_000)
+        #expect(try alive.next() == .ping([]))
+        // The answer to it goes before these.
+        try alive.ping([7])
+        #expect(try alive.next() == .pong([7]))
+      }
+      try alive.close(.normal)
+      #expect(alive.raw.isOver())
       let silent = try SocketClient(running)
+      await running.pass(1_000)
       #expect(try silent.raw.read(2) == [0x89, 0])
+      #expect(told.count == 1)
+      await running.pass(1_000)
       #expect(silent.raw.isOver())
-      #expect(eventually { told.all.contains { $0.cause == .lost } })
+      #expect(eventually { told.all.map(\.cause) == [.peer, .lost] })
     }
   }
 
