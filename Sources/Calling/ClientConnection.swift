@@ -78,6 +78,8 @@ final class ClientConnection: StreamHandler {
     stream?.abort()
   }
 
+  var isOpen: Bool { stream?.isOpen == true }
+
   // MARK: One exchange
 
   /// Sends the request; the head of its answer, or why there is none.
@@ -85,7 +87,7 @@ final class ClientConnection: StreamHandler {
     _ exchange: ExchangeInProgress, on loop: isolated EventLoop
   ) async -> Result<ExchangeInProgress.Head, CallFailure> {
     // The time may have run out, and the connection with it, between its opening and this.
-    guard let stream, stream.isOpen, loop.now < exchange.endBy else {
+    guard let stream, isOpen, loop.now < exchange.endBy else {
       exchange.fail(loop.now < exchange.endBy ? .interrupted("the server has closed it") : .timedOut)
       drop()
       return await exchange.head(isolation: loop)

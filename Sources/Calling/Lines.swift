@@ -33,11 +33,13 @@ final class Lines {
     return true
   }
 
-  /// The one that rests for the shortest time.
+  /// The one that rests for the shortest time. Those that are just ending, from whichever side, carry nothing more.
   func take(_ destination: Destination) -> ClientConnection? {
-    let connection = resting[destination]?.popLast()
-    if resting[destination]?.isEmpty == true { resting[destination] = nil }
-    return connection
+    while let connection = resting[destination]?.popLast() {
+      if resting[destination]?.isEmpty == true { resting[destination] = nil }
+      if connection.isOpen { return connection }
+    }
+    return nil
   }
 
   func forget(_ connection: ClientConnection) {

@@ -223,6 +223,20 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   }
 }
 
+@Test func `a connection whose rest is over carries no request, also while it ends`() async throws {
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")] }) { server in
+    var patience = Patience()
+    patience.resting = 0
+    let client = try HTTPClient(patience: patience)
+    // At some of these moments it has said goodbye, and the server has not.
+    for number in 0..<300 {
+      let answer = try await ask(Call(.post, "/\(number)", body: .bytes([1])), client, server)
+      #expect(answer == (200, "a"))
+    }
+    #expect(server.requests.withLock { $0.count } == 300)
+  }
+}
+
 @Test func `who gives up is let go at once`() async throws {
   try await Scripted.run({ number, _ in number == 0 ? [] : [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")] })
   { server in
