@@ -122,7 +122,7 @@ public final class Connection {
   public func prepare(_ sql: SQL) throws(SQLiteError) -> Statement {
     let database = try handle()
     if database.shouldBeInTransaction { try checkTransaction(database) }
-    if let deadline = database.deadline, deadline < .now { throw Self.outOfTime(sql) }
+    if database.deadline?.isOver == true { throw Self.outOfTime(sql) }
     return Statement(try statements.borrow(sql) { text throws(SQLiteError) in try Self.make(text, in: database) })
   }
 
@@ -194,15 +194,16 @@ public final class Connection {
 
   // MARK: Time
 
-  /// Runs `body` for at most that long. A statement that reads is cut short, a statement that writes comes to its end,
-  /// and none starts when the time is over: they fail with `interrupted`, and the transaction stays as it is.
+  /// Runs `body` for at most that long; where the thread was held up, for as long of the processor's time. A statement that
+  /// reads is cut short, a statement that writes comes to its end, and none starts when the time is over: they fail with
+  /// `interrupted`, and the transaction stays as it is.
   public func limited<Value, Failure: Error>(
     to time: Duration, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     guard let database else { return try body() }
     let outer = database.deadline
-    let deadline = ContinuousClock.now + time
-    database.deadline = outer.map { min($0, deadline) } ?? deadline
+    let deadline = Deadline(after: time)
+    database.deadline = outer.map { $0.soonest < deadline.soonest ? $0 : deadline } ?? deadline
     defer { database.deadline = outer }
     return try body()
   }

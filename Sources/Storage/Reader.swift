@@ -10,7 +10,7 @@ public final class Reader {
   private let complain: @Sendable (String) -> Void
   private var connection: Connection?
 
-  /// However wrong a query was planned, a loop comes back.
+  /// However wrong a query was planned, a loop comes back. (What holds the whole thread up does not count.)
   private static let longest: Duration = .seconds(1)
 
   init(

@@ -148,15 +148,17 @@ import Testing
   }
 
   @Test func `a transaction ends although its time is over`() throws {
-    try connection.limited(to: .milliseconds(1)) {
+    // A busy machine may need all the time before it comes to add anything.
+    let isAdded = try connection.limited(to: .milliseconds(1)) {
       let transaction = try connection.begin()
-      try add(1)
+      let added: Void? = try? add(1)
       while true {
         do { _ = try connection.int("select 1") } catch { break }
       }
       try transaction.commit()
+      return added != nil
     }
-    #expect(try ids == [1])
+    #expect(try ids == (isAdded ? [1] : []))
   }
 
   @Test func `a script in a transaction may not end it`() throws {

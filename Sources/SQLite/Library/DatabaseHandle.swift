@@ -135,7 +135,7 @@ import Synchronization
   /// How many instructions of SQLite's virtual machine pass between two looks at the clock: some 20 µs.
   private static let instructionsBetweenLooks: Int32 = 1_000
 
-  var deadline: ContinuousClock.Instant? {
+  var deadline: Deadline? {
     get { unsafe limit.pointee.deadline }
     set {
       unsafe limit.pointee.deadline = newValue
@@ -152,13 +152,10 @@ import Synchronization
 }
 
 private struct TimeLimit {
-  var deadline: ContinuousClock.Instant?
+  var deadline: Deadline?
   var mayInterrupt = false
 
-  var isOver: Bool {
-    guard mayInterrupt, let deadline else { return false }
-    return deadline < .now
-  }
+  var isOver: Bool { mayInterrupt && deadline?.isOver == true }
 }
 
 /// Ends what a connection is doing, from anywhere: `sqlite3_interrupt` is the one call that another thread may make
