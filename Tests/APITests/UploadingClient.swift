@@ -24,6 +24,7 @@ final class UploadingClient {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      if count < 0, errno == EINTR { continue }
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }
@@ -32,7 +33,7 @@ final class UploadingClient {
   /// Of the answer.
   func status() async throws -> Int {
     var received: [UInt8] = []
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(100)
     while received.count < 12 {
       var buffer = [UInt8](repeating: 0, count: 4_096)
       let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))

@@ -55,12 +55,15 @@ final class Village: Sendable {
   static let cheap = Scrypt(cost: 16, blockSize: 1, parallelism: 1)
 
   /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
+  ///
+  /// - Parameter loops: the clock by which the server waits for those at its sockets.
   static func open(
     _ way: Way, rates: RateLimits = unlimited, bounds: Bounds = Bounds(), asking others: [CannedServer]? = nil,
     clock: @escaping @Sendable () -> Int64 = ticking,
+    loops: @escaping @Sendable () -> Int64 = Networking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
-    let village = try await Village(way, rates, bounds, others, clock)
+    let village = try await Village(way, rates, bounds, others, clock, loops)
     do {
       try await body(village)
     } catch {
@@ -72,7 +75,7 @@ final class Village: Sendable {
 
   private init(
     _ way: Way, _ rates: RateLimits, _ bounds: Bounds, _ others: [CannedServer]?,
-    _ clock: @escaping @Sendable () -> Int64
+    _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -91,8 +94,10 @@ final class Village: Sendable {
       // What was refused for a fault of ours is told to nobody else.
       complain: { print("The store complains: \($0)") })
     community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
-    outgoing = try others.map { servers in
-      try OutgoingClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }))
+    var patient = OutgoingLimits()
+    patient.time = 100_000
+    outgoing = try others.map { [patient] servers in
+      try OutgoingClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }), limits: patient)
     }
     let api = API(
       community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: rates,
@@ -109,7 +114,8 @@ final class Village: Sendable {
     case .inMemory: self.way = .inMemory(Loop(site))
     case .socket:
       let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
-      let server = try Server(.init(endpoints: [.init(socket)], loops: 2), site: site, complain: { _ in })
+      let server = try Server(
+        .init(endpoints: [.init(socket)], loops: 2), site: site, clock: loops, complain: { _ in })
       try await server.start()
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpShouldSetCookies = false
@@ -238,9 +244,15 @@ final class Village: Sendable {
 
   var serverAddress: SocketAddress? { if case .socket(let server, _) = way { server.addresses[0] } else { nil } }
 
-  /// So many seconds from now.
-  func pass(_ seconds: Int) {
-    community.hub.tick(now: Networking.Clock.wall() / 1_000_000 + Int64(seconds) * 1_000)
+  /// What time it is now, in milliseconds.
+  var now: Int64 { Networking.Clock.wall() / 1_000_000 }
+
+  /// It has become so many seconds later than now, or than it was at some moment; when that is.
+  @discardableResult
+  func pass(_ seconds: Int, since moment: Int64? = nil) -> Int64 {
+    let time = (moment ?? now) + Int64(seconds) * 1_000
+    community.hub.tick(now: time)
+    return time
   }
 
   /// Where somebody stands who has everything.

@@ -6,6 +6,8 @@ public final class CannedServer: Sendable {
   public enum Answer: Sendable {
     /// As they are, then the end.
     case bytes([UInt8])
+    /// As they are, and then nothing, for as long as the other side waits.
+    case beginning([UInt8])
     /// Nothing, for as long as the other side waits.
     case silence
     /// A byte at a time, with so many milliseconds between them.
@@ -87,15 +89,12 @@ public final class CannedServer: Sendable {
   private static func send(_ answer: Answer, to client: Int32) {
     switch answer {
     case .bytes(let bytes):
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Glibc.send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        guard count > 0 else { return }
-        rest = rest.dropFirst(count)
-      }
+      guard sendAll(bytes, to: client) else { return }
       // What the other side has still sent would reset the connection under these.
       shutdown(client, Int32(SHUT_WR))
       awaitEnd(client)
+    case .beginning(let bytes):
+      if sendAll(bytes, to: client) { awaitEnd(client) }
     case .silence: awaitEnd(client)
     case .drip(let bytes, let pause):
       for byte in bytes {
@@ -104,6 +103,16 @@ public final class CannedServer: Sendable {
         usleep(UInt32(pause) * 1_000)
       }
     }
+  }
+
+  private static func sendAll(_ bytes: [UInt8], to client: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
   }
 
   private static func awaitEnd(_ client: Int32) {

@@ -23,13 +23,15 @@ import Wire
       .init(endpoints: [.init(socket, tls: tls)], loops: 1), site: Site(router: router), complain: { _ in })
     try await server.start()
     let other = try SelfSigned(names: ["rose.example"])
+    var limits = OutgoingLimits()
+    limits.time = 100_000
     for (trust, name, isTrusted) in [
       (.roots(identity.certificate), "rose.example", true), (.roots(identity.certificate), "thorn.example", false),
       (.roots(identity.certificate), "127.0.0.1", false), (.roots(other.certificate), "rose.example", false),
       (.system, "rose.example", false),
     ] as [(TLSConfiguration.Trust, String, Bool)] {
       let client = try OutgoingClient(
-        .alsoAllowing([(try #require(IPAddress("127.0.0.1")), port)]), trust: trust,
+        .alsoAllowing([(try #require(IPAddress("127.0.0.1")), port)]), limits: limits, trust: trust,
         resolve: { _, port, _ in [.ipv4(0x7f00_0001, port: port)] })
       do throws(OutgoingFault) {
         let answer = try await client.fetch("https://\(name):\(port)/", .anything)
@@ -39,6 +41,6 @@ import Wire
       }
       client.close()
     }
-    #expect(await server.stop(within: 5))
+    #expect(await server.stop(within: 100))
   }
 }

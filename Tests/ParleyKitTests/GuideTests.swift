@@ -50,7 +50,7 @@ import Testing
       try await sendFile(photo, room, parley)
       let texts = try await shown.value.map(\.text)
       #expect(texts == ["Pizza party! #food", "Look!"])
-      for _ in 0..<3_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+      for _ in 0..<10_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
       let last = try await client.send(.messages(in: room, limit: 2)).elements
       #expect(last.map(\.message.content?.attachments.count) == [1, 0])
       #expect(last.last?.mine == ["like"])

@@ -8,7 +8,7 @@ import Testing
 @Suite struct OutboxTests {
   /// Waits until nothing waits to be sent.
   private func drain(_ client: HamletClient) async throws {
-    for _ in 0..<2_000 {
+    for _ in 0..<20_000 {
       if await client.outbox.list().isEmpty { return }
       try await Task.sleep(for: .milliseconds(5))
     }
@@ -198,7 +198,7 @@ import Testing
       #expect(try await ada.outbox.sendAll(in: garden)?.problem?.code == "invalid")
       #expect(await ada.outbox.list().map(\.kind) == [.send, .send])
       try await ada.outbox.start()
-      for _ in 0..<2_000 where await ada.outbox.list().count > 1 { try await Task.sleep(for: .milliseconds(5)) }
+      for _ in 0..<20_000 where await ada.outbox.list().count > 1 { try await Task.sleep(for: .milliseconds(5)) }
       await ada.outbox.stop()
       #expect(await ada.outbox.list(.send).map(\.failure?.problem?.code) == ["invalid"])
       #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine"])

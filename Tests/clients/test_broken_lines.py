@@ -49,7 +49,7 @@ class Proxy:
             with server:
                 left = {client: up, server: down}
                 while True:
-                    for source in select.select([client, server], [], [], 10)[0] or [None]:
+                    for source in select.select([client, server], [], [], 60)[0] or [None]:
                         if source is None:
                             return
                         try:
@@ -93,7 +93,7 @@ class Sender:
     def __init__(self, token, room):
         self.token, self.room = token, room
 
-    def rest(self, port, client, text, patience=10):
+    def rest(self, port, client, text, patience=60):
         body = json.dumps({"client_id": client, "text": text}).encode()
         head = (f"POST /api/v1/conversations/{self.room}/messages HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
                 f"Authorization: Bearer {self.token}\r\nContent-Type: application/json\r\n"
@@ -115,7 +115,7 @@ class Sender:
             raise AssertionError(answer)
         return json.loads(body)["id"], len(request), len(answer)
 
-    def socket(self, port, client, text, patience=10):
+    def socket(self, port, client, text, patience=60):
         key = base64.b64encode(bytes(16)).decode()
         with self.line(port, patience) as line:
             request = (

@@ -102,7 +102,7 @@ class Uploads(ServingTest):
 
     def test_a_client_that_waits_for_100_continue(self):
         body = os.urandom(100_000)
-        said = self.curl("--include", "--header", "Expect: 100-continue", "--expect100-timeout", "15", "--max-time", "10",
+        said = self.curl("--include", "--header", "Expect: 100-continue", "--expect100-timeout", "60", "--max-time", "120",
                          "--data-binary", "@-", f"{self.server.url}/upload", given=body)
         self.assertTrue(said.startswith(b"HTTP/1.1 100 Continue\r\n"), said[:80])
         self.assertIn(hashlib.sha256(body).hexdigest().encode(), said)

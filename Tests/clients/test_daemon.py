@@ -113,7 +113,9 @@ class Alone(ServingTest):
             self.assertIn("Another parley uses the data folder", done.stderr)
 
     def test_a_second_signal_ends_the_waiting(self):
-        with self.start(*parley(self.folder)) as server:
+        # Longer than is waited for the end of it.
+        patient = ("--limit-drain-time", 300, "--limit-head-time", 300)
+        with self.start(*parley(self.folder, *patient)) as server:
             with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
                 client.sendall(b"GET / HTT")  # half a head may still be finished, for as long as draining takes
                 self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
@@ -121,10 +123,8 @@ class Alone(ServingTest):
                 deadline = time.monotonic() + 100
                 while "Stopping" not in server.output() and time.monotonic() < deadline:
                     time.sleep(0.01)
-                started = time.monotonic()
                 server.signal(signal.SIGTERM)
                 self.assertEqual(server.wait(), 0)
-                self.assertLess(time.monotonic() - started, 8)
 
 
 class Settings(ServingTest):

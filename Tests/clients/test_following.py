@@ -105,7 +105,7 @@ class Sockets(FollowingTest):
           });
         """
         done = subprocess.run(["node", "-e", script, self.address(), self.token, self.room],
-                              env={**os.environ, "NODE_PATH": "/usr/share/nodejs"}, capture_output=True, timeout=30)
+                              env={**os.environ, "NODE_PATH": "/usr/share/nodejs"}, capture_output=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout.strip()), (0, b"ok"), done.stderr.decode())
 
 

@@ -127,7 +127,7 @@ class Talk(Home, FollowingTest):
                                    stdout=subprocess.PIPE, text=True, env=self.environment(), cwd=self.home)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        watch = threading.Timer(40, process.kill)
+        watch = threading.Timer(100, process.kill)
         watch.start()
         line = process.stdout.readline()
         watch.cancel()
@@ -221,7 +221,7 @@ class Offline(Home, RestartingTest):
             process = subprocess.Popen([PARLEY, "post", self.room, f"once {number}"], env=self.environment(),
                                        cwd=self.home, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.addCleanup(process.kill)
-            self.assertTrue(silent.answered.wait(40))
+            self.assertTrue(silent.answered.wait(100))
             process.kill()
             self.assertEqual(process.communicate()[0], b"")
             profile.write_text(json.dumps({**told, "server": self.url}))

@@ -33,8 +33,8 @@ class BehindNginx(ServingTest):
         with connect(f"{self.proxy.websocket_url}/echo") as socket:
             for message in ("hello", "x" * 300_000, b"\x00\xff" * 50_000):
                 socket.send(message)
-                self.assertEqual(socket.recv(timeout=10), message)
-            self.assertTrue(socket.ping().wait(10))
+                self.assertEqual(socket.recv(timeout=60), message)
+            self.assertTrue(socket.ping().wait(60))
 
     def test_a_websocket_is_closed_with_its_code(self):
         socket = connect(f"{self.proxy.websocket_url}/echo")
@@ -44,6 +44,6 @@ class BehindNginx(ServingTest):
     def test_a_broadcast_reaches_a_client_that_is_not_behind_nginx(self):
         with connect(f"{self.proxy.websocket_url}/broadcast") as ada, \
                 connect(f"{self.server.websocket_url}/broadcast") as grace:
-            grace.ping().wait(10)
+            grace.ping().wait(60)
             ada.send("hello")
-            self.assertEqual(grace.recv(timeout=10), "hello")
+            self.assertEqual(grace.recv(timeout=60), "hello")

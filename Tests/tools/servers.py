@@ -94,7 +94,7 @@ class Server:
 
 def accepts(port):
     with socket.socket() as probe:
-        probe.settimeout(1)
+        probe.settimeout(10)
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 

@@ -49,7 +49,7 @@ class Browser(ServingTest):
         if token := getattr(cls, "token", None):
             headers["Authorization"] = f"Bearer {token}"
         data = None if body is None else json.dumps(body).encode()
-        with urlopen(Request(f"{cls.server.url}/api/v1{path}", data, headers, method=method), timeout=20) as answer:
+        with urlopen(Request(f"{cls.server.url}/api/v1{path}", data, headers, method=method), timeout=60) as answer:
             said = answer.read()
             return json.loads(said) if said else None
 
