@@ -1,12 +1,14 @@
 // The panel beside a conversation: who is in it, what is pinned, how loud it is, and whether this device has all of it.
 
 import { el, redraw, refill } from './dom.js';
+import { memberMenu } from './membership.js';
 import { button, whileBusy } from './parts/button.js';
 import { ask, confirm } from './parts/dialog.js';
 import { choice, field } from './parts/field.js';
 import { personRow } from './parts/person.js';
 import { toast } from './parts/toast.js';
 import { plain } from './rich.js';
+import { talkTitle } from './shell.js';
 import { say, sayProblem } from './text.js';
 import { moment, time } from './times.js';
 
@@ -14,6 +16,20 @@ export function details(shell, conversation, forum) {
   const { place } = shell;
   const people = el('div');
   let found = [];
+  const isLookedAfter = conversation.kind === 'group' && conversation.role === 'admin';
+  const lookAfter = (person, role) =>
+    memberMenu(
+      place,
+      {
+        person,
+        role,
+        roles: ['member', 'admin'],
+        path: `/conversations/${conversation.id}/participants/${person.id}`,
+        title: talkTitle(place, conversation),
+        isPrivate: true,
+      },
+      load,
+    );
   const draw = () =>
     redraw(
       people,
@@ -23,16 +39,19 @@ export function details(shell, conversation, forum) {
           href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
           second: it.role === 'admin' ? say('role.admin') : null,
           presence: place.presenceOf(it.user_id),
+          end: isLookedAfter && it.user_id !== place.me.id ? lookAfter(person, it.role) : null,
         });
       }),
     );
-  place.call('GET', `/conversations/${conversation.id}/participants`).then(
-    (page) => {
-      found = page.data;
-      draw();
-    },
-    () => {},
-  );
+  const load = () =>
+    place.call('GET', `/conversations/${conversation.id}/participants`).then(
+      (page) => {
+        found = page.data;
+        draw();
+      },
+      () => {},
+    );
+  load();
   const listen = ['people', 'presence'];
   for (const name of listen) place.addEventListener(name, draw);
   const level = choice(

@@ -1,4 +1,4 @@
-// Belonging to a forum: joining, leaving, and what those who look after it do about its members.
+// Belonging to a forum: joining, leaving; and what those who look after a forum or a group do about who is in it.
 
 import { button, iconButton, whileBusy } from './parts/button.js';
 import { confirm } from './parts/dialog.js';
@@ -7,7 +7,7 @@ import { toast } from './parts/toast.js';
 import { nameOf } from './named.js';
 import { say, sayProblem } from './text.js';
 
-const ROLES = ['member', 'moderator', 'admin'];
+const PICTURES = { member: 'person', moderator: 'shield', admin: 'shield' };
 
 /** As far as can be known here: who reads a forum may belong to it, and guests are brought. */
 export const mayJoin = (place, forum) => !!place.me && !forum.role && place.me.role !== 'guest' && !forum.archived;
@@ -44,24 +44,25 @@ export async function leaveForum(shell, forum) {
   }
 }
 
-/** What can be done about a member; `changed` is called when it is. */
-export function memberMenu(shell, forum, member, changed) {
-  const { place } = shell;
-  const path = `/forums/${forum.id}/members/${member.user.id}`;
-  const name = nameOf(member.user);
+/**
+ * What can be done about somebody who is in `title`, by its `path`; `changed` is called when it is.
+ * @param {{ person: any, role: string, roles: string[], path: string, title: string, isPrivate: boolean }} member
+ */
+export function memberMenu(place, { person, role: now, roles, path, title, isPrivate }, changed) {
+  const name = nameOf(person);
   const work = (call) => call.then(changed, (error) => toast(sayProblem(error)));
   const remove = async () => {
-    const sentence = say(forum.visibility === 'private' ? 'member.removePrivate' : 'member.removeSentence');
-    if (await confirm(say('member.removeTitle', { name, title: forum.title }), sentence, say('member.remove'))) await work(place.call('DELETE', path));
+    const sentence = say(isPrivate ? 'member.removePrivate' : 'member.removeSentence');
+    if (await confirm(say('member.removeTitle', { name, title }), sentence, say('member.remove'))) await work(place.call('DELETE', path));
   };
   return iconButton('more', say('member.more', { name }), {
     on: ({ currentTarget }) =>
       menu(
         currentTarget,
         [
-          ...ROLES.filter((role) => role !== member.role).map((role) => ({
+          ...roles.filter((role) => role !== now).map((role) => ({
             words: say(`member.make.${role}`),
-            picture: role === 'member' ? 'person' : 'shield',
+            picture: PICTURES[role],
             on: () => work(place.call('PUT', path, { body: { role } })),
           })),
           null,

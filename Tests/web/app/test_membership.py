@@ -40,8 +40,8 @@ class Membership(Village):
         page.get_by_role("menuitem", name="Make a moderator").click()
         expect(page.locator(".person-line").filter(has_text="Grace")).to_contain_text("Moderator")
         page.get_by_role("button", name="What to do about Lin").click()
-        page.get_by_role("menuitem", name="Take out of the forum").click()
-        page.get_by_role("dialog").get_by_role("button", name="Take out of the forum").click()
+        page.get_by_role("menuitem", name="Take out").click()
+        page.get_by_role("dialog").get_by_role("button", name="Take out").click()
         expect(page.locator(".person-line").filter(has_text="@lin")).to_have_count(0)
         # One's own row has no such menu, and for others there is none at all.
         expect(page.get_by_role("button", name=re.compile("What to do about"))).to_have_count(1)
@@ -57,6 +57,23 @@ class Membership(Village):
         expect(row).to_contain_text("Shed")
         self.photograph(page, "audit-rows")
         self.assert_accessible(page, "what was done")
+
+    def test_people_in_a_group_are_looked_after(self):
+        group = self.call("POST", "/conversations", {"kind": "group", "title": "Harvest", "participants": ["@grace", "@lin"]}, self.tokens["ada"])
+        page = self.signed_in("ada", "phone")
+        self.go(page, f"/c/{group['id']}")
+        page.get_by_role("button", name="Details").click()
+        panel = page.locator(".panel")
+        panel.get_by_role("button", name="What to do about Grace").click()
+        page.get_by_role("menuitem", name="Let look after everything in it").click()
+        expect(panel.locator(".person-line").filter(has_text="Grace")).to_contain_text("Administrator")
+        panel.get_by_role("button", name="What to do about Lin").click()
+        page.get_by_role("menuitem", name="Take out").click()
+        page.get_by_role("dialog").get_by_role("button", name="Take out").click()
+        expect(panel.locator(".person-line").filter(has_text="@lin")).to_have_count(0)
+        self.photograph(page, "group-people-phone")
+        people = self.call("GET", f"/conversations/{group['id']}/participants", token=self.tokens["ada"])["data"]
+        self.assertEqual(sorted(it["role"] for it in people), ["admin", "admin"])
 
 
 class Inviting(Village):

@@ -20,6 +20,19 @@ export async function about(shell, forum) {
   const members = el('div');
   const creator = place.person(forum.created_by);
   let found = null;
+  const lookAfter = ({ user, role }) =>
+    memberMenu(
+      place,
+      {
+        person: user,
+        role,
+        roles: ['member', 'moderator', 'admin'],
+        path: `/forums/${forum.id}/members/${user.id}`,
+        title: forum.title,
+        isPrivate: forum.visibility === 'private',
+      },
+      () => load(),
+    );
   const draw = () =>
     redraw(
       members,
@@ -30,7 +43,7 @@ export async function about(shell, forum) {
               href: it.user.name ? `/u/${encodeURIComponent(it.user.name)}` : null,
               second: it.role === 'member' ? null : say(`role.${it.role}`),
               presence: place.presenceOf(it.user.id),
-              end: canChange && it.user.id !== place.me.id ? memberMenu(shell, forum, it, () => load()) : null,
+              end: canChange && it.user.id !== place.me.id ? lookAfter(it) : null,
             }),
           ),
       next && more,
