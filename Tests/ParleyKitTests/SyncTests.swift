@@ -7,6 +7,21 @@ import Testing
 
 @testable import ParleyKit
 
+/// Leaves out what was deleted.
+private struct Stingy: Transport {
+  let server: HamletServer
+
+  func send(_ exchange: Exchange) async throws(TransportFailure) -> ExchangeAnswer {
+    var exchange = exchange
+    if exchange.target.contains("/messages?") { exchange.target += "&include_deleted=false" }
+    return try await server.send(exchange)
+  }
+
+  func connect(_ exchange: Exchange, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    try await server.connect(exchange, subprotocols: subprotocols)
+  }
+}
+
 @Suite struct SyncTests {
   @Test func `following along holds what the server would answer`() async throws {
     try await Hamlet.open { hamlet in
@@ -76,6 +91,28 @@ import Testing
       ada.server.set { $0.asked = [] }
       try await ada.sync.fetchAll([garden]) { Issue.record("there is nothing left to be done") }
       #expect(ada.server.asked.isEmpty)
+    }
+  }
+
+  @Test func `a server that leaves something out is not asked for it for ever`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...206 {
+        let said = try await hamlet.post("\(number)", as: "ada", in: garden)
+        if number == 205 { _ = try await hamlet.client("ada").send(.delete(said.id)) }
+      }
+      let ada = try HamletClient(hamlet, "ada")
+      let stingy = Client(
+        ada.client.server, over: Stingy(server: ada.server), token: ada.client.token, retrying: .never)
+      let sync = Sync(ada.cache, stingy)
+      try await sync.begin()
+      for _ in 0..<2 {
+        ada.server.set { $0.asked = [] }
+        try await sync.fetchAll([garden])
+        #expect(ada.server.asked.count <= 3)
+      }
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.held(garden).map(\.seq) == Array(1...206))
     }
   }
 

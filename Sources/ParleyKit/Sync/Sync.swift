@@ -291,7 +291,9 @@ public actor Sync {
         return nil
       }
       let page = try await fetch(conversation, try await before(next + 1, in: conversation), limit: Self.page)
-      guard let oldest = page.messages.map(\.message.seq).min() else {
+      let seqs = page.messages.map(\.message.seq)
+      // A server that leaves out what should be there is not asked for it for ever.
+      guard let oldest = seqs.min(), !seqs.allSatisfy(history.held.contains) else {
         try await cache.setSync(.complete, of: conversation)
         return nil
       }
