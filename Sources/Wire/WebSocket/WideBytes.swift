@@ -37,6 +37,23 @@ extension RawSpan {
 }
 
 extension Span<UInt8> {
+  /// The first place at or after `start` where this byte is; the end where there is none.
+  public func place(of byte: UInt8, from start: Int) -> Int {
+    let raw = unsafe bytes
+    let end = raw.byteCount
+    let wanted = UInt64(byte) &* 0x0101_0101_0101_0101
+    var place = start
+    while place &+ 8 <= end {
+      let word = UInt64(littleEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ wanted
+      // The lowest bit that is set stands in the first byte that is nought.
+      let noughts = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+      if noughts != 0 { return place &+ noughts.trailingZeroBitCount / 8 }
+      place &+= 8
+    }
+    while place < end, raw.byte(at: place) != byte { place &+= 1 }
+    return max(place, start)
+  }
+
   /// A place at or after `start` before which all bytes from `start` are ASCII: near the first that is not.
   func asciiRun(from start: Int) -> Int {
     let raw = unsafe bytes

@@ -87,11 +87,15 @@ struct NumberScanner {
   }
 
   mutating func scan(_ bytes: [UInt8], _ found: (Int) -> Void) {
-    for byte in bytes {
+    var place = 0
+    while place < bytes.count {
       if digits < 0 {
-        if byte == UInt8(ascii: "~") { (digits, number) = (0, 0) }
+        place = bytes.span.place(of: UInt8(ascii: "~"), from: place) + 1
+        if place <= bytes.count { (digits, number) = (0, 0) }
         continue
       }
+      let byte = bytes[place]
+      place += 1
       if digits == 8 {
         if byte == UInt8(ascii: "~") { found(number) }
         digits = -1
