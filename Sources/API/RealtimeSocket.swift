@@ -143,10 +143,20 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   func take(_ publication: Publication) {
     guard let frame = following.take(publication) else { return }
     // What waits for room goes first.
-    guard outbox.isEmpty, socket.send(SharedFrame(frame)) else {
-      following.lags(publication.event.stream)
-      return tell(Control.lagging(publication.event.stream, lastOffset: publication.event.offset - 1))
+    guard outbox.isEmpty, socket.send(SharedFrame(frame)) else { return lag(from: publication.event) }
+  }
+
+  func take(_ run: Run) {
+    guard outbox.isEmpty, socket.queued + run.framed.count <= Bound.queue, following.take(run) else {
+      for publication in run.publications { take(publication) }
+      return
     }
+    guard socket.send(SharedFrame(plain: run.framed, deflated: run.deflated)) else { return lag(from: run.first) }
+  }
+
+  private func lag(from event: Event) {
+    following.lags(event.stream)
+    tell(Control.lagging(event.stream, lastOffset: event.offset - 1))
   }
 
   func take(_ signal: Signal, _ frame: Frame) {
@@ -258,14 +268,31 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   }
 
   private func took(_ page: CatchUpPage) {
+    let fresh = following.fresh(page)
+    if !fresh.isEmpty, fresh.count == page.items.count, outbox.isEmpty, sendWhole(page.content) {
+      return perform(following.took(page, through: page.through, isWhole: true))
+    }
     var through = 0
-    for item in following.fresh(page) {
+    for item in fresh {
       guard outbox.isEmpty, socket.send(.text(item.text)) else {
         return perform(following.took(page, through: through, isWhole: false))
       }
       through = item.event
     }
     perform(following.took(page, through: page.through, isWhole: true))
+  }
+
+  /// In one, as it was put together for everyone who missed the same. False when there is no room for all of it.
+  private func sendWhole(_ content: CatchUpPage.Content) -> Bool {
+    let plain = content.frames(isCompressed: false) { SharedFrame(text: $0).plain }
+    guard socket.queued + plain.count <= Bound.queue else { return false }
+    guard socket.isCompressed else { return socket.send(SharedFrame(plain: plain, deflated: nil)) }
+    let hub = community.hub
+    let deflated = content.frames(isCompressed: true) { text in
+      let frame = hub.makeFrame(text)
+      return frame.deflated ?? frame.framed
+    }
+    return socket.send(SharedFrame(plain: plain, deflated: deflated))
   }
 
   private func tellPresent() {

@@ -17,7 +17,7 @@ public enum Place: Sendable, Hashable {
 }
 
 /// How much a page holds at most.
-public struct PageBounds: Sendable {
+public struct PageBounds: Sendable, Hashable {
   public var events: Int
   /// Of JSON; a single event may be longer.
   public var bytes: Int
@@ -70,22 +70,44 @@ extension ReadTransaction {
     try expand(topics, into: &expanded, for: caller)
     var page = CatchUpPage(through: last, streams: expanded.streams, lost: expanded.lost)
     guard after < last else { return .page(page) }
-    guard let merged = try merge(expanded, after: after, limit: bounds.events) else {
-      return .reset(.trimmed, head: last)
+    let sources = try sources(of: expanded, after: after)
+    let missed = ToldEvents.Missed(
+      starts: sources.map { ToldEvents.Start($0.head.stream, $0.offset, expanded.streams[$0.head.stream]?.reader) },
+      bounds: bounds)
+    let found: ToldEvents.Page
+    if let known = told.page(missed, at: last) {
+      found = known
+    } else {
+      guard let read = try read(sources, bounds, expanded.streams, told, at: last) else {
+        return .reset(.trimmed, head: last)
+      }
+      if read.isForMany { told.add(read, for: missed, at: last) }
+      found = read
     }
-    page.hasMore = merged.hasMore
-    if merged.hasMore, let end = merged.events.last { page.through = end.id }
+    (page.content, page.hasMore, page.through) = (found.content, found.hasMore, found.through ?? last)
+    return .page(page)
+  }
+
+  /// Nil where the log lacks some.
+  private func read(
+    _ sources: [Source], _ bounds: PageBounds, _ streams: [EventStream: FollowedStream], _ told: ToldEvents,
+    at last: Int
+  ) throws(Refusal) -> ToldEvents.Page? {
+    guard let merged = try merge(sources, limit: bounds.events) else { return nil }
+    var page = ToldEvents.Page(hasMore: merged.hasMore, through: merged.hasMore ? merged.events.last?.id : nil)
+    page.isForMany = merged.events.allSatisfy(\.isToldAlike)
+    var taken: [CatchUpPage.Item] = []
     var size = 0
-    for item in try items(merged.events, expanded.streams, told, at: last) {
+    for item in try items(merged.events, streams, told, at: last) {
       size += item.text.count
-      if size > bounds.bytes, let end = page.items.last {
-        page.hasMore = true
-        page.through = end.event
+      if size > bounds.bytes, let end = taken.last {
+        (page.hasMore, page.through) = (true, end.event)
         break
       }
-      page.items.append(item)
+      taken.append(item)
     }
-    return .page(page)
+    page.content = CatchUpPage.Content(taken)
+    return page
   }
 
   /// With what they are about, in the order in which they are, as the one who follows may see them. Only what nobody was
@@ -109,8 +131,7 @@ extension ReadTransaction {
       let seen = streams[event.stream].map { content.seen(by: $0.reader) } ?? DeliveredEvent(event, .hidden)
       let text = seen.jsonBytes
       texts[event.id] = text
-      // What is in the stream of one person nobody else is told, and of the rest messages are nearly all.
-      if case .conversation = event.stream, content.seq != nil, let key = key(event) { new[key] = text }
+      if event.isToldAlike, content.seq != nil, let key = key(event) { new[key] = text }
     }
     if !new.isEmpty { told.add(new, at: head) }
     return events.compactMap { event in
@@ -206,16 +227,20 @@ extension ReadTransaction {
     var nextID: Int { events.first?.id ?? .max }
   }
 
-  /// The next events of all streams together. Nil where the log lacks some.
-  private func merge(
-    _ expanded: Expanded, after: Int, limit: Int
-  ) throws(Refusal) -> (events: [Event], hasMore: Bool)? {
+  /// The streams of which something is to be told, and from where.
+  private func sources(of expanded: Expanded, after: Int) throws(Refusal) -> [Source] {
     let told = expanded.streams.filter { !$0.value.isQuiet }.keys
     var sources: [Source] = []
     for head in try heads(of: told, movedSince: after) {
       let offset = max(try offset(in: head.stream, at: after), (expanded.fromOffsets[head.stream] ?? 1) - 1)
       if offset < head.offset { sources.append(Source(head: head, offset: offset)) }
     }
+    return sources.sorted { $0.head.stream.number < $1.head.stream.number }
+  }
+
+  /// The next events of all of them together. Nil where the log lacks some.
+  private func merge(_ all: [Source], limit: Int) throws(Refusal) -> (events: [Event], hasMore: Bool)? {
+    var sources = all
     // Few of each where there are many of them: what is not taken was read for nothing.
     let stretch = min(limit, max(4, 2 * limit / max(sources.count, 1)))
     var merged: [Event] = []
@@ -235,5 +260,14 @@ extension ReadTransaction {
       if sources[next].events.isEmpty, sources[next].offset >= sources[next].head.offset { sources.remove(at: next) }
     }
     return (merged, !sources.isEmpty)
+  }
+}
+
+extension Event {
+  /// Whether it is worth keeping what it tells: what is in the stream of one person nobody else is told, and of the rest
+  /// messages are nearly all.
+  fileprivate var isToldAlike: Bool {
+    guard case .conversation = stream else { return false }
+    return isOfMessage
   }
 }

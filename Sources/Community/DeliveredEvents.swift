@@ -208,7 +208,7 @@ private struct PresentState {
 
 extension Event {
   /// Whether it is about a message, or about the marks on one.
-  fileprivate var isOfMessage: Bool {
+  var isOfMessage: Bool {
     switch kind {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved: true
     case .receiptUpdated, .conversationCreated, .conversationUpdated, .conversationRemoved, .participantJoined,

@@ -1,8 +1,10 @@
 import Model
+import PubSub
 import Synchronization
 
 /// What was told of the log last, as it was encoded. When all come back at once, after a restart or a lost network, most
 /// have missed the same; with this each of them costs a look for the place, and not every message read and written anew.
+/// Whoever misses the same in all that they follow shares whole pages; the others, the texts of events.
 ///
 /// It holds for one end of the log. Whatever changes what an event tells is an event itself, in the same transaction, so
 /// with the next one all of it is forgotten.
@@ -12,8 +14,36 @@ final class ToldEvents: Sendable {
     let reader: StreamReader
   }
 
-  private struct State {
+  /// Where somebody stands in a stream that has moved, and as whom they read it.
+  struct Start: Hashable {
+    let stream: EventStream
+    let offset: Int
+    let reader: StreamReader?
+
+    init(_ stream: EventStream, _ offset: Int, _ reader: StreamReader?) {
+      (self.stream, self.offset, self.reader) = (stream, offset, reader)
+    }
+  }
+
+  /// What somebody asks for. With one end of the log it says what they get.
+  struct Missed: Hashable {
+    /// By the numbers of the streams.
+    let starts: [Start]
+    let bounds: PageBounds
+  }
+
+  struct Page {
+    var content = CatchUpPage.Content([])
+    var hasMore: Bool
+    /// Nil for the end of the log.
+    var through: Int?
+    /// Whether others may get just this.
+    var isForMany = false
+  }
+
+  fileprivate struct State {
     var head = 0
+    var pages: [Missed: Page] = [:]
     var texts: [Key: [UInt8]] = [:]
     var size = 0
   }
@@ -22,18 +52,35 @@ final class ToldEvents: Sendable {
 
   /// Of JSON. What does not fit is read anew each time.
   static let mostBytes = 4 << 20
+  /// Each holds, beside the texts, what was put together of them for sockets.
+  static let mostPages = 64
 
   func texts(at head: Int) -> [Key: [UInt8]] { state.withLock { $0.head == head ? $0.texts : [:] } }
 
+  func page(_ missed: Missed, at head: Int) -> Page? { state.withLock { $0.head == head ? $0.pages[missed] : nil } }
+
+  func add(_ page: Page, for missed: Missed, at head: Int) {
+    state.withLock { state in
+      guard state.move(to: head), state.pages.count < Self.mostPages, state.pages[missed] == nil else { return }
+      state.pages[missed] = page
+    }
+  }
+
   func add(_ texts: [Key: [UInt8]], at head: Int) {
     state.withLock { state in
-      // A slower reader has still seen an older end.
-      guard head >= state.head else { return }
-      if head > state.head { state = State(head: head) }
+      guard state.move(to: head) else { return }
       for (key, text) in texts where state.size + text.count <= Self.mostBytes && state.texts[key] == nil {
         state.texts[key] = text
         state.size += text.count
       }
     }
+  }
+}
+
+extension ToldEvents.State {
+  /// False for a slower reader, who has still seen an older end.
+  fileprivate mutating func move(to head: Int) -> Bool {
+    if head > self.head { self = Self(head: head) }
+    return head == self.head
   }
 }

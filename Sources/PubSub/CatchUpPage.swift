@@ -1,4 +1,5 @@
 public import Model
+import Synchronization
 
 /// Part of what happened since a cursor, read from the log by the rights of the moment of reading.
 public struct CatchUpPage: Sendable {
@@ -17,8 +18,27 @@ public struct CatchUpPage: Sendable {
     }
   }
 
-  /// By the ids of the events.
-  public var items: [Item]
+  /// What happened, shared with the pages of others who missed the same.
+  public final class Content: Sendable {
+    /// By the ids of the events.
+    public let items: [Item]
+    /// The second are compressed.
+    private let framed = Mutex<(plain: [UInt8]?, compressed: [UInt8]?)>((nil, nil))
+
+    public init(_ items: [Item]) { self.items = items }
+
+    /// All of it as messages of a WebSocket, put together when it is first asked for.
+    public func frames(isCompressed: Bool, _ frame: ([UInt8]) -> [UInt8]) -> [UInt8] {
+      framed.withLock { framed in
+        if let known = isCompressed ? framed.compressed : framed.plain { return known }
+        let frames = items.flatMap { frame($0.text) }
+        if isCompressed { framed.compressed = frames } else { framed.plain = frames }
+        return frames
+      }
+    }
+  }
+
+  public var content: Content
   /// Everything up to here is in it, or was in one before.
   public var through: Int
   public var hasMore: Bool
@@ -27,11 +47,13 @@ public struct CatchUpPage: Sendable {
   /// Topics that are not there for the one who asks.
   public var lost: [LiveTopic]
 
+  public var items: [Item] { content.items }
+
   public init(
-    items: [Item] = [], through: Int, hasMore: Bool = false, streams: [EventStream: FollowedStream] = [:],
+    _ content: Content = Content([]), through: Int, hasMore: Bool = false, streams: [EventStream: FollowedStream] = [:],
     lost: [LiveTopic] = []
   ) {
-    self.items = items
+    self.content = content
     self.through = through
     self.hasMore = hasMore
     self.streams = streams

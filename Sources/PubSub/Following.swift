@@ -263,6 +263,15 @@ public struct Following: Sendable {
     return publication.frame(for: followed.stream.reader)
   }
 
+  /// The same of a run, for a client that gets all of it as it is. False where it is to be taken one by one.
+  public mutating func take(_ run: Run) -> Bool {
+    guard job == nil, let followed = streams[run.stream], !followed.stream.isQuiet, !followed.isLagging,
+      run.first.id > position, run.first.id > followed.through, run.isOpen(to: followed.stream.reader)
+    else { return false }
+    position = run.last.id
+    return true
+  }
+
   /// Whether a signal is for this client.
   public func hears(_ signal: Signal) -> Bool {
     guard signal.sender == nil || signal.sender != account else { return false }

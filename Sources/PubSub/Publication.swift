@@ -1,7 +1,7 @@
 public import Model
 
-/// An event on its way to those who follow its stream.
-public struct Publication: Sendable {
+/// An event on its way to those who follow its stream. Shared by all of them.
+public final class Publication: Sendable {
   public let delivered: DeliveredEvent
   public let frame: Frame
   /// For those to whom it is not open; nil where it is open to everyone who follows.

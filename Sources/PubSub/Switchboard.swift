@@ -7,6 +7,8 @@ public protocol Follower: AnyObject {
   /// The way in by which they came; nil for nobody.
   var session: ID<Session>? { get }
   func take(_ publication: Publication)
+  /// Several at once, of a stream that is the only one of all that is told here at the moment.
+  func take(_ run: Run)
   func take(_ signal: Signal, _ frame: Frame)
   func reconsider(_ change: AccessChange)
   /// Something was lost on its way here.
@@ -17,6 +19,12 @@ public protocol Follower: AnyObject {
   func tick(_ now: Int64)
   /// Nothing will come any more.
   func hubClosed()
+}
+
+extension Follower {
+  public func take(_ run: Run) {
+    for publication in run.publications { take(publication) }
+  }
 }
 
 public final class Switchboard {
@@ -65,6 +73,8 @@ public final class Switchboard {
     }
   }
 
+  private func reach(_ audience: Signal.Audience) -> Int { audiences[audience]?.count ?? 0 }
+
   /// Passes on what is in the mailbox, a bounded part of it.
   public func deliver() -> Rest {
     if next == contents.postings.count {
@@ -72,10 +82,18 @@ public final class Switchboard {
       next = 0
     }
     let end = min(next + Self.atOnce, contents.postings.count)
+    var events: [Publication] = []
     while next < end {
-      deliver(contents.postings[next])
+      if case .event(let publication) = contents.postings[next] {
+        events.append(publication)
+      } else {
+        deliver(events)
+        events = []
+        deliver(contents.postings[next])
+      }
       next += 1
     }
+    deliver(events)
     guard next == contents.postings.count else { return .more }
     let last = contents
     contents = Mailbox.Contents()
@@ -91,8 +109,7 @@ public final class Switchboard {
 
   private func deliver(_ posting: Posting) {
     switch posting {
-    case .event(let publication):
-      for follower in audiences[.stream(publication.event.stream)] ?? [] { follower.take(publication) }
+    case .event(let publication): deliver(publication)
     case .signal(let signal, let frame):
       for follower in audiences[signal.audience] ?? [] { follower.take(signal, frame) }
     case .access(let change):
@@ -101,6 +118,32 @@ public final class Switchboard {
       for follower in all {
         if let session = follower.session, sessions.contains(session) { follower.ended() }
       }
+    }
+  }
+
+  private func deliver(_ publication: Publication) {
+    for follower in audiences[.stream(publication.event.stream)] ?? [] { follower.take(publication) }
+  }
+
+  /// Events one after the other. Whoever follows none of their streams but the one that most follow gets its run at once.
+  private func deliver(_ events: [Publication]) {
+    guard events.count > 1 else { return events.forEach(deliver) }
+    let streams = Dictionary(grouping: events, by: \.event.stream)
+    let most = streams.filter { $0.value.count > 1 }.max { reach(.stream($0.key)) < reach(.stream($1.key)) }
+    guard let (stream, publications) = most, let audience = audiences[.stream(stream)],
+      let run = Run(of: stream, publications)
+    else { return events.forEach(deliver) }
+    var others: Set<ObjectIdentifier> = []
+    for other in streams.keys where other != stream {
+      for follower in audiences[.stream(other)] ?? [] { others.insert(ObjectIdentifier(follower)) }
+    }
+    var both: [any Follower] = []
+    for follower in audience {
+      if others.contains(ObjectIdentifier(follower)) { both.append(follower) } else { follower.take(run) }
+    }
+    for publication in events {
+      let followers = publication.event.stream == stream ? both : audiences[.stream(publication.event.stream)] ?? []
+      for follower in followers { follower.take(publication) }
     }
   }
 }

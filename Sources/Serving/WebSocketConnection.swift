@@ -176,6 +176,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   // MARK: What the handler asks
 
+  var isCompressed: Bool { deflate != nil }
+
   var queued: Int { stream?.queued ?? 0 }
 
   func send(_ message: WebSocketMessage) -> Bool {

@@ -67,12 +67,14 @@ public enum WebSocketMessage: Sendable {
 /// The sending side of a socket, for its handler and for whoever publishes on the same loop.
 public protocol WebSocket: AnyObject {
   var subprotocol: String? { get }
+  /// Whether the peer takes compressed messages.
+  var isCompressed: Bool { get }
   /// Bytes that wait to be sent.
   var queued: Int { get }
   /// False when nothing was sent: the queue is full, or the socket is closing.
   @discardableResult
   func send(_ message: WebSocketMessage) -> Bool
-  /// A message that was encoded once for many.
+  /// What was encoded once for many: a message, or several.
   @discardableResult
   func send(_ frame: SharedFrame) -> Bool
   func close(_ code: CloseCode, reason: String)

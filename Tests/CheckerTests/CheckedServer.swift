@@ -4,6 +4,7 @@ import Model
 import PubSub
 import Synchronization
 import Web
+import Wire
 
 @testable import API
 @testable import Community
@@ -25,7 +26,7 @@ final class CheckedServer {
   init(_ folder: String, _ committed: Committed, _ clock: CheckedClock, _ complaints: Complaints) throws {
     self.folder = folder
     // A line is no socket: nothing is framed or compressed.
-    let publisher = Publisher(Hub { Frame(text: $0, framed: $0, deflated: nil) })
+    let publisher = Publisher(Hub { Frame(text: $0, framed: SharedFrame(text: $0).plain, deflated: nil) })
     let store = try Store(
       try DataFolder(folder), migrations: CheckedPlace.migrations, jobs: Community.jobs, clock: { clock.tick() },
       deliver: { committed.add($0) }, complain: { complaints.add($0) })

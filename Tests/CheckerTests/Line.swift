@@ -29,6 +29,8 @@ final class Line: WebSocket {
   }
 
   let subprotocol: String? = nil
+  let isCompressed = false
+  private let streams = DeflateStreams()
   private(set) var queued = 0
   private var waiting: [Sent] = []
   /// Comes behind the next.
@@ -57,14 +59,31 @@ final class Line: WebSocket {
     }
   }
 
-  func send(_ frame: SharedFrame) -> Bool { send(frame.plain) }
+  func send(_ frame: SharedFrame) -> Bool {
+    guard hasRoom(for: frame.plain.count) else { return false }
+    var session = WebSocketSession(role: .client { 0 }, messageLimit: .max, streams: streams)
+    var actions: [WebSocketSession.Action] = []
+    session.receive(frame.plain.span, into: &actions)
+    for case .text(let bytes) in actions { leave(bytes) }
+    return true
+  }
 
   private func send(_ bytes: [UInt8]) -> Bool {
+    guard hasRoom(for: bytes.count) else { return false }
+    leave(bytes)
+    return true
+  }
+
+  private func hasRoom(for count: Int) -> Bool {
     guard !isClosed else { return false }
-    guard queued + bytes.count <= room || waiting.isEmpty else {
+    guard queued + count <= room || waiting.isEmpty else {
       hasRefused = true
       return false
     }
+    return true
+  }
+
+  private func leave(_ bytes: [UInt8]) {
     let sent = Sent(frame: Frame(bytes), bytes: bytes)
     if case .answer = sent.frame { openCommands -= 1 }
     switch leaves(sent) {
@@ -73,13 +92,12 @@ final class Line: WebSocket {
     case .comesTwice: for _ in 0..<2 { arrive(sent) }
     case .comesLate:
       late = sent
-      return true
+      return
     }
     if let late {
       self.late = nil
       arrive(late)
     }
-    return true
   }
 
   /// What was meant for another.

@@ -1,4 +1,5 @@
 import Model
+import PubSub
 import Testing
 
 @testable import Community
@@ -39,5 +40,34 @@ import Testing
     #expect(told.texts(at: 7).count == 2)
     told.add([Self.key(1): half], at: 7)
     #expect(told.texts(at: 7).count == 2)
+  }
+
+  private static func missed(_ offset: Int, _ fromSeq: Int = 1, events: Int = 200) -> ToldEvents.Missed {
+    ToldEvents.Missed(
+      starts: [.init(.conversation(ID(1)), offset, StreamReader(.member, fromSeq: fromSeq))],
+      bounds: PageBounds(events: events))
+  }
+
+  private static let page = ToldEvents.Page(hasMore: false)
+
+  @Test func `whoever missed the same shares its page, and nobody else does`() {
+    let told = ToldEvents()
+    told.add(Self.page, for: Self.missed(5), at: 7)
+    #expect(told.page(Self.missed(5), at: 7)?.content === Self.page.content)
+    for other in [Self.missed(4), Self.missed(5, 2), Self.missed(5, events: 10)] {
+      #expect(told.page(other, at: 7) == nil)
+    }
+    #expect(told.page(Self.missed(5), at: 8) == nil)
+    told.add([Self.key(8): [8]], at: 8)
+    #expect(told.page(Self.missed(5), at: 7) == nil)
+    told.add(Self.page, for: Self.missed(5), at: 7)
+    #expect(told.page(Self.missed(5), at: 7) == nil)
+  }
+
+  @Test func `no more pages are kept than there may be`() {
+    let told = ToldEvents()
+    for offset in 0...ToldEvents.mostPages { told.add(Self.page, for: Self.missed(offset), at: 7) }
+    #expect(told.page(Self.missed(ToldEvents.mostPages - 1), at: 7) != nil)
+    #expect(told.page(Self.missed(ToldEvents.mostPages), at: 7) == nil)
   }
 }

@@ -150,6 +150,34 @@ import Testing
     #expect(world.sent == [1, 2, 3] && world.hidden == [1])
   }
 
+  @Test func `a run is taken at once by whom it is all for, and by nobody else`() {
+    let world = World()
+    world.fromSeq = 3
+    world.follow([.conversation(1)], after: 0, ticket: 1)
+    world.log(.conversation(1), seq: 3)
+    world.log(.conversation(1), seq: 4)
+    world.publishAll()
+    #expect(world.runs == 0)
+    world.answerReads()
+    #expect(world.sent == [1, 2] && world.runs == 0)
+    for seq in [5, 6, 7] { world.log(.conversation(1), seq: seq) }
+    world.publishAll()
+    #expect(world.sent == [1, 2, 3, 4, 5] && world.runs == 1)
+    // Of one of these only its place is told.
+    for seq in [8, 2] { world.log(.conversation(1), seq: seq) }
+    world.publishAll()
+    #expect(world.sent == [1, 2, 3, 4, 5, 6, 7] && world.hidden == [7] && world.runs == 1)
+    // There is room for one of them.
+    world.room = 1
+    for seq in [9, 10] { world.log(.conversation(1), seq: seq) }
+    world.publishAll()
+    #expect(world.sent.last == 8 && world.lagging == [.conversation(ID(1))] && world.runs == 1)
+    world.room = 100
+    for seq in [11, 12] { world.log(.conversation(1), seq: seq) }
+    world.publishAll()
+    #expect(world.sent.last == 8 && world.runs == 1)
+  }
+
   @Test(arguments: 0..<300)
   func `whatever is late, each stream is told whole and in order`(seed: UInt64) {
     var random = Seeded(seed: seed)
@@ -210,6 +238,7 @@ private final class World {
   var fromSeq = 1
   /// How many events fit before the socket refuses.
   var room = Int.max
+  private(set) var runs = 0
   private let pageSize: Int
   private var published = 0
   private var followed: Set<EventStream> = []
@@ -244,19 +273,38 @@ private final class World {
   func publishAll() { publishSome(.max) }
 
   func publishSome(_ count: Int) {
-    var rest = count
-    while rest > 0, published < events.count {
-      published += 1
-      rest -= 1
-      publish(published)
+    let next = events[published...].prefix(count)
+    published += next.count
+    var run: [Publication] = []
+    for event in next where followed.contains(event.stream) {
+      if let last = run.last, last.event.stream != event.stream {
+        take(run)
+        run = []
+      }
+      run.append(publication(of: event))
     }
+    take(run)
   }
 
   func publish(_ id: Int) {
-    let event = events[id - 1]
-    guard followed.contains(event.stream) else { return }
-    let delivered = DeliveredEvent(event, .marks(ID(event.subject), []), seq: seqs[id].flatMap { $0 > 0 ? $0 : nil })
-    take(Publication(delivered, frame("\(id)"), reduced: frame("-\(id)")))
+    guard followed.contains(events[id - 1].stream) else { return }
+    take(publication(of: events[id - 1]))
+  }
+
+  private func publication(of event: Event) -> Publication {
+    let seq = seqs[event.id].flatMap { $0 > 0 ? $0 : nil }
+    return Publication(
+      DeliveredEvent(event, .marks(ID(event.subject), []), seq: seq), frame("\(event.id)"),
+      reduced: frame("-\(event.id)"))
+  }
+
+  /// Those of one stream at once, where there is room for all of them and each is sent as it is.
+  private func take(_ publications: [Publication]) {
+    guard let stream = publications.first?.event.stream, let run = Run(of: stream, publications),
+      room >= publications.count, following.take(run)
+    else { return publications.forEach(take) }
+    runs += 1
+    for publication in publications { _ = send(publication.frame.text) }
   }
 
   private func take(_ publication: Publication) {
@@ -297,7 +345,8 @@ private final class World {
     var page = CatchUpPage(through: events.count)
     page.hasMore = found.count > items.count
     if page.hasMore, let last = items.last { page.through = last.id }
-    page.items = items.map { .init(event: $0.id, stream: $0.stream, offset: $0.offset, text: Array("\($0.id)".utf8)) }
+    page.content = CatchUpPage.Content(
+      items.map { .init(event: $0.id, stream: $0.stream, offset: $0.offset, text: Array("\($0.id)".utf8)) })
     for stream in streams { page.streams[stream] = FollowedStream(StreamReader(.member, fromSeq: fromSeq), .own) }
     page.lost = topics.filter { unreadable.contains($0) }
     begun = .page(page)

@@ -1,4 +1,4 @@
-/// A server's message to many: framed once and compressed at most once, then handed to each session's
+/// A server's message to many, or several that follow each other: framed once and compressed at most once, then handed to each session's
 /// `bytes(for:)`. The bytes are shared, not copied, and may cross from worker to worker.
 public struct SharedFrame: Sendable {
   public let plain: [UInt8]
