@@ -91,14 +91,13 @@ class Presence(Village):
         expect(other.locator(".person")).to_contain_text("online")
         self.go(page, "/u/grace")
         expect(page.locator(".person")).to_contain_text("@grace · online")
-        # The tab with the connection goes; the other takes over and nobody is told that grace left.
-        page.evaluate("""() => {
-            window.seen = [];
-            const look = () => window.seen.push(document.querySelector(".person")?.textContent.includes("online"));
-            new MutationObserver(look).observe(document.querySelector(".person-page"), { childList: true, subtree: true });
-        }""")
+        # The tab with the connection goes; the other takes over, hears who leaves, and keeps grace here meanwhile.
+        lin = self.signed_in("lin")
+        self.go(lin, "/u/grace")
+        expect(lin.locator(".person")).to_contain_text("@grace · online")
         first.close()
-        self.say("Still here", "grace")
-        expect(other.locator(".person")).to_contain_text("online")
-        expect(page.locator(".person")).to_contain_text("@grace · online")
-        self.assertNotIn(False, page.evaluate("window.seen"))
+        self.call("PATCH", "/settings", {"name": "The Orchard"}, self.tokens["ada"])
+        expect(other.locator(".sidebar-head")).to_contain_text("The Orchard")
+        page.context.close()
+        expect(other.locator(".person")).to_contain_text("last here")
+        expect(lin.locator(".person")).to_contain_text("@grace · online")
