@@ -115,7 +115,11 @@ final class Lines {
     var addresses = destination.addresses
     if addresses.isEmpty {
       let end = min(exchange.endBy, loop.now + patience.toConnect)
-      addresses = try await lookUp(destination.name, port: destination.port, within: end - loop.now)
+      do throws(CallFailure) {
+        addresses = try await lookUp(destination.name, port: destination.port, within: end - loop.now)
+      } catch {
+        throw loop.now < exchange.endBy ? error : .timedOut
+      }
     }
     var failure = CallFailure.unknownHost(destination.name)
     for address in addresses {

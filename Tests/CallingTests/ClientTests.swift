@@ -64,6 +64,12 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
       }
     }
   }
+  // Nor is a name looked up for longer.
+  let address = try #require(WebAddress("http://nobody.invalid/"))
+  let destination = try #require(Destination(address))
+  await #expect(throws: CallFailure.timedOut) {
+    _ = try await HTTPClient().send(Call("/", time: .nanoseconds(1)), to: destination)
+  }
 }
 
 @Test func `a request is sent as it was written, with what the connection needs`() async throws {
