@@ -172,8 +172,9 @@ final class Reactor {
     timerSetFor = .max
     let due = takeDue()
     for one in due {
-      deliver(
-        Descriptor.readiness(of: one.descriptor), to: one.descriptor, generation: one.generation, on: loop)
+      let readiness = Descriptor.readiness(of: one.descriptor)
+      // To a stream that connects, being told of nothing means that it is connected.
+      if !readiness.isEmpty { deliver(readiness, to: one.descriptor, generation: one.generation, on: loop) }
     }
     loop.endTurn()
     beginTurn()

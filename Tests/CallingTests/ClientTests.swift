@@ -1,4 +1,5 @@
 import Calling
+import Glibc
 import Synchronization
 import Testing
 import Wire
@@ -70,6 +71,53 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
   await #expect(throws: CallFailure.timedOut) {
     _ = try await HTTPClient().send(Call("/", time: .nanoseconds(1)), to: destination)
   }
+}
+
+/// A port whose queue is full: who connects to it waits. Until the value is let go.
+private final class FullPort {
+  let address: SocketAddress
+  private var descriptors: [Descriptor] = []
+
+  init() throws {
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+    var place = sockaddr_in()
+    place.sin_family = sa_family_t(AF_INET)
+    place.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listening = Descriptor(owning: socket(AF_INET, kind, 0))
+    var connecting: [Descriptor] = []
+    withUnsafeMutablePointer(to: &place) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        #expect(bind(listening.number, pointer, length) == 0 && listen(listening.number, 0) == 0)
+        #expect(getsockname(listening.number, pointer, &length) == 0)
+        for _ in 0..<8 {
+          connecting.append(Descriptor(owning: socket(AF_INET, kind, 0)))
+          _ = connect(connecting[connecting.count - 1].number, pointer, length)
+        }
+      }
+    }
+    address = .ipv4(0x7f00_0001, port: UInt16(bigEndian: place.sin_port))
+    descriptors = [listening] + connecting
+  }
+}
+
+@Test func `who does not take the connection is left for the next address, and unreachable where there is none`()
+  async throws
+{
+  var patience = Patience()
+  patience.connecting = 1
+  let client = try HTTPClient(patience: patience)
+  let full = try FullPort()
+  let address = try #require(WebAddress("http://chat.example/"))
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")] }) { server in
+    let both = try #require(Destination(address, at: [full.address, server.address]))
+    #expect(try await client.send(Call("/"), to: both).status.code == 200)
+  }
+  let alone = try #require(Destination(address, at: [full.address]))
+  await #expect(throws: CallFailure.unreachable("it does not take the connection")) {
+    _ = try await client.send(Call("/"), to: alone)
+  }
+  withExtendedLifetime(full) {}
 }
 
 @Test func `a request is sent as it was written, with what the connection needs`() async throws {
