@@ -194,15 +194,15 @@ public final class Connection {
 
   // MARK: Time
 
-  /// Runs `body` for at most that long; where the thread was held up, for as long of the processor's time. A statement that
-  /// reads is cut short, a statement that writes comes to its end, and none starts when the time is over: they fail with
+  /// Runs `body` for at most that long; where the thread was held up, for as long of the processor's time, and at most for
+  /// `patience` times as long by the clock. A statement that reads is cut short, a statement that writes comes to its end, and none starts when the time is over: they fail with
   /// `interrupted`, and the transaction stays as it is.
   public func limited<Value, Failure: Error>(
-    to time: Duration, _ body: () throws(Failure) -> Value
+    to time: Duration, patience: Int = 20, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     guard let database else { return try body() }
     let outer = database.deadline
-    let deadline = Deadline(after: time)
+    let deadline = Deadline(after: time, patience: patience)
     database.deadline = outer.map { $0.soonest < deadline.soonest ? $0 : deadline } ?? deadline
     defer { database.deadline = outer }
     return try body()

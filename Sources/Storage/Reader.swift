@@ -32,7 +32,9 @@ public final class Reader {
       complain("the database can't be read: \(error)")
       throw .unavailable
     }
-    return try connection.limited(to: time ?? Self.longest) { () throws(Refusal) in
+    // On a thread apart nobody waits but who asks, and those behind them.
+    let patience = time == nil ? 20 : 2
+    return try connection.limited(to: time ?? Self.longest, patience: patience) { () throws(Refusal) in
       let picture = ReadTransaction(connection, now: clock())
       defer { if let fault = picture.fault { complain("a query failed: \(fault)") } }
       // Ends with this scope. Nothing was written, so how it ends makes no difference.

@@ -155,7 +155,9 @@ actor Writer {
       let isTaken = submit { inbox in
         inbox.asides.append { [complain] connection in
           do {
-            let value = try isLimited ? connection.limited(to: Self.longest) { try body(connection) } : body(connection)
+            let value =
+              try isLimited
+              ? connection.limited(to: Self.longest, patience: 1) { try body(connection) } : body(connection)
             return { continuation.resume(returning: .success(value)) }
           } catch {
             complain("\(place): \(error)")
@@ -316,7 +318,7 @@ actor Writer {
     let work = WriteTransaction(connection, counters: counters, now: clock())
     let rowsBefore = connection.totalChanges
     let workBefore = Self.processorTime
-    let outcome = connection.limited(to: Self.longest) { request.run(work) }
+    let outcome = connection.limited(to: Self.longest, patience: 1) { request.run(work) }
     let rows = connection.totalChanges - rowsBefore
     let time = Self.processorTime - workBefore
     let fault = work.fault ?? Self.excess(rows, time)

@@ -170,6 +170,17 @@ import Testing
     #expect(long?.code == .interrupted)
   }
 
+  @Test func `who has no patience ends by the clock`() throws {
+    let writer = try folder.writer()
+    let error = #expect(throws: SQLiteError.self) {
+      try writer.limited(to: .milliseconds(20), patience: 1) {
+        usleep(30_000)
+        _ = try writer.int("select 1")
+      }
+    }
+    #expect(error?.code == .interrupted)
+  }
+
   @Test func `many short queries stop at their time limit as well`() throws {
     let writer = try folder.writer()
     let error = #expect(throws: SQLiteError.self) {

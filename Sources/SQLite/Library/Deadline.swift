@@ -2,7 +2,7 @@ import Glibc
 
 /// When a time limit is over. The clock on the wall is asked, since that costs next to nothing. But while it went on the
 /// thread may have waited for a processor, or the machine for its host: so a limit that is over by this clock gives its
-/// thread as much of the processor before it is over indeed, and ends after some twenty times its length in any case.
+/// thread as much of the processor before it is over indeed, and ends after so many times its length in any case.
 final class Deadline {
   private let length: Duration
   let soonest: ContinuousClock.Instant
@@ -10,12 +10,10 @@ final class Deadline {
   /// In the processor's time of the thread, once the limit was seen to be over by the clock.
   private var processorEnd: Duration?
 
-  private static let patience = 20
-
-  init(after length: Duration) {
+  init(after length: Duration, patience: Int) {
     self.length = length
     soonest = .now + length
-    latest = soonest + length * (Self.patience - 1)
+    latest = soonest + length * max(0, patience - 1)
   }
 
   var isOver: Bool {
