@@ -44,6 +44,7 @@ final class ToldEvents: Sendable {
   fileprivate struct State {
     var head = 0
     var pages: [Missed: Page] = [:]
+    var pageSize = 0
     var texts: [Key: [UInt8]] = [:]
     var size = 0
   }
@@ -52,7 +53,8 @@ final class ToldEvents: Sendable {
 
   /// Of JSON. What does not fit is read anew each time.
   static let mostBytes = 4 << 20
-  /// Each holds, beside the texts, what was put together of them for sockets.
+  /// Of JSON in pages; what was put together of them for sockets comes to that.
+  static let mostPageBytes = 4 << 20
   static let mostPages = 64
 
   func texts(at head: Int) -> [Key: [UInt8]] { state.withLock { $0.head == head ? $0.texts : [:] } }
@@ -61,8 +63,14 @@ final class ToldEvents: Sendable {
 
   func add(_ page: Page, for missed: Missed, at head: Int) {
     state.withLock { state in
-      guard state.move(to: head), state.pages.count < Self.mostPages, state.pages[missed] == nil else { return }
+      guard state.move(to: head), state.pages[missed] == nil else { return }
+      let size = page.content.items.reduce(0) { $0 + $1.text.count }
+      // Those that nobody shares give way to those that many do, which are soon here again.
+      if state.pages.count >= Self.mostPages || state.pageSize + size > Self.mostPageBytes {
+        (state.pages, state.pageSize) = ([:], 0)
+      }
       state.pages[missed] = page
+      state.pageSize += size
     }
   }
 

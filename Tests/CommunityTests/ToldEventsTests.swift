@@ -67,7 +67,14 @@ import Testing
   @Test func `no more pages are kept than there may be`() {
     let told = ToldEvents()
     for offset in 0...ToldEvents.mostPages { told.add(Self.page, for: Self.missed(offset), at: 7) }
-    #expect(told.page(Self.missed(ToldEvents.mostPages - 1), at: 7) != nil)
-    #expect(told.page(Self.missed(ToldEvents.mostPages), at: 7) == nil)
+    // The last one took the place of all of them.
+    #expect(told.page(Self.missed(ToldEvents.mostPages - 1), at: 7) == nil)
+    #expect(told.page(Self.missed(ToldEvents.mostPages), at: 7) != nil)
+    let text = [UInt8](repeating: 0, count: ToldEvents.mostPageBytes / 2)
+    let stream = EventStream.conversation(ID(1))
+    let large = ToldEvents.Page(
+      content: CatchUpPage.Content([CatchUpPage.Item(event: 1, stream: stream, offset: 1, text: text)]), hasMore: false)
+    for offset in 101...103 { told.add(large, for: Self.missed(offset), at: 7) }
+    #expect(told.page(Self.missed(101), at: 7) == nil && told.page(Self.missed(103), at: 7) != nil)
   }
 }
