@@ -453,7 +453,7 @@ import Wire
       // New connections go where there are fewest, so there is one on each loop, to say what it has heard of the time.
       let others = try (0..<4).map { _ in try village.follow(as: "linus") }
       var second = 0
-      for _ in 0..<5 {
+      for _ in 0..<20 {
         second += 40
         let time = village.pass(second)
         for other in others {

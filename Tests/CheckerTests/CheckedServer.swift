@@ -25,7 +25,7 @@ final class CheckedServer {
 
   init(_ folder: String, _ committed: Committed, _ clock: CheckedClock, _ complaints: Complaints) throws {
     self.folder = folder
-    // A line is no socket: nothing is framed or compressed.
+    // A line is no socket, but it takes apart what was framed for many; nothing is compressed.
     let publisher = Publisher(Hub { Frame(text: $0, framed: SharedFrame(text: $0).plain, deflated: nil) })
     let store = try Store(
       try DataFolder(folder), migrations: CheckedPlace.migrations, jobs: Community.jobs, clock: { clock.tick() },
