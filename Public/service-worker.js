@@ -33,7 +33,7 @@ async function own(request, url) {
   return held ?? fetch(request);
 }
 
-/** What is held at once, and what the server says for the next time. */
+/** What is held at once, and what the server says for the next time; whoever asks for it anew has that. */
 async function picture(request) {
   const cache = await caches.open('pictures');
   const held = await cache.match(request);
@@ -41,7 +41,7 @@ async function picture(request) {
     if (answer.ok) await cache.put(request, answer.clone());
     return answer;
   });
-  if (!held) return fresh;
+  if (!held || request.cache === 'reload') return fresh;
   fresh.then(() => trim(cache)).catch(() => {});
   return held;
 }

@@ -8,6 +8,7 @@ from browsing import PASSWORD
 from PIL import Image
 from playwright.sync_api import expect
 from test_flows import Village
+from test_offline import IS_KEPT
 
 
 def photograph():
@@ -73,6 +74,19 @@ class Faces(Village):
         drawn.click()
         expect(drawn).to_be_hidden()
         self.assertTrue(self.avatar("grace")[1].startswith("image/svg"))
+
+    def test_what_the_device_holds_is_not_taken_for_the_new_one(self):
+        page = self.signed_in("lin", service_workers="allow")
+        page.wait_for_function(IS_KEPT)
+        self.go(page, "/you/profile")
+        page.wait_for_function("async () => (await (await caches.open('pictures')).keys()).some((it) => it.url.endsWith('/avatar'))")
+        drawn = page.get_by_role("button", name="Take the drawn one")
+        page.locator("input[type=file]").set_input_files(photograph())
+        expect(page.get_by_text("Saved.")).to_be_visible()
+        expect(drawn).to_be_visible()
+        expect(page.locator(".profile-face img")).to_have_js_property("naturalWidth", 256)
+        drawn.click()
+        expect(drawn).to_be_hidden()
 
 
 class Joining(Village):
