@@ -56,6 +56,24 @@ class Arranging(Village):
         self.open(page, "/admin/forums")
         self.eventually(page, wanted, lambda: self.seen(page))
 
+    def test_what_was_not_kept_is_put_back_and_the_next_step_counts(self):
+        page = self.signed_in("ada")
+        self.go(page, "/admin/forums")
+        first = page.locator(".arrange-forum").first
+        title = first.text_content()
+        down = page.get_by_role("button", name=f"Move {title} down", exact=True)
+        # Neither the step nor what there is now comes through.
+        page.route("**/api/v1/forums*", lambda route: route.abort())
+        page.route("**/api/v1/forums/*", lambda route: route.abort())
+        down.click()
+        expect(page.locator(".toast")).to_be_visible()
+        expect(first).to_have_text(title)
+        page.unroute_all()
+        down.click()
+        expect(first).not_to_have_text(title)
+        wanted = page.locator(".arrange-forum").all_text_contents()
+        self.eventually(page, wanted, lambda: [it for _, *forums in self.seen(page) for it in forums])
+
     def test_it_fits_a_phone_and_is_nothing_for_others(self):
         page = self.signed_in("ada", "phone")
         self.go(page, "/admin/forums")

@@ -29,7 +29,7 @@ export async function arrange(shell, column) {
     const found = keys.map((key) => column.querySelector(`[data-key="${CSS.escape(`${subject}:${key}`)}"]:not(:disabled)`));
     found.find(Boolean)?.focus();
     shell.live.textContent = words;
-    last = last.then(keep);
+    last = last.then(keep, keep);
     return last;
   };
 
@@ -42,7 +42,7 @@ export async function arrange(shell, column) {
       }
     } catch (error) {
       toast(sayProblem(error));
-      await place.loadForums();
+      await place.loadForums().catch(() => {});
       sections = place.sections();
       draw();
     }
