@@ -31,13 +31,15 @@ export function joinButton(shell, forum, joined) {
   return join;
 }
 
+/** Who was brought is brought again, or does not come back. */
 export async function leaveForum(shell, forum) {
-  const isHidden = forum.visibility === 'private';
+  const isHidden = forum.visibility === 'private' || shell.place.me.role === 'guest';
   const sentence = say(isHidden ? 'forum.leavePrivate' : 'forum.leaveSentence');
   if (!(await confirm(say('forum.leaveTitle', { title: forum.title }), sentence, say('forum.leave')))) return;
   try {
     await shell.place.call('DELETE', `/forums/${forum.id}/members/me`);
-    if (!isHidden) await know(shell.place, forum);
+    // They have left, whatever can be asked now.
+    if (!isHidden) await know(shell.place, forum).catch(() => {});
     shell.go('/forums', { replace: true });
   } catch (error) {
     toast(sayProblem(error));

@@ -28,6 +28,17 @@ class Membership(Village):
         members = self.call("GET", f"/forums/{self.garden['id']}/members", token=self.tokens["ada"])["data"]
         self.assertEqual([it["user"]["name"] for it in members], ["ada"])
 
+    def test_who_was_brought_is_not_told_that_they_can_come_again(self):
+        invite = self.call("POST", "/invites", {"role": "guest", "forum_id": self.garden["id"]}, self.tokens["ada"])["code"]
+        self.call("POST", "/users", {"name": "eve", "password": PASSWORD, "invite": invite, "accept_rules": True})
+        page = self.signed_in("eve")
+        self.go(page, f"/f/{self.garden['id']}/about")
+        page.get_by_role("button", name="Leave the forum").click()
+        sheet = page.get_by_role("dialog")
+        expect(sheet).to_contain_text("unless someone adds you again")
+        sheet.get_by_role("button", name="Leave the forum").click()
+        expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
+
     def test_members_are_looked_after(self):
         shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members"}, self.tokens["ada"])
         for name in ("grace", "lin"):
