@@ -423,7 +423,9 @@ export class Parley {
     const all = new Set([...this.#lookedAt.values()].flat());
     for (const topic of all) if (/^(conversation|user):/.test(topic) && this.mirror.isOwn(topic)) all.delete(topic);
     this.sync?.follow(all);
-    this.sync?.present(this.#seen.size > 0 ? 'online' : 'away');
+    const isSeen = this.#seen.size > 0;
+    // The last tab that goes is gone, or here again at once: in neither case is anybody away.
+    if (isSeen || !this.#isLeaving) this.sync?.present(isSeen ? 'online' : 'away');
   }
 
   /**

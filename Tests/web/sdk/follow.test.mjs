@@ -412,6 +412,27 @@ test('whoever looks elsewhere for long is away, here and after a new connection'
   assert.equal(peer.socket.commands.at(-2).do, 'subscribe');
 });
 
+test('whoever closes or loads their only tab anew is not away for it', async () => {
+  const listeners = {};
+  globalThis.addEventListener = (name, listener) => (listeners[name] = listener);
+  try {
+    const { peer, connect, parley } = await opened();
+    await connect();
+    await isLive(parley);
+    parley.follow('presence');
+    await until(() => peer.socket.commands.some((it) => it.do === 'subscribe'), 'it to be followed');
+    listeners.pagehide({ type: 'pagehide' });
+    await until(() => peer.socket.commands.some((it) => it.do === 'unsubscribe'), 'it to look at nothing');
+    assert.deepEqual(peer.socket.commands.filter((it) => it.do === 'presence'), []);
+    // Kept by the browser and shown again, it is as before.
+    listeners.pageshow({ type: 'pageshow' });
+    assert.deepEqual(peer.socket.commands.at(-1).topics, [{ topic: 'presence' }]);
+    assert.deepEqual(peer.socket.commands.filter((it) => it.do === 'presence'), []);
+  } finally {
+    delete globalThis.addEventListener;
+  }
+});
+
 test('whoever shows again that they are here is told of at once', async () => {
   const { peer, connect, parley } = await opened({ answers: { 'GET /users/me': { ...me, show_presence: false } } });
   await connect();
