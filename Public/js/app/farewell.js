@@ -1,7 +1,7 @@
 // Going away from the place: for a while, or for good, with or without what one has written.
 
 import { el } from './dom.js';
-import { ask } from './parts/dialog.js';
+import { ask, confirm } from './parts/dialog.js';
 import { choice, field } from './parts/field.js';
 import { toast } from './parts/toast.js';
 import { say, sayProblem } from './text.js';
@@ -20,6 +20,8 @@ export async function farewell(shell) {
   const controls = Object.assign(el('div', null, way, el('div.field', null, meaning), password), { input: way.input });
   const how = await ask(say('farewell.title', { name: place.server.name }), controls, say('farewell.verb'));
   if (!how) return;
+  const { unsent } = place.parley;
+  if (unsent && !(await confirm(say('farewell.title', { name: place.server.name }), say('signOut.waiting', { n: unsent }), say('farewell.verb')))) return;
   try {
     await place.call('DELETE', '/users/me', { body: { how, password: password.input.value } });
   } catch (error) {

@@ -625,15 +625,20 @@ export class Parley {
     }
   }
 
+  /** How much waits that a person would miss. */
+  get unsent() {
+    return this.mirror.outbox.filter(({ kind }) => kind !== 'read').length;
+  }
+
   /**
    * Ends the session and erases everything that is held here, in every tab. Refused while something waits unsent,
    * unless it is forced; then that is lost.
    * @param {{ isForced?: boolean }} options
    */
   async signOut({ isForced = false } = {}) {
-    const unsent = this.mirror.outbox.filter(({ kind }) => kind !== 'read');
-    if (unsent.length > 0 && !isForced) {
-      throw new Problem({ code: 'unsent', params: { count: unsent.length }, detail: 'something was not sent yet' });
+    const count = this.unsent;
+    if (count > 0 && !isForced) {
+      throw new Problem({ code: 'unsent', params: { count }, detail: 'something was not sent yet' });
     }
     this.sync?.stop();
     this.outbox.stop();

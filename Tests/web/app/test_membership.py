@@ -121,6 +121,23 @@ class Inviting(Village):
 
 
 class Farewell(Village):
+    def test_nothing_that_waits_is_lost_unasked(self):
+        page = self.signed_in("grace")
+        page.route("**/messages", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+        self.room(page)
+        expect(self.write(page, "Not yet")).to_be_visible()
+        self.go(page, "/you/privacy")
+        page.get_by_role("button", name="Leave this place").click()
+        sheet = page.get_by_role("dialog", name="Leave The Allotment")
+        sheet.get_by_label("Password").fill(PASSWORD)
+        sheet.get_by_role("button", name="Leave this place").click()
+        expect(page.get_by_role("dialog")).to_contain_text("1 message was not sent yet.")
+        page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.unroute("**/messages")
+        self.room(page)
+        expect(page.locator(".message.is-mine .state")).to_have_attribute("title", "Stored")
+
     def test_one_leaves_the_place_with_ones_password(self):
         page = self.signed_in("lin", anew=True)
         self.go(page, "/you/privacy")
