@@ -222,8 +222,8 @@ export async function invite(shell, { code }) {
 async function join(shell) {
   const { place } = shell;
   const settings = await place.call('GET', '/settings').catch(() => ({}));
-  const who = newcomer(place);
   const isAsked = place.server.policy === 'approval';
+  const who = newcomer(place, { hasFace: !isAsked });
   const page = door({
     title: say('invite.to', { place: place.server.name }),
     lead: isAsked ? say('join.asksLead') : null,
@@ -234,7 +234,8 @@ async function join(shell) {
     work: async () => {
       const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
       if (user.state !== 'waiting') return goIn(shell, user, '/');
-      return refill(page.node, waits(place, nameOf(user)));
+      refill(page.node, waits(place, nameOf(user)));
+      return page.node.querySelector('h1').focus();
     },
   });
   return page;
@@ -246,29 +247,30 @@ const waits = (place, name) =>
     'div.door-column',
     { role: 'status' },
     el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
-    el('h1', null, place.server.name),
+    el('h1', { tabindex: '-1' }, place.server.name),
     el('p.door-lead', null, say('join.waits', { name })),
     el('div.empty-actions', null, el('a.button', { href: '/sign-in' }, say('act.signIn'))),
   );
 
 const haveAccount = () => [say('invite.haveAccount'), ' ', el('a', { href: '/sign-in' }, say('act.signIn'))];
 
-/** Who somebody will be here: what people call them, a name to be written to, a picture, a password. */
-function newcomer(place) {
+/** Who somebody will be here: what people call them, a name to be written to, a picture, a password. Who is not in
+ * yet can send no picture, and is not asked for one. */
+function newcomer(place, { hasFace = true } = {}) {
   const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name', hint: say('door.displayHint') });
   const name = nameField();
   const password = passwordField(place);
-  const face = faceField(() => name.input.value, { most: place.server.limits.file_bytes });
+  const face = hasFace ? faceField(() => name.input.value, { most: place.server.limits.file_bytes }) : null;
   // Until they choose another, the name is the first word of what people call them.
   display.input.addEventListener('input', () => {
     if (name.isTouched) return;
     const [first] = display.input.value.trim().split(/\s+/);
     name.input.value = first.toLowerCase().replace(/[^a-z0-9_.-]/g, '');
-    face.draw();
+    face?.draw();
   });
   name.input.addEventListener('input', () => {
     name.isTouched = true;
-    face.draw();
+    face?.draw();
   });
   const clientID = crypto.randomUUID();
   const values = () => ({
@@ -280,11 +282,11 @@ function newcomer(place) {
   });
   /** Whoever is in comes in; a picture that does not may be chosen again. */
   const withFace = async (answer) => {
-    if (answer.user.state !== 'waiting') await face.keep(place.client).catch((error) => toast(sayProblem(error)));
+    if (answer.user.state !== 'waiting') await face?.keep(place.client).catch((error) => toast(sayProblem(error)));
     return answer;
   };
   return {
-    controls: [display, name, face, password],
+    controls: [display, name, face, password].filter(Boolean),
     register: (more) =>
       place.call('POST', '/users', { body: { ...values(), client_id: clientID, ...more } }).then(withFace),
     takeLink: (code) => place.call('POST', `/links/${encodeURIComponent(code)}`, { body: values() }).then(withFace),
