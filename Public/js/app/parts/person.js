@@ -2,7 +2,7 @@ import { el } from '../dom.js';
 import { nameOf } from '../named.js';
 import { rich } from '../rich.js';
 import { say } from '../text.js';
-import { brief } from '../times.js';
+import { moment } from '../times.js';
 import { avatar } from './avatar.js';
 import { presenceWords, withPresence } from './presence.js';
 
@@ -23,7 +23,7 @@ export function personCard(person, { actions = [], presence } = {}) {
         person.role && person.role !== 'member' && ` · ${say(`role.${person.role}`)}`,
         presence && presenceWords(presence) && ` · ${presenceWords(presence)}`,
       ),
-      person.created_at && el('p.mark', null, say('person.since', { at: brief(new Date(person.created_at)) })),
+      person.created_at && el('p.mark', null, say('person.since', { at: moment(new Date(person.created_at)) })),
       person.bio && el('div.person-bio', null, rich(person.bio, person.bio_entities)),
     ),
     actions.length ? el('div.person-actions', null, actions) : null,
