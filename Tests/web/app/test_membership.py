@@ -118,6 +118,12 @@ class Inviting(Village):
         expect(page.get_by_role("link", name="Invite people")).to_have_count(0)
         self.go(page, "/forums")
         expect(page.get_by_role("button", name="New forum")).to_have_count(0)
+        # Who keeps order sees those that there are, and makes none.
+        self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
+        page = self.signed_in("lin")
+        self.go(page, "/admin/invites")
+        expect(page.get_by_role("main").get_by_text("Used 0 times").first).to_be_visible()
+        expect(page.get_by_role("button", name="New invite")).to_have_count(0)
 
 
 class Farewell(Village):

@@ -203,7 +203,7 @@ async function invites(shell, column) {
     refill(
       column,
       el('p.second', null, say('invite.lead')),
-      el('div.form-foot', null, make),
+      place.mayInvite && el('div.form-foot', null, make),
       el('div.setting-list', null, live.map((it) => inviteRow(place, it, draw))),
     );
   };
