@@ -1,6 +1,6 @@
 import { say } from './text.js';
 
-/** What somebody is called. Who has left has no name any longer; who is not known yet has none so far. */
+/** What somebody is called. Who has left has no name any longer; who is not known, or not yet, is someone. */
 export function nameOf(person) {
-  return person?.display_name || person?.name || (person?.name === null ? say('person.gone') : '');
+  return person?.display_name || person?.name || (person ? say(person.name === null ? 'person.gone' : 'person.unknown') : '');
 }

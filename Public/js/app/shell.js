@@ -472,9 +472,6 @@ export function presenceIn(place, conversation) {
 export function talkTitle(place, conversation) {
   if (conversation.title) return conversation.title;
   if (conversation.kind === 'room') return place.forums.get(conversation.forum_id)?.title ?? say('forum.room');
-  const names = place
-    .othersIn(conversation)
-    .map(nameOf)
-    .filter(Boolean);
+  const names = place.othersIn(conversation).map(nameOf);
   return names.length ? names.join(', ') : say('talk.alone');
 }
