@@ -130,6 +130,7 @@ export class MessageView {
     if (this.isStuck) this.toEnd();
     else if (anchor) this.hold(anchor);
     this.arrived(before);
+    this.upTo = this.stream.messages.at(-1)?.seq ?? 0;
     this.showPill();
     this.moved?.();
     this.seen();
@@ -254,22 +255,21 @@ export class MessageView {
     };
   }
 
+  /** Each that others have written is said, whoever wrote last. One's own words bring one to the end. */
   arrived(before) {
     const { last } = this;
-    if (!before || !last || last.id === before.id || this.stream.hasNewer) return;
+    if (!before || !last || this.stream.hasNewer) return;
+    const isNews = (it) => this.upTo > 0 && it.seq > this.upTo && it.author_id !== this.me?.id && !it.deleted && this.drawn.has(it.id);
+    const news = this.stream.messages.filter(isNews);
+    for (const { author_id: author } of news) this.announce?.(nameOf(this.person(author)));
+    if (!this.isStuck) this.unseen += news.length;
+    if (last.id === before.id) return;
     const node = this.drawn.get(last.id)?.node;
-    if (last.author_id === this.me?.id) {
-      if (last.state === 'waiting') {
-        node?.classList.add('is-arriving');
-        this.newFrom = null;
-        this.toEnd();
-      }
-      return;
+    if (last.author_id === this.me?.id && last.state === 'waiting') {
+      node?.classList.add('is-arriving');
+      this.newFrom = null;
+      this.toEnd();
     }
-    if (last.seq <= (before.seq ?? 0)) return;
-    const author = this.person(last.author_id);
-    this.announce?.(nameOf(author));
-    if (!this.isStuck) this.unseen += Math.max(1, last.seq - (before.seq ?? last.seq - 1));
   }
 
   // MARK: Scrolling
