@@ -59,15 +59,34 @@ export function refill(node, ...children) {
   return node;
 }
 
-/** The same where somebody may stand in it: what had the focus has it again, itself or the link to the same place. */
+/**
+ * The same where somebody may stand in it or press on it. What looks as before stays, with its listeners: what they do has
+ * to show in how it looks. What had the focus has it again, itself or what is called alike or leads to the same place; else
+ * the whole has it. A child that takes a node along which is there already is given as a function.
+ */
 export function redraw(node, ...children) {
-  const held = node.contains(document.activeElement) ? document.activeElement : null;
-  const href = held?.getAttribute('href');
-  refill(node, ...children);
-  if (!held) return node;
-  const again = held.isConnected ? held : href && node.querySelector(`[href="${CSS.escape(href)}"]`);
-  (again || null)?.focus({ preventScroll: true });
+  const held = node.contains(document.activeElement) && document.activeElement !== node ? document.activeElement : null;
+  const before = [...node.childNodes];
+  const wanted = children.flat(Infinity).flatMap((it) => (typeof it === 'function' ? it() : it));
+  const fresh = wanted.filter((it) => it !== null && it !== undefined && it !== false);
+  const after = fresh.map((it, index) => (before[index] !== it && before[index]?.isEqualNode(it) ? before[index] : it));
+  const kept = new Set(after);
+  for (const child of before) if (!kept.has(child)) child.remove();
+  after.forEach((child, index) => {
+    if (node.childNodes[index] !== child) node.insertBefore(child, node.childNodes[index] ?? null);
+  });
+  if (held && document.activeElement !== held) focusAgain(node, held);
   return node;
+}
+
+function focusAgain(node, held) {
+  const alike = ['aria-label', 'href'].flatMap((name) => {
+    const value = held.getAttribute(name);
+    return value ? [node.querySelector(`[${name}="${CSS.escape(value)}"]`)] : [];
+  });
+  const again = held.isConnected ? held : (alike.find(Boolean) ?? node);
+  if (again === node && !node.hasAttribute('tabindex')) node.tabIndex = -1;
+  again.focus({ preventScroll: true });
 }
 
 /** Only what a browser goes to without running it. */

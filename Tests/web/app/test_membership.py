@@ -50,6 +50,8 @@ class Membership(Village):
         self.assert_accessible(page, "what to do about a member")
         page.get_by_role("menuitem", name="Make a moderator").click()
         expect(page.locator(".person-line").filter(has_text="Grace")).to_contain_text("Moderator")
+        # Drawn anew, and whoever goes by keys is where they were.
+        expect(page.get_by_role("button", name="What to do about Grace")).to_be_focused()
         page.get_by_role("button", name="What to do about Lin").click()
         page.get_by_role("menuitem", name="Take out").click()
         page.get_by_role("dialog").get_by_role("button", name="Take out").click()

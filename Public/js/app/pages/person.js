@@ -37,7 +37,7 @@ export async function open(shell, { name }) {
           }),
         ];
   const card = el('div.person-page');
-  const draw = () => redraw(card, personCard(place.people.get(person.id) ?? person, { actions, presence: place.presenceOf(person.id) }));
+  const draw = () => redraw(card, () => personCard(place.people.get(person.id) ?? person, { actions, presence: place.presenceOf(person.id) }));
   draw();
   place.addEventListener('presence', draw);
   return {
