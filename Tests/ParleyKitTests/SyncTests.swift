@@ -134,6 +134,59 @@ private struct Stingy: Transport {
     }
   }
 
+  @Test func `a reset leaves a hole where nothing was said before it, too`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+      for number in 1...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.reset()
+      #expect(await ada.cache.syncState(of: [garden]) != .complete)
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.texts(garden) == (1...70).map(String.init))
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+    }
+  }
+
+  @Test func `a topic is complete where its forum hides what was said before`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let owner = try hamlet.client("ada")
+      let forum = try await owner.send(
+        .createForum { json in
+          json.field("title", "attic")
+          json.field("visibility", "private")
+        }
+      ).value.forum.id
+      let topic = try await owner.send(.createTopic(in: forum) { $0.field("title", "roses") }).value.id
+      for number in 1...30 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      _ = try await owner.send(.changeForum(forum) { $0.field("visibility", "members") })
+      _ = try await hamlet.client("grace").send(.setMember(of: forum, to: .me))
+      try await hamlet.post("31", as: "grace", in: topic)
+      for number in 32...50 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      do {
+        let grace = try HamletClient(hamlet, "grace", file: file)
+        try await grace.sync.catchUp()
+        try await grace.sync.fetchAll([topic])
+        #expect(try await grace.texts(topic) == (31...50).map(String.init))
+        #expect(await grace.cache.syncState(of: [topic]) == .complete)
+      }
+      let grace = try HamletClient(hamlet, "grace", file: file)
+      try await grace.sync.fetchAll([topic]) { Issue.record("there is nothing left to be done") }
+      #expect(grace.server.asked.isEmpty)
+      for number in 51...120 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      try await grace.sync.reset()
+      #expect(await grace.cache.syncState(of: [topic]) != .complete)
+      try await grace.sync.fetchAll([topic])
+      #expect(try await grace.texts(topic) == (31...120).map(String.init))
+      #expect(await grace.cache.syncState(of: [topic]) == .complete)
+    }
+  }
+
   @Test func `a copy that differs is mended`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -125,7 +125,10 @@ public actor Cache {
       let message = cached.message
       histories[message.conversation, default: HeldHistory()].held.add(message.seq...message.seq)
     }
-    for (id, state) in changes.syncs { histories[id, default: HeldHistory()].sync = state }
+    for (id, state) in changes.syncs {
+      let lastSeq = now.conversations[id]?.conversation.lastSeq ?? 0
+      histories[id, default: HeldHistory()].come(to: state, lastSeq: lastSeq)
+    }
     for (id, history) in histories where self.histories[id] != history {
       changes.rows.append(CacheRow(.history, id.description, writing: history))
     }
@@ -396,8 +399,9 @@ public actor Cache {
   public func history(of conversation: ID<Conversation>) -> HeldHistory {
     var history = histories[conversation] ?? HeldHistory()
     guard history.sync == .complete, let held = replica.conversations[conversation] else { return history }
-    // What was said while nobody could tell us, before a reset, leaves a hole in what was complete.
-    let (first, last) = (held.participation?.fromSeq ?? 1, held.conversation.lastSeq)
+    // What was said while nobody could tell us, before a reset, leaves a hole in what was complete. Where one's history
+    // begins, no answer says for certain: in a forum it may begin later than a participation does.
+    let (first, last) = (history.first ?? history.held.all.first?.lowerBound ?? .max, held.conversation.lastSeq)
     if first <= last, let hole = history.held.missing(in: first...last).last {
       history.sync = .started(before: hole.upperBound + 1)
     }

@@ -75,8 +75,16 @@ extension Stretches: JSONWritable, JSONReadable {
 public struct HeldHistory: Sendable, Hashable {
   public var held = Stretches()
   public var sync = SyncState.notStarted
+  /// Where it began when it was last found complete: nobody gave us what is before.
+  private(set) var first: Int?
 
   public init() {}
+
+  mutating func come(to state: SyncState, lastSeq: Int) {
+    sync = state
+    // Where nothing is to be had, it begins with what is said next.
+    first = state == .complete ? held.all.first?.lowerBound ?? min(lastSeq, .max - 1) + 1 : nil
+  }
 }
 
 /// How far the full sync of a conversation has come.
@@ -95,7 +103,9 @@ extension HeldHistory: JSONWritable, JSONReadable {
       switch sync {
       case .notStarted: break
       case .started(let seq): json.field("started", seq)
-      case .complete: json.field("complete", true)
+      case .complete:
+        json.field("complete", true)
+        if let first { json.field("first", first) }
       }
     }
   }
@@ -105,5 +115,6 @@ extension HeldHistory: JSONWritable, JSONReadable {
     held = try object.read("held")
     if let seq: Int = try object.optional("started") { sync = .started(before: seq) }
     if try object.optional("complete") ?? false { sync = .complete }
+    first = try object.optional("first")
   }
 }
