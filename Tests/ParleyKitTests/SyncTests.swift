@@ -110,6 +110,8 @@ private struct Stingy: Transport {
         ada.server.set { $0.asked = [] }
         try await sync.fetchAll([garden])
         #expect(ada.server.asked.count <= 3)
+        // What lies below is had all the same.
+        #expect(try await ada.held(garden).map(\.seq) == Array(1...204) + [206])
       }
       try await ada.sync.fetchAll([garden])
       #expect(try await ada.held(garden).map(\.seq) == Array(1...206))

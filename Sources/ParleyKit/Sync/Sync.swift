@@ -275,32 +275,42 @@ public actor Sync {
       if await cache.history(of: conversation).sync == .complete { continue }
       if !hasStarted { started() }
       hasStarted = true
-      while let left = try await fetchNextPage(of: conversation) { progress(conversation, left) }
+      var asked = Stretches()
+      while let (left, page) = try await fetchNextPage(of: conversation, but: asked) {
+        asked.add(page)
+        progress(conversation, left)
+      }
     }
   }
 
-  /// How many are left at most; nil when all are held.
-  private func fetchNextPage(of conversation: ID<Conversation>) async throws -> Int? {
+  /// How many are left at most, and which the page was to have; nil when all are held that can be had.
+  /// - Parameter asked: what pages were to have. A server that leaves out what should be there is not asked for it again.
+  private func fetchNextPage(
+    of conversation: ID<Conversation>, but asked: Stretches
+  ) async throws -> (left: Int, page: ClosedRange<Int>)? {
     try await turns.next {
       guard let held = await cache.replica.conversations[conversation] else { throw SyncRefusal.unknownConversation }
       let history = await cache.history(of: conversation)
+      var known = history.held
+      for page in asked.all { known.add(page) }
       var next = held.conversation.lastSeq
-      while let stretch = history.held.stretch(at: next) { next = stretch.lowerBound - 1 }
+      while let stretch = known.stretch(at: next) { next = stretch.lowerBound - 1 }
       guard next >= held.participation?.fromSeq ?? 1 else {
         try await cache.setSync(.complete, of: conversation)
         return nil
       }
       let page = try await fetch(conversation, try await before(next + 1, in: conversation), limit: Self.page)
-      let seqs = page.messages.map(\.message.seq)
-      // A server that leaves out what should be there is not asked for it for ever.
-      guard let oldest = seqs.min(), !seqs.allSatisfy(history.held.contains) else {
+      // What is newer than what was asked for, and held, would come again.
+      guard let oldest = page.messages.map(\.message.seq).min(),
+        oldest <= next || !page.messages.allSatisfy({ history.held.contains($0.message.seq) })
+      else {
         try await cache.setSync(.complete, of: conversation)
         return nil
       }
       let isDone = !page.hasMore && history.held.all.first.map { $0.lowerBound >= oldest } ?? true
       try await cache.hold(
         page.messages, asOf: page.asOf.event, sync: isDone ? .complete : .started(before: oldest), of: conversation)
-      return isDone ? nil : oldest - 1
+      return isDone ? nil : (oldest - 1, oldest...max(oldest, next))
     }
   }
 
