@@ -109,6 +109,35 @@ import Testing
     }
   }
 
+  @Test func `after a restore of the server lower numbers are told, too`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let grace = try HamletClient(hamlet, "grace")
+      let marks = marks(of: grace)
+      try await hamlet.post("one", as: "ada", in: garden)
+      try await grace.sync.catchUp()
+      // As though the server had lost the seventh, and had been another then.
+      var lost = try #require(try await grace.held(garden).last)
+      (lost.seq, lost.id, lost.clientID) = (7, ID(999_001), nil)
+      var changes = CacheChanges()
+      changes.messages = [
+        CachedMessage(
+          HeldMessage(SeenMessage(lost), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: lost.createdAt))
+      ]
+      try await grace.cache.change(bringing: [], changes) { _ in }
+      let cursor = try #require(await grace.cache.replica.cursor)
+      try await grace.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
+      #expect(await marks.tell() == .everything && told(by: grace) == 1)
+      try await grace.sync.catchUp()
+      let two = try await hamlet.post("two", as: "ada", in: garden)
+      try await grace.sync.catchUp()
+      #expect(try await grace.texts(garden) == ["one", "two"])
+      _ = told(by: grace)
+      #expect(await marks.tell() == .everything && told(by: grace) == 1)
+      #expect(try await isDelivered(two, from: "ada", hamlet) == [true])
+    }
+  }
+
   @Test func `an app tells it by itself`() async throws {
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")

@@ -11,6 +11,8 @@ actor DeliveryMarks {
   private let wait: @Sendable (Duration) async throws -> Void
   /// What the server has heard, or does not want to hear, and no event has told.
   private var told: [ID<Conversation>: Int] = [:]
+  /// The history of the server to which these numbers belong: a restore begins another one, with lower numbers.
+  private var epoch: String?
   private var isDue = false
   private var telling: Task<Void, Never>?
 
@@ -91,6 +93,7 @@ actor DeliveryMarks {
   /// first.
   private func untold() async throws(CacheFault) -> [(ID<Conversation>, Message)] {
     let replica = await cache.replica
+    if epoch != replica.cursor?.epoch { (epoch, told) = (replica.cursor?.epoch, [:]) }
     guard let me = replica.me, me.own?.showsReceipts == true else { return [] }
     var untold: [(ID<Conversation>, Message)] = []
     for (id, held) in replica.conversations where Self.hasReceipts(held) {
