@@ -47,7 +47,7 @@ extension Conversation: JSONReadable {
       writers: try object.read("writers"), isHistoryVisible: try object.bool("history_visible"),
       slowSeconds: try object.int("slow_seconds", in: 0...Int.max), isLocked: try object.bool("locked"),
       isPinned: try object.bool("pinned"), solvedBy: try object.optional("solved_by"),
-      isDistinct: try object.bool("distinct"), lastSeq: try object.int("last_seq", in: 0...Int.max),
+      isDistinct: try object.bool("distinct"), lastSeq: try object.int("last_seq", in: 0...Int.max - 1),
       lastMessage: try object.optional("last_message_id"), createdBy: try object.read("created_by"),
       createdAt: Int64(createdAt.milliseconds), revision: try object.int("revision", in: 1...Int.max),
       participantCount: try object.optional("participant_count"), participants: try object.optional("participants"))

@@ -112,7 +112,7 @@ extension Message: JSONReadable {
     self.init(
       id: try object.read("id"), conversation: try object.read("conversation_id"), author: try object.read("author_id"),
       clientID: try object.optional("client_id"), kind: try object.optional("kind") ?? .message,
-      seq: try object.int("seq", in: 1...Int.max), previous: try object.optional("previous_message"),
+      seq: try object.int("seq", in: 1...Int.max - 1), previous: try object.optional("previous_message"),
       replyTo: try object.optional("reply_to"), isMachineOnly: try object.bool("machine_only"),
       createdAt: Int64(createdAt.milliseconds), revision: try object.int("revision", in: 1...Int.max),
       movedFrom: try object.optional("moved_from"),

@@ -70,7 +70,7 @@ extension Topic: JSONReadable {
       isPinned: try object.bool("pinned"), isLocked: try object.bool("locked"),
       slowSeconds: try object.int("slow_seconds"), solvedBy: try object.optional("solved_by"),
       createdBy: try object.read("created_by"), createdAt: Int64(createdAt.milliseconds),
-      lastMessage: try object.optional("last_message_id"), lastSeq: try object.int("last_seq"),
+      lastMessage: try object.optional("last_message_id"), lastSeq: try object.int("last_seq", in: 0...Int.max - 1),
       revision: try object.int("revision", in: 1...Int.max))
   }
 }
