@@ -61,8 +61,8 @@ export function refill(node, ...children) {
 
 /**
  * The same where somebody may stand in it or press on it. What looks as before stays, with its listeners: what they do has
- * to show in how it looks. What had the focus has it again, itself or what is called alike or leads to the same place; else
- * the whole has it. A child that takes a node along which is there already is given as a function.
+ * to show in how it looks. What had the focus has it again, itself or what is called alike, leads to the same place or is of
+ * the same person; else the whole has it. A child that takes a node along which is there already is given as a function.
  */
 export function redraw(node, ...children) {
   const held = node.contains(document.activeElement) && document.activeElement !== node ? document.activeElement : null;
@@ -80,7 +80,7 @@ export function redraw(node, ...children) {
 }
 
 function focusAgain(node, held) {
-  const alike = ['aria-label', 'href'].flatMap((name) => {
+  const alike = ['aria-label', 'href', 'data-person'].flatMap((name) => {
     const value = held.getAttribute(name);
     return value ? [node.querySelector(`[${name}="${CSS.escape(value)}"]`)] : [];
   });

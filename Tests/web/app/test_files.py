@@ -62,7 +62,10 @@ class Files(unittest.TestCase):
             file = left.pop().resolve()
             if file not in found:
                 found.add(file)
-                left += [file.parent / name for name in re.findall(r"(?:from |import\()'(\.[^']+)'", file.read_text())]
+                text = file.read_text()
+                left += [file.parent / name for name in re.findall(r"(?:from |import\()'(\.[^']+)'", text)]
+                # What is fetched when it is needed is named by its address.
+                left += [PUBLIC / name for name in re.findall(r"'/(js/[^']+\.js)'", text)]
         self.assertEqual({it.name for it in (PUBLIC / "js").rglob("*.js") if it.resolve() not in found}, set())
 
     def test_the_page_names_every_sheet_once(self):

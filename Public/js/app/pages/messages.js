@@ -111,7 +111,7 @@ export async function write(shell) {
     const words = input.input.value.trim();
     const people = (await place.findPeople(words)).filter((it) => it.id !== place.me.id);
     if (words !== input.input.value.trim()) return;
-    refill(
+    redraw(
       found,
       people.length
         ? people.map((it) =>
@@ -119,6 +119,7 @@ export async function write(shell) {
               'button',
               {
                 class: 'person-choice',
+                data: { person: it.id },
                 aria: { pressed: chosen.has(it.id) ? 'true' : 'false' },
                 on: { click: () => pick(it) },
               },
