@@ -195,8 +195,8 @@ public final class Connection {
   // MARK: Time
 
   /// Runs `body` for at most that long; where the thread was held up, for as long of the processor's time, and at most for
-  /// `patience` times as long by the clock. A statement that reads is cut short, a statement that writes comes to its end, and none starts when the time is over: they fail with
-  /// `interrupted`, and the transaction stays as it is.
+  /// `patience` times as long by the clock. A statement that reads is cut short, a statement that writes comes to its end,
+  /// and none starts when the time is over: they fail with `interrupted`, and the transaction stays as it is.
   public func limited<Value, Failure: Error>(
     to time: Duration, patience: Int = 20, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {

@@ -1,5 +1,5 @@
-/// A server's message to many, or several that follow each other: framed once and compressed at most once, then handed to each session's
-/// `bytes(for:)`. The bytes are shared, not copied, and may cross from worker to worker.
+/// A server's message to many, or several that follow each other: framed once and compressed at most once, then handed to
+/// each session's `bytes(for:)`. The bytes are shared, not copied, and may cross from worker to worker.
 public struct SharedFrame: Sendable {
   public let plain: [UInt8]
   /// Without context takeover, in the largest window. Nil when compressing was not wanted or not worth it.
