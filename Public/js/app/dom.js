@@ -79,6 +79,19 @@ export function redraw(node, ...children) {
   return node;
 }
 
+/**
+ * Where the focus is now, or will have to be again: what is given back brings it there, or to what stands in its place by
+ * then, since whatever is drawn anew meanwhile is another node.
+ */
+export function wayBack(held = document.activeElement) {
+  const home = held?.closest?.('dialog, .panel, main, .shell');
+  const message = held?.closest?.('[data-id]')?.dataset.id;
+  return () => {
+    if (!home?.isConnected) return;
+    focusAgain((message && home.querySelector(`[data-id="${CSS.escape(message)}"]`)) || home, held);
+  };
+}
+
 function focusAgain(node, held) {
   const alike = ['aria-label', 'href', 'data-person'].flatMap((name) => {
     const value = held.getAttribute(name);

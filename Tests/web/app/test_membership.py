@@ -48,6 +48,12 @@ class Membership(Village):
         page.get_by_role("button", name="What to do about Grace").click()
         self.photograph(page, "member-menu")
         self.assert_accessible(page, "what to do about a member")
+        # While it is open her row is drawn anew: there is a way back all the same.
+        other = self.signed_in("grace")
+        expect(page.locator(".person-line").filter(has_text="Grace")).to_contain_text("online")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("button", name="What to do about Grace")).to_be_focused()
+        page.keyboard.press("Enter")
         page.get_by_role("menuitem", name="Make a moderator").click()
         expect(page.locator(".person-line").filter(has_text="Grace")).to_contain_text("Moderator")
         # Drawn anew, and whoever goes by keys is where they were.
@@ -58,7 +64,6 @@ class Membership(Village):
         expect(page.locator(".person-line").filter(has_text="@lin")).to_have_count(0)
         # One's own row has no such menu, and for others there is none at all.
         expect(page.get_by_role("button", name=re.compile("What to do about"))).to_have_count(1)
-        other = self.signed_in("grace")
         self.go(other, f"/f/{shed['id']}/about")
         expect(other.get_by_role("link").filter(has_text="Ada").last).to_be_visible()
         expect(other.get_by_role("button", name=re.compile("What to do about"))).to_have_count(0)

@@ -1,14 +1,14 @@
-import { el, icon } from '../dom.js';
+import { el, icon, wayBack } from '../dom.js';
 import { say } from '../text.js';
 import { button } from './button.js';
 
 /** A page over the page; Escape and the cross close it, and the focus goes back to where it was. */
 export function dialog(title, content, { actions = [], onClose, isSheet = false } = {}) {
-  const before = document.activeElement;
+  const back = wayBack();
   const node = dialogElement(title, content, { actions, isSheet, on: () => node.close() });
   node.addEventListener('close', () => {
     node.remove();
-    if (before?.isConnected) before.focus();
+    back();
     onClose?.(node.returnValue);
   });
   node.addEventListener('click', (event) => {

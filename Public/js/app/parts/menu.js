@@ -1,4 +1,4 @@
-import { el, icon } from '../dom.js';
+import { el, icon, wayBack } from '../dom.js';
 
 /** Verbs, one a line. `items`: {words, picture, on, danger, keys}, or null for a gap. */
 export function menuElement(items, label) {
@@ -28,11 +28,13 @@ export function menu(anchor, items, label) {
   const node = menuElement(items, label);
   const verbs = items.filter(Boolean);
   const buttons = [...node.querySelectorAll('[role=menuitem]')];
+  const back = wayBack(anchor);
   const close = (returnFocus = true) => {
     document.removeEventListener('pointerdown', outside, true);
     node.remove();
-    anchor?.setAttribute?.('aria-expanded', 'false');
-    if (returnFocus && anchor?.isConnected) anchor.focus();
+    // As it was before, so that who draws anew leaves it where it is.
+    anchor.removeAttribute('aria-expanded');
+    if (returnFocus) back();
   };
   const outside = (event) => {
     if (!node.contains(event.target)) close(false);
@@ -55,9 +57,9 @@ export function menu(anchor, items, label) {
       close();
     }
   });
-  (anchor?.closest?.('dialog') ?? document.body).append(node);
+  (anchor.closest('dialog') ?? document.body).append(node);
   put(node, anchor);
-  anchor?.setAttribute?.('aria-expanded', 'true');
+  anchor.setAttribute('aria-expanded', 'true');
   document.addEventListener('pointerdown', outside, true);
   buttons[0]?.focus();
   return { close };
