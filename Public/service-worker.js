@@ -84,7 +84,7 @@ async function fill() {
   try {
     const page = await fetch('/', { cache: 'no-cache' });
     if (!page.ok) throw new Error('no page');
-    const named = (await page.clone().text()).matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g);
+    const named = (await page.clone().text()).matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g);
     await cache.put('/', page);
     await Promise.all(
       [...FILES.slice(1), ...[...named].map((it) => it[1])].map(async (path) => {

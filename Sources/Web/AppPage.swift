@@ -1,12 +1,13 @@
 // The web app's page, as it is sent at each of the app's addresses.
 //
 // The page names its style sheets one by one and the module that the app begins with, so that all of them can be written
-// and read one by one. They are sent as two files, joined when the server starts.
+// and read one by one. They are sent as three files, joined when the server starts: the styles, the script that the app begins
+// with, and the rest of its modules. What it loads later and shows at first all the same, the page names by `modulepreload`.
 
 import Wire
 
 public struct AppPage: Sendable {
-  /// The styles, and the script, if the page has one.
+  /// The scripts, if the page has any, and the styles.
   public let files: [JoinedFile]
   private let page: FileForm
 
@@ -25,6 +26,7 @@ public struct AppPage: Sendable {
     var joined = ""
     var stylesLine: Int?
     var script: (line: Int, root: String)?
+    var early: [String] = []
     for line in html.split(separator: "\n", omittingEmptySubsequences: false) {
       if let sheet = Self.address(in: line, after: Self.sheet) {
         if stylesLine == nil { stylesLine = lines.count }
@@ -32,14 +34,25 @@ public struct AppPage: Sendable {
         joined += text
         continue
       }
+      if let module = Self.address(in: line, after: Self.preload) {
+        early.append(module)
+        continue
+      }
       if let root = Self.address(in: line, after: Self.script) { script = (lines.count, root) }
       lines.append(line)
     }
     var files: [JoinedFile] = []
     if let script {
-      guard let file = JoinedFile("/js/app", "js", try Self.join(folder, script.root)) else { return nil }
+      let modules = try Self.join(folder, script.root, early)
+      let rest = modules.rest.flatMap { JoinedFile("/js/rest", "js", $0) }
+      guard let file = JoinedFile("/js/app", "js", modules.beginning(restAt: rest?.path)) else { return nil }
       lines[script.line] = "  \(Self.script)\(file.path)\"></script>"
       files.append(file)
+      if let rest {
+        // Named, and not yet fetched: who keeps the app for when there is no network looks here.
+        lines[script.line] += "\n  <meta name=\"rest\" content=\"\(rest.path)\">"
+        files.append(rest)
+      }
     }
     if let stylesLine {
       guard let file = JoinedFile("/css/app", "css", joined) else { return nil }
@@ -63,6 +76,7 @@ public struct AppPage: Sendable {
   }
 
   private static let sheet = "<link rel=\"stylesheet\" href=\""
+  private static let preload = "<link rel=\"modulepreload\" href=\""
   private static let script = "<script type=\"module\" src=\""
 
   /// `/css/base.css` of `<link rel="stylesheet" href="/css/base.css">`.
@@ -72,14 +86,14 @@ public struct AppPage: Sendable {
     return String(line.dropFirst(begin.count).prefix { $0 != "\"" })
   }
 
-  private static func join(_ folder: Folder, _ root: String) throws(Problem) -> String {
+  private static func join(_ folder: Folder, _ root: String, _ early: [String]) throws(Problem) -> JoinedScript {
     do throws(JoinedScript.Fault) {
-      return try JoinedScript(root: root) { path throws(JoinedScript.Fault) in
+      return try JoinedScript(root: root, early: early) { path throws(JoinedScript.Fault) in
         let text: String?
         do throws(Problem) { text = try Self.text(folder, path, most: largestModule) } catch { throw .missing(path) }
         guard let text else { throw .missing(path) }
         return text
-      }.text
+      }
     } catch {
       throw .broken(error)
     }

@@ -1,8 +1,11 @@
-/// The app's modules as one script, in the order in which they need one another. Each stands in braces, takes what it needs
-/// from `$modules` and puts there what it gives; comments and indentation stay behind. A browser that has it needs no other
-/// script: what is loaded later is there already, and of the version that runs.
+/// The app's modules as two scripts, each in the order in which its modules need one another: what a page begins with, and the
+/// rest, which is fetched as a whole when something of it is asked for. A module stands in braces, takes what it needs from
+/// `$modules` and puts there what it gives; comments and indentation stay behind. A browser that has both needs no other
+/// script, and has all of the version that runs.
 struct JoinedScript {
-  let text: String
+  private let first: String
+  /// A module that gives `add`, which puts the rest beside what is there; nil where the beginning is all.
+  let rest: String?
 
   /// What can't be joined, and where it is.
   enum Fault: Error, CustomStringConvertible {
@@ -19,12 +22,12 @@ struct JoinedScript {
     }
   }
 
-  /// `read` gives the text of a module.
-  init(root: String, read: (String) throws(Fault) -> String) throws(Fault) {
+  /// `early` are those that are loaded later and all the same belong to the beginning; `read` gives the text of a module.
+  init(root: String, early: [String] = [], read: (String) throws(Fault) -> String) throws(Fault) {
     var modules: [String: ScriptModule] = [:]
     // Those that are loaded later begin rows of their own; the root comes last, since it is the one that does something.
-    var roots = [root]
-    var waiting = [root]
+    var roots: [String] = []
+    var waiting = [root] + early
     while let path = waiting.popLast() {
       guard modules[path] == nil else { continue }
       let module = try ScriptModule(path, read(path))
@@ -33,8 +36,29 @@ struct JoinedScript {
       waiting += module.needs + module.later
     }
     var order = Order(modules: modules)
-    for path in roots.reversed() { try order.add(path) }
-    text = "const $modules = {};\nconst $load = async (path) => $modules[path];\n" + order.parts.joined()
+    for path in early + [root] { try order.add(path) }
+    first = order.parts.joined()
+    let count = order.parts.count
+    for path in roots { try order.add(path) }
+    let others = order.parts.dropFirst(count)
+    rest = others.isEmpty ? nil : "export const add = async ($modules, $load) => {\n\(others.joined())};\n"
+  }
+
+  /// What a page begins with; the rest is at `address`. What could not be fetched is asked for again the next time.
+  func beginning(restAt address: String?) -> String {
+    let load =
+      address.map {
+        """
+        let $rest;
+        const $fetch = () => import("\($0)").then((it) => it.add($modules, $load));
+        const $load = async (path) => {
+        if (!$modules[path]) await ($rest ??= $fetch().catch((error) => { $rest = undefined; throw error; }));
+        return $modules[path];
+        };
+
+        """
+      } ?? "const $load = async (path) => $modules[path];\n"
+    return "const $modules = {};\n\(load)\(first)"
   }
 
   /// What each needs stands before it.

@@ -90,6 +90,35 @@ import Wire
     #expect(packed["etag"] != script["etag"])
   }
 
+  @Test func `what is loaded later is another script, which the page names and does not ask for`() async throws {
+    folder.makeFolder("js")
+    folder.write("js/main.js", "[import('./early.js'), import('./late.js')];\n")
+    folder.write("js/early.js", "export function early() {}\n")
+    folder.write("js/late.js", "export function late() {}\n")
+    write(
+      "<link rel=\"modulepreload\" href=\"/js/early.js\">\n<script type=\"module\" src=\"/js/main.js\"></script>\n"
+        + AppPageTests.html)
+    let client = try client()
+    let files = try #require(try AppPage(folder.path)).files
+    #expect(files.count == 3)
+    let page = await client.get("/t/1").text
+    #expect(!page.contains("modulepreload"))
+    #expect(page.contains("src=\"\(files[0].path)\""))
+    #expect(page.contains("<meta name=\"rest\" content=\"\(files[1].path)\">"))
+    let beginning = await client.get(files[0].path).text
+    #expect(beginning.contains("function early() {}"))
+    #expect(beginning.contains("import(\"\(files[1].path)\")"))
+    #expect(!beginning.contains("function late() {}"))
+    let rest = await client.get(files[1].path)
+    #expect(rest.text.contains("function late() {}"))
+    #expect(rest["cache-control"] == "public, max-age=31536000, immutable")
+    // Who has the beginning of one version has no rest of another.
+    folder.write("js/late.js", "export function later() {}\n")
+    let others = try #require(try AppPage(folder.path)).files
+    #expect(others[0].path != files[0].path)
+    #expect(others[1].path != files[1].path)
+  }
+
   @Test func `a module that is not there is a fault that names it`() throws {
     write("<script type=\"module\" src=\"/js/main.js\"></script>")
     let fault = try #require(throws: Problem.self) { try AppPage(folder.path) }

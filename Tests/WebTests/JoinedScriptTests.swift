@@ -3,11 +3,16 @@ import Testing
 @testable import Web
 
 @Suite struct JoinedScriptTests {
-  private func joined(_ modules: [String: String]) throws -> String {
-    try JoinedScript(root: "/app/main.js") { path throws(JoinedScript.Fault) in
+  private func joined(_ modules: [String: String], early: [String] = []) throws -> JoinedScript {
+    try JoinedScript(root: "/app/main.js", early: early) { path throws(JoinedScript.Fault) in
       guard let text = modules[path] else { throw .missing(path) }
       return text
-    }.text
+    }
+  }
+
+  /// Which modules a script has, in their order.
+  private func modules(in text: String) -> [String] {
+    text.split(separator: "\n").filter { $0.hasPrefix("$modules[") }.map { String($0.split(separator: "\"")[1]) }
   }
 
   /// The part of a module, without what stands around it.
@@ -17,13 +22,14 @@ import Testing
   }
 
   @Test func `what is needed stands before who needs it, and each once`() throws {
-    let text = try joined([
+    let script = try joined([
       "/app/main.js": "import { a } from './a.js';\nimport { b } from '../kit/b.js';\na(b);\n",
       "/app/a.js": "import { b } from '../kit/b.js';\nexport const a = () => b;\n",
       "/kit/b.js": "export const b = 1;\n",
     ])
+    #expect(script.rest == nil)
     #expect(
-      text == """
+      script.beginning(restAt: nil) == """
         const $modules = {};
         const $load = async (path) => $modules[path];
         {
@@ -45,17 +51,33 @@ import Testing
         """)
   }
 
-  @Test func `what is loaded later is there, and may need who loads it`() throws {
-    let text = try joined([
-      "/app/main.js": "import { place } from './place.js';\nplace();\n",
-      "/app/place.js": "export const place = () => import('./pages/a.js').then(({ a }) => a);\n",
-      "/app/pages/a.js": "import { place } from '../place.js';\nexport class a {}\n",
-    ])
-    #expect(text.contains("const place = () => $load('/app/pages/a.js').then(({ a }) => a);"))
-    let places = text.split(separator: "\n").enumerated().filter { $1.hasPrefix("$modules[") }.map(\.offset)
-    #expect(places.count == 3)
-    #expect(text.contains("class a {}"))
-    #expect(text.hasSuffix("$modules[\"/app/main.js\"] = {  };\n}\n"))
+  private static let pages = [
+    "/app/main.js": "import { place } from './place.js';\nplace();\n",
+    "/app/place.js": "export const place = () => [import('./pages/a.js'), import('./pages/b.js')];\n",
+    "/app/pages/a.js": "import { place } from '../place.js';\nimport { c } from './c.js';\nexport class a {}\n",
+    "/app/pages/b.js": "import { c } from './c.js';\nexport class b {}\n",
+    "/app/pages/c.js": "export const c = () => import('../main.js');\n",
+  ]
+
+  @Test func `what is loaded later is the rest, and may need who loads it`() throws {
+    let script = try joined(Self.pages)
+    let beginning = script.beginning(restAt: "/js/rest.js")
+    #expect(beginning.contains("const place = () => [$load('/app/pages/a.js'), $load('/app/pages/b.js')];"))
+    #expect(beginning.contains("import(\"/js/rest.js\")"))
+    #expect(modules(in: beginning) == ["/app/place.js", "/app/main.js"])
+    let rest = try #require(script.rest)
+    #expect(modules(in: rest).sorted() == ["/app/pages/a.js", "/app/pages/b.js", "/app/pages/c.js"])
+    #expect(modules(in: rest).first == "/app/pages/c.js")
+    #expect(rest.hasPrefix("export const add = async ($modules, $load) => {\n{\n"))
+    #expect(rest.hasSuffix("}\n};\n"))
+  }
+
+  @Test func `what is named for the beginning stands there, with what it needs`() throws {
+    let script = try joined(Self.pages, early: ["/app/pages/b.js"])
+    let beginning = script.beginning(restAt: "/js/rest.js")
+    #expect(modules(in: beginning) == ["/app/pages/c.js", "/app/pages/b.js", "/app/place.js", "/app/main.js"])
+    #expect(modules(in: try #require(script.rest)) == ["/app/pages/a.js"])
+    #expect(try joined(Self.pages, early: ["/app/pages/b.js", "/app/pages/a.js"]).rest == nil)
   }
 
   @Test(arguments: [

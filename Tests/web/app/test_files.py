@@ -50,7 +50,7 @@ class Files(unittest.TestCase):
         listed = set(re.findall(r"'(/[^']*)'", re.search(r"const FILES = \[(.*?)\];", text, re.DOTALL)[1]))
         page = (PUBLIC / "index.html").read_text()
         wanted = set(re.findall(r'href="(/[^"]+)"', page)) - set(re.findall(r'rel="stylesheet" href="([^"]+)"', page))
-        wanted -= {"/api/v1/openapi.json"}
+        wanted -= {"/api/v1/openapi.json"} | set(re.findall(r'rel="modulepreload" href="([^"]+)"', page))
         self.assertEqual(wanted - listed, set())
         for path in listed - {"/"}:
             with self.subTest(path=path):
@@ -67,6 +67,14 @@ class Files(unittest.TestCase):
                 # What is fetched when it is needed is named by its address.
                 left += [PUBLIC / name for name in re.findall(r"'/(js/[^']+\.js)'", text)]
         self.assertEqual({it.name for it in (PUBLIC / "js").rglob("*.js") if it.resolve() not in found}, set())
+
+    def test_what_is_named_for_the_beginning_is_loaded_later(self):
+        """What is needed from the start is in the beginning anyway; a name that nobody asks for would be there in vain."""
+        named = re.findall(r'rel="modulepreload" href="/(js/[^"]+)"', (PUBLIC / "index.html").read_text())
+        later = {(file.parent / name).resolve() for file in APP for name in re.findall(r"import\('(\.[^']+)'", file.read_text())}
+        self.assertEqual([name for name in named if (PUBLIC / name).resolve() not in later], [])
+        self.assertEqual(len(named), len(set(named)))
+        self.assertLessEqual(len(named), 20)
 
     def test_the_page_names_every_sheet_once(self):
         page = (PUBLIC / "index.html").read_text()
