@@ -405,15 +405,23 @@ export class Parley {
   #look() {
     const isSeen = this.looking.isLooking && !this.#isLeaving;
     const topics = this.#isLeaving ? [] : this.#topics.filter((topic) => isSeen || topic !== 'presence');
-    const look = { kind: 'look', tab: this.#tab, topics, isSeen };
+    const look = { kind: 'look', tab: this.#tab, topics, isSeen, isLeaving: this.#isLeaving };
     this.#takeLook(look);
     this.tabs.tell(look);
   }
 
-  /** @param {{ tab: string, topics: string[], isSeen: boolean }} look */
-  #takeLook({ tab, topics, isSeen }) {
+  /** @param {{ tab: string, topics: string[], isSeen: boolean, isLeaving: boolean }} look */
+  #takeLook({ tab, topics, isSeen, isLeaving }) {
     if (topics.length > 0) this.#lookedAt.set(tab, topics);
     else this.#lookedAt.delete(tab);
+    // Another tab that is loaded anew is here again at once; one that was closed was a look elsewhere, and those have time.
+    if (isLeaving && tab !== this.#tab && this.#seen.has(tab)) {
+      clearTimeout(this.#goesAway);
+      this.#goesAway = setTimeout(() => {
+        this.#goesAway = undefined;
+        this.#followAll();
+      }, this.options.awayAfter ?? aMinute);
+    }
     if (isSeen) this.#seen.add(tab);
     else this.#seen.delete(tab);
     this.#followAll();
@@ -424,8 +432,20 @@ export class Parley {
     for (const topic of all) if (/^(conversation|user):/.test(topic) && this.mirror.isOwn(topic)) all.delete(topic);
     this.sync?.follow(all);
     const isSeen = this.#seen.size > 0;
+    if (isSeen) this.#staysHere();
     // The last tab that goes is gone, or here again at once: in neither case is anybody away.
-    if (isSeen || !this.#isLeaving) this.sync?.present(isSeen ? 'online' : 'away');
+    if (isSeen || (!this.#isLeaving && this.#goesAway === undefined)) this.sync?.present(isSeen ? 'online' : 'away');
+  }
+
+  /**
+   * When it counts that the tab that was looked at is gone.
+   * @type {ReturnType<typeof setTimeout> | undefined}
+   */
+  #goesAway;
+
+  #staysHere() {
+    clearTimeout(this.#goesAway);
+    this.#goesAway = undefined;
   }
 
   /**
@@ -665,6 +685,7 @@ export class Parley {
     globalThis.removeEventListener?.('online', this.#isBack);
     for (const name of ['pagehide', 'pageshow']) globalThis.removeEventListener?.(name, this.#leaves);
     this.looking.stop();
+    this.#staysHere();
     this.sync?.stop();
     this.outbox.stop();
     this.tabs.close();

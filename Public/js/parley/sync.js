@@ -145,6 +145,8 @@ export class Sync {
       this.#pump();
       return;
     }
+    // What was on its way when it was no longer followed is old when it is followed again.
+    if (frame.event === 'presence' && !this.topics.has('presence')) return;
     this.emit(frame.event === 'forum.activity' ? 'forumActivity' : frame.event, frame.data ?? frame);
   }
 

@@ -34,7 +34,8 @@ class Presence(Village):
             expect(page.locator(".page-bar-second")).to_have_text("@grace · online")
         grace.context.close()
         for page in pages.values():
-            expect(page.locator(".page-bar-second")).to_have_text(re.compile(r"@grace · last here \d\d:\d\d"))
+            # With its day, where midnight has passed since.
+            expect(page.locator(".page-bar-second")).to_have_text(re.compile(r"^@grace · last here (\w+ )?\d\d:\d\d$"))
             # Without a network one knows nothing of anybody.
             page.context.set_offline(True)
             expect(page.get_by_text("Offline. You can read and write.")).to_be_visible()
@@ -77,6 +78,16 @@ class Presence(Village):
         self.go(fresh, "/u/grace")
         expect(fresh.locator(".person")).to_contain_text("@grace")
         expect(fresh.locator(".person")).not_to_contain_text("online")
+        # Nor is it told when they were here last, on the page or by the server, when they go.
+        grace.context.close()
+        expect(page.locator(".person")).not_to_contain_text("last here")
+        grace = self.signed_in("grace")
+        lin = self.call("GET", "/users/@grace", token=self.tokens["lin"])
+        self.assertIsNone(lin.get("last_seen_at"))
+        self.go(grace, "/you/privacy")
+        shown = grace.get_by_role("switch", name="Show when I am here")
+        expect(shown).not_to_be_checked()
+        expect(fresh.locator(".person")).not_to_contain_text("last here")
         shown.click()
         expect(page.locator(".person")).to_contain_text("@grace · online")
         expect(fresh.locator(".person")).to_contain_text("@grace · online")

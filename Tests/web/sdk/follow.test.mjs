@@ -357,6 +357,8 @@ test('what a snapshot has left out is fetched by pages, and the inbox beside it'
 test('signals are told and kept nowhere', async () => {
   const { peer, connect, parley } = await opened();
   await connect();
+  await isLive(parley);
+  parley.follow('presence');
   const told = [];
   for (const kind of ['typing', 'presence', 'forumActivity']) parley.on(kind, (detail) => told.push([kind, detail.user_id ?? detail.forum_id]));
   peer.socket.tell(
@@ -387,7 +389,47 @@ test('who is here is known while it is followed, and nothing of it without a con
   peer.socket.tell({ event: 'presence', data: online });
   end();
   assert.equal(parley.presenceOf('8'), null, 'nobody follows it any longer');
+  // What was on its way is of no use.
+  peer.socket.tell({ event: 'presence', data: online });
+  assert.equal(parley.presenceOf('8'), null);
   assert.deepEqual(told, [null, online, null]);
+});
+
+test('a hidden tab says that somebody is away only when the tab that they looked at stays gone', async () => {
+  const channels = new Set();
+  class Channel {
+    constructor() {
+      channels.add(this);
+    }
+    postMessage(data) {
+      for (const other of channels) if (other !== this) other.onmessage?.({ data });
+    }
+    close() {
+      channels.delete(this);
+    }
+  }
+  const { peer, connect, parley } = await opened({ parley: { awayAfter: 20, BroadcastChannel: Channel } });
+  await connect();
+  await isLive(parley);
+  const said = () => peer.socket.commands.filter((it) => it.do === 'presence').map((it) => it.state);
+  const other = new Channel();
+  const look = (isSeen, isLeaving = false) => other.postMessage({ kind: 'look', tab: 'other', topics: [], isSeen, isLeaving });
+  look(true);
+  parley.looking.set(false);
+  await until(() => !parley.looking.isLooking, 'it to look elsewhere');
+  assert.deepEqual(said(), []);
+  // Loaded anew: gone, and here again.
+  look(false, true);
+  assert.deepEqual(said(), []);
+  look(true);
+  look(false, true);
+  await until(() => said().length > 0, 'it to be told');
+  assert.deepEqual(said(), ['away']);
+  look(true);
+  assert.deepEqual(said(), ['away', 'online']);
+  // One that says that nobody looks has waited itself.
+  look(false);
+  assert.deepEqual(said(), ['away', 'online', 'away']);
 });
 
 test('whoever looks elsewhere for long is away, here and after a new connection', async () => {
