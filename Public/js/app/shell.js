@@ -15,6 +15,9 @@ import { say, sayProblem } from './text.js';
 import { clock } from './times.js';
 
 const WAIT = 300;
+/** So many times as long as the places took to draw, they are not drawn again; but never longer than this. */
+const RESTS = 4;
+const REST = 200;
 /** So long it says that all is here again. */
 const BACK = 2_000;
 /** Named one by one, so that the server knows what belongs to the app. */
@@ -42,6 +45,7 @@ export class Shell {
     this.main = el('main.page', { id: 'page', tabindex: '-1' });
     this.live = el('div.spoken', { aria: { live: 'polite' } });
     this.said = [];
+    this.restsUntil = 0;
     this.page = null;
     this.node = el('div.shell');
     for (const name of ['me', 'forums', 'conversations', 'state', 'people', 'presence'])
@@ -50,6 +54,8 @@ export class Shell {
     place.addEventListener('failed', (event) => this.failed(event.detail));
     place.addEventListener('event', (event) => this.notice(event.detail));
     place.addEventListener('out', () => this.router.go('/', { replace: true }));
+    // The picture that was waited for does not come any longer.
+    document.addEventListener('visibilitychange', () => document.hidden && this.draw());
     addEventListener('keydown', (event) => this.pressed(event));
     addEventListener('pointerdown', (event) => {
       this.isPressed = !!event.target.closest?.('.sidebar, .bottom-bar');
@@ -176,12 +182,20 @@ export class Shell {
   soon() {
     if (this.planned || this.isPressed) return;
     this.planned = true;
-    requestAnimationFrame(() => {
-      this.planned = false;
-      this.frame();
-      this.lines();
-      this.count();
-    });
+    const wait = this.restsUntil - performance.now();
+    if (wait > 0 || document.hidden) setTimeout(() => this.draw(), Math.max(0, wait));
+    else requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    if (!this.planned) return;
+    this.planned = false;
+    const began = performance.now();
+    this.frame();
+    this.lines();
+    this.count();
+    const now = performance.now();
+    this.restsUntil = now + Math.min(REST, RESTS * (now - began));
   }
 
   frame() {

@@ -4,9 +4,9 @@ import { sayProblem } from './text.js';
 
 /** Of what waits to be sent the last ones show; the line about the network says how many there are. */
 const MOST_WAITING = 100;
-/** While more than this leave one by one, not each of them is drawn. */
+/** While more than this leave one by one, not each of them is drawn: that would take longer than the sending. */
 const FEW = 20;
-const PAUSE = 50;
+const PAUSE = 250;
 
 export class Stream extends EventTarget {
   constructor(place, conversation) {

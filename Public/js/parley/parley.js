@@ -347,7 +347,27 @@ export class Parley {
       : put('drafts', { conversation_id: conversation, value });
     // Whoever leaves and comes back while the disk is busy finds it.
     this.#publish([change]);
-    await this.store.update([], () => [change]);
+    this.#drafts.set(conversation, change);
+    this.#keeping ??= this.#keepDrafts().finally(() => {
+      this.#keeping = null;
+    });
+    await this.#keeping;
+  }
+
+  /**
+   * What is to be written of what is being written. Each letter changes it: while the disk is busy, only the last counts.
+   * @type {Map<string, Change>}
+   */
+  #drafts = new Map();
+  /** @type {Promise<void> | null} */
+  #keeping = null;
+
+  async #keepDrafts() {
+    while (this.#drafts.size > 0) {
+      const changes = [...this.#drafts.values()];
+      this.#drafts.clear();
+      await this.store.update([], () => changes);
+    }
   }
 
   // What a person looks at.

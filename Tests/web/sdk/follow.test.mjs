@@ -432,6 +432,32 @@ test('a hidden tab says that somebody is away only when the tab that they looked
   assert.deepEqual(said(), ['away', 'online', 'away']);
 });
 
+test('of what is written quickly the last is kept, and each write waits for the one before', async () => {
+  const store = memoryStore();
+  const ends = [];
+  let writes = 0;
+  const slow = {
+    ...store,
+    update: async (places, decide) => {
+      const changes = await store.update(places, decide);
+      if (!changes.some(({ table }) => table === 'drafts')) return changes;
+      writes++;
+      await new Promise((resolve) => ends.push(resolve));
+      return changes;
+    },
+  };
+  const { parley } = await opened({ store: slow });
+  const kept = ['h', 'ha', 'hal', 'half'].map((text) => parley.setDraft('12', { text }));
+  assert.equal(parley.draft('12').text, 'half', 'it shows at once');
+  for (const which of ['first', 'last']) {
+    await until(() => ends.length > 0, `the ${which} write`);
+    ends.shift()();
+  }
+  await Promise.all(kept);
+  assert.equal(writes, 2);
+  assert.equal((await store.get('drafts', '12')).value.text, 'half');
+});
+
 test('whoever looks elsewhere for long is away, here and after a new connection', async () => {
   const { peer, connect, parley } = await opened({ parley: { awayAfter: 5 } });
   await connect();
