@@ -141,8 +141,9 @@ export class Acts {
       say('toTopic.verb'),
     );
     if (!title) return;
+    const go = this.shell.fromHere();
     const made = await this.place.call('POST', `/messages/${message.id}/topic`, { body: { title } });
-    this.shell.go(topicAddress({ id: made.conversation_id, title }));
+    go(topicAddress({ id: made.conversation_id, title }));
   }
 
   // MARK: Looking closer

@@ -88,11 +88,12 @@ export function blocks(shell, conversation) {
 
 async function change(shell, conversation, body) {
   const { place } = shell;
+  const go = shell.fromHere();
   try {
     const kept = await place.call('PATCH', `/conversations/${conversation.id}`, { body });
     Object.assign(conversation, kept);
     place.keepConversation({ ...place.conversations.get(conversation.id), ...kept });
-    shell.go(location.pathname, { replace: true });
+    go(location.pathname, { replace: true });
   } catch (error) {
     toast(sayProblem(error));
   }
@@ -115,19 +116,21 @@ function groupActions(shell, conversation) {
       say('talk.add'),
     );
     if (!name) return;
+    const go = shell.fromHere();
     await place
       .call('PUT', `/conversations/${conversation.id}/participants/@${encodeURIComponent(name.replace(/^@/, ''))}`, {
         body: {},
       })
       .then(
-        () => shell.go(location.pathname, { replace: true }),
+        () => go(location.pathname, { replace: true }),
         (error) => toast(sayProblem(error)),
       );
   };
   const leave = async () => {
     if (!(await confirm(say('talk.leaveTitle'), say('talk.leaveSentence'), say('talk.leave')))) return;
+    const go = shell.fromHere();
     await place.call('DELETE', `/conversations/${conversation.id}/participants/me`).then(
-      () => shell.go('/messages', { replace: true }),
+      () => go('/messages', { replace: true }),
       (error) => toast(sayProblem(error)),
     );
   };
@@ -205,10 +208,11 @@ function jumpBlock(shell, conversation) {
   input.input.addEventListener('change', async () => {
     const day = new Date(`${input.input.value}T00:00:00`);
     if (Number.isNaN(day.getTime())) return;
+    const go = shell.fromHere();
     try {
       const query = { after_time: day.toISOString(), order: 'asc', limit: 1 };
       const page = await place.call('GET', `/conversations/${conversation.id}/messages`, { query });
-      if (page.data[0]) shell.go(`/m/${page.data[0].id}`);
+      if (page.data[0]) go(`/m/${page.data[0].id}`);
       else input.complain(say('talk.jumpNothing'));
     } catch (error) {
       toast(sayProblem(error));

@@ -13,16 +13,17 @@ const PICTURES = { member: 'person', moderator: 'shield', admin: 'shield' };
 export const mayJoin = (place, forum) => !!place.me && !forum.role && place.me.role !== 'guest' && !forum.archived;
 
 /** Its room then stands among one's own, with what is new in it. */
-export function joinButton(shell, forum, joined) {
+export function joinButton(shell, forum) {
   const join = button(say('forum.join'), {
     kind: 'primary',
     on: () =>
       whileBusy(join, async () => {
+        const go = shell.fromHere();
         try {
           await shell.place.call('PUT', `/forums/${forum.id}/members/me`);
           await know(shell.place, forum);
           toast(say('forum.joined', { title: forum.title }));
-          joined();
+          go(location.pathname, { replace: true });
         } catch (error) {
           toast(sayProblem(error));
         }
@@ -36,11 +37,12 @@ export async function leaveForum(shell, forum) {
   const isHidden = forum.visibility === 'private' || shell.place.me.role === 'guest';
   const sentence = say(isHidden ? 'forum.leavePrivate' : 'forum.leaveSentence');
   if (!(await confirm(say('forum.leaveTitle', { title: forum.title }), sentence, say('forum.leave')))) return;
+  const go = shell.fromHere();
   try {
     await shell.place.call('DELETE', `/forums/${forum.id}/members/me`);
     // They have left, whatever can be asked now.
     if (!isHidden) await know(shell.place, forum).catch(() => {});
-    shell.go('/forums', { replace: true });
+    go('/forums', { replace: true });
   } catch (error) {
     toast(sayProblem(error));
   }

@@ -112,6 +112,14 @@ export class Shell {
     this.router.go(address, options);
   }
 
+  /** The same for after something that takes a while: whoever has gone elsewhere in the meantime stays there. */
+  fromHere() {
+    const { turn } = this;
+    return (address, options) => {
+      if (this.turn === turn) this.go(address, options);
+    };
+  }
+
   // MARK: Pages
 
   async show(address, restore) {
@@ -179,6 +187,7 @@ export class Shell {
 
   // MARK: The frame
 
+  /** With the next picture; where much comes at once, less often. In a tab that nobody sees there are no pictures, but a title. */
   soon() {
     if (this.planned || this.isPressed) return;
     this.planned = true;

@@ -28,6 +28,45 @@ class Membership(Village):
         members = self.call("GET", f"/forums/{self.garden['id']}/members", token=self.tokens["ada"])["data"]
         self.assertEqual([it["user"]["name"] for it in members], ["ada"])
 
+    def test_whoever_has_gone_elsewhere_meanwhile_stays_there(self):
+        page = self.signed_in("grace")
+        self.go(page, f"/f/{self.garden['id']}/about")
+        held = []
+        page.route("**/members/me", lambda route: held.append(route))
+        page.get_by_role("button", name="Join").click()
+        self.eventually(page, 1, lambda: len(held))
+        self.go(page, "/forums/new")
+        page.get_by_label("Title").fill("Half a title")
+        held[0].continue_()
+        expect(page.get_by_text("You belong to Garden")).to_be_visible()
+        expect(page.get_by_label("Title")).to_have_value("Half a title")
+        self.assertTrue(page.url.endswith("/forums/new"))
+
+    def test_more_of_a_list_can_be_asked_for_again(self):
+        page = self.signed_in("ada")
+        self.call("PATCH", "/settings", {"welcome": "Come in"}, self.tokens["ada"])
+        is_away = True
+
+        def answer(route):
+            if "next=" not in route.request.url:
+                entries = route.fetch().json()
+                route.fulfill(json={**entries, "more": True, "next": "further"})
+            elif is_away:
+                route.abort()
+            else:
+                route.fulfill(json={"data": [], "more": False, "next": None})
+
+        page.route("**/api/v1/audit*", answer)
+        self.go(page, "/admin/audit")
+        more = page.get_by_role("button", name="Show more")
+        more.click()
+        expect(page.locator(".toast")).to_be_visible()
+        expect(more).to_be_enabled()
+        is_away = False
+        more.click()
+        expect(more).to_have_count(0)
+        expect(page.get_by_role("main").get_by_role("listitem").first).to_be_visible()
+
     def test_who_was_brought_is_not_told_that_they_can_come_again(self):
         invite = self.call("POST", "/invites", {"role": "guest", "forum_id": self.garden["id"]}, self.tokens["ada"])["code"]
         self.call("POST", "/users", {"name": "eve", "password": PASSWORD, "invite": invite, "accept_rules": True})

@@ -3,7 +3,8 @@
 import { el, icon, redraw, refill } from '../dom.js';
 import { applyLook, rememberLook } from '../look.js';
 import { nameOf } from '../named.js';
-import { button, whileBusy } from '../parts/button.js';
+import { moreButton } from '../more.js';
+import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { entryRow } from '../parts/entry.js';
 import { choice, field } from '../parts/field.js';
@@ -334,7 +335,7 @@ async function audit(shell, column) {
     next = page.more ? page.next : null;
   };
   await load();
-  const more = button(say('list.more'), { on: () => whileBusy(more, () => load().then(draw)) });
+  const more = moreButton(() => load().then(draw));
   const draw = () =>
     redraw(
       column,

@@ -3,7 +3,8 @@
 import { alike } from '../alike.js';
 import { el, refill } from '../dom.js';
 import { joinButton, mayJoin } from '../membership.js';
-import { button, iconButton, whileBusy } from '../parts/button.js';
+import { moreButton } from '../more.js';
+import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -43,7 +44,7 @@ export function forumTabs(shell, forum, here) {
       back: () => shell.router.back('/forums'),
       picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
       actions: [
-        mayJoin(shell.place, forum) && joinButton(shell, forum, () => shell.go(location.pathname, { replace: true })),
+        mayJoin(shell.place, forum) && joinButton(shell, forum),
         canStart &&
           here === 'topics' &&
           iconButton('plus', say('act.newTopic'), {
@@ -81,13 +82,7 @@ async function topics(shell, forum) {
   };
   await load();
   const rows = el('div.topic-rows');
-  const more = button(say('list.more'), {
-    on: () =>
-      whileBusy(more, async () => {
-        await load();
-        draw();
-      }),
-  });
+  const more = moreButton(() => load().then(draw));
   const draw = () => {
     refill(
       rows,
@@ -161,12 +156,13 @@ function newTopic(shell, forum) {
         title.complain(say('topic.titleMissing'));
         return title.input.focus();
       }
+      const go = shell.fromHere();
       try {
         const topic = await place.call('POST', `/forums/${forum.id}/conversations`, {
           body: { title: title.input.value.trim(), text: draft.text, client_id: clientID },
         });
         place.keepDraft(titleKey, '');
-        return shell.go(topicAddress(topic), { replace: true });
+        return go(topicAddress(topic), { replace: true });
       } catch (error) {
         fault.hidden = false;
         fault.textContent = sayProblem(error);

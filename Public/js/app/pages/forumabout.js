@@ -3,7 +3,8 @@
 import { el, redraw } from '../dom.js';
 import { nameOf } from '../named.js';
 import { joinButton, leaveForum, mayJoin, memberMenu } from '../membership.js';
-import { button, whileBusy } from '../parts/button.js';
+import { moreButton } from '../more.js';
+import { button } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
 import { choice, field } from '../parts/field.js';
 import { personRow } from '../parts/person.js';
@@ -55,7 +56,7 @@ export async function about(shell, forum) {
     next = page.more ? page.next : null;
     draw();
   };
-  const more = button(say('list.more'), { on: () => whileBusy(more, () => load(next)) });
+  const more = moreButton(() => load(next));
   load().catch(() => {});
 
   place.addEventListener('presence', draw);
@@ -66,11 +67,12 @@ export async function about(shell, forum) {
       say('forum.add'),
     );
     if (!name) return;
+    const go = shell.fromHere();
     try {
       await place.call('PUT', `/forums/${forum.id}/members/@${encodeURIComponent(name.replace(/^@/, ''))}`, {
         body: {},
       });
-      shell.go(location.pathname, { replace: true });
+      go(location.pathname, { replace: true });
     } catch (error) {
       toast(sayProblem(error));
     }
@@ -84,10 +86,11 @@ export async function about(shell, forum) {
       ))
     )
       return;
+    const go = shell.fromHere();
     try {
       await place.call('DELETE', `/forums/${forum.id}`);
       await place.loadForums();
-      shell.go('/forums', { replace: true });
+      go('/forums', { replace: true });
     } catch (error) {
       toast(sayProblem(error));
     }
@@ -141,7 +144,7 @@ export async function about(shell, forum) {
           el(
             'div.form-foot',
             null,
-            mayJoin(place, forum) && joinButton(shell, forum, () => shell.go(location.pathname, { replace: true })),
+            mayJoin(place, forum) && joinButton(shell, forum),
             canChange && [
               button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'edit')) }),
               button(say('forum.add'), { picture: 'plus', on: invite }),

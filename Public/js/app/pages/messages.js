@@ -152,6 +152,7 @@ export async function write(shell) {
   }
 
   async function begin() {
+    const go = shell.fromHere();
     try {
       const isDirect = chosen.size === 1;
       const made = await place.call('POST', '/conversations', {
@@ -163,7 +164,7 @@ export async function write(shell) {
         },
       });
       place.keepConversation(made);
-      shell.go(talkAddress(made), { replace: true });
+      go(talkAddress(made), { replace: true });
     } catch (error) {
       toast(sayProblem(error));
     }
@@ -183,12 +184,13 @@ export async function write(shell) {
 
 /** Straight to the conversation with one person. */
 export async function writeTo(shell, person) {
+  const go = shell.fromHere();
   try {
     const made = await shell.place.call('POST', '/conversations', {
       body: { kind: 'direct', participants: [person.id], distinct: true },
     });
     shell.place.keepConversation(made);
-    shell.go(talkAddress(made));
+    go(talkAddress(made));
   } catch (error) {
     toast(sayProblem(error));
   }

@@ -138,6 +138,7 @@ function form(shell, forum) {
     if (save.disabled) return;
     fault.hidden = true;
     await whileBusy(save, async () => {
+      const go = shell.fromHere();
       try {
         const address = icon.input.value.trim();
         const body = {
@@ -156,7 +157,7 @@ function form(shell, forum) {
           : await place.call('POST', '/forums', { body: { ...body, client_id: clientID } });
         if (own.file || forum) await fetch(forumIcon(kept), { cache: 'reload' }).catch(() => {});
         place.keepForum(kept);
-        shell.go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
+        go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
         fault.hidden = false;
         fault.textContent = sayProblem(error);

@@ -256,10 +256,11 @@ function requestBanner(shell, conversation) {
       {
         on: {
           click: async () => {
+            const go = shell.fromHere();
             try {
               const kept = await place.call(method, `/conversations/${conversation.id}/request`);
               if (kept) place.keepConversation(kept);
-              shell.go(kept ? location.pathname : '/messages', { replace: true });
+              go(kept ? location.pathname : '/messages', { replace: true });
             } catch (error) {
               toast(sayProblem(error));
             }
