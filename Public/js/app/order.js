@@ -134,7 +134,7 @@ function decision(place, person, it, draw) {
     ? say('order.lifted', { at: moment(new Date(it.lifted_at)) })
     : it.until && say('order.until', { at: moment(new Date(it.until)) });
   return entryRow({
-    actor: { name: place.nameOf(it.created_by) },
+    who: place.nameOf(it.created_by),
     words: say(`order.was.${it.kind}`),
     reason: it.reason,
     at: it.created_at,

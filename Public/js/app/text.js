@@ -19,10 +19,23 @@ export function useText(table, wanted = 'en') {
 }
 
 export function say(key, params) {
-  let message = messages[key];
-  if (message === undefined) return key;
-  if (typeof message === 'object') message = message[plurals.select(Number(params?.n ?? 0))] ?? message.other;
+  const message = formOf(key, params);
   return params ? message.replace(/\{(\w+)\}/g, (whole, name) => show(params[name], whole)) : message;
+}
+
+/** The same as pieces in their order, for a sentence in which a name is a link. @returns {(string|Node)[]} */
+export function sayWith(key, params) {
+  return formOf(key, params)
+    .split(/(\{\w+\})/)
+    .map((piece) => {
+      const value = params[/^\{(\w+)\}$/.exec(piece)?.[1]];
+      return value instanceof Node ? value : show(value, piece);
+    });
+}
+
+function formOf(key, params) {
+  const message = messages[key] ?? key;
+  return typeof message === 'object' ? (message[plurals.select(Number(params?.n ?? 0))] ?? message.other) : message;
 }
 
 export function knows(key) {

@@ -8,7 +8,7 @@ from pathlib import Path
 PUBLIC = Path(__file__).resolve().parents[3] / "Public"
 APP = sorted((PUBLIC / "js" / "app").rglob("*.js"))
 # Keys that are put together from a fixed part and a value; the value is checked where it comes from.
-DYNAMIC = re.compile(r"say\(`([\w.]+)\$\{")
+DYNAMIC = re.compile(r"(?:say|knows)\(`([\w.]+)\$\{")
 
 
 def messages():

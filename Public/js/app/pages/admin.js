@@ -18,7 +18,7 @@ import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { ask } from '../parts/dialog.js';
 import { forumAddress } from '../router.js';
-import { bytes, knows, say, sayProblem } from '../text.js';
+import { bytes, knows, say, sayProblem, sayWith } from '../text.js';
 import { moment } from '../times.js';
 import { settingLink } from './you.js';
 
@@ -350,27 +350,27 @@ async function audit(shell, column) {
 
 function auditRow(place, it) {
   const person = it.actor_id && place.person(it.actor_id);
+  const who = el('strong', null, person ? nameOf(person) : say('audit.server'));
+  const key = knows(`audit.${it.kind}`) ? `audit.${it.kind}` : 'audit.other';
   return entryRow({
-    actor: { name: person ? nameOf(person) : say('audit.server'), person },
-    words: knows(`audit.${it.kind}`) ? say(`audit.${it.kind}`) : it.kind,
-    subject: subjectOf(place, it),
+    words: sayWith(key, { who, kind: it.kind, ...subjectOf(place, it) }),
+    face: person,
     at: it.at,
     reason: it.reason,
-    more: it.forum_id === it.subject_id ? null : place.forums.get(it.forum_id)?.title,
+    more: it.kind.startsWith('forum') ? null : place.forums.get(it.forum_id)?.title,
   });
 }
 
-/** What it was done to, as far as it can be named and gone to. */
-function subjectOf(place, { kind, actor_id: actor, subject_id: id, forum_id: forum }) {
-  if (!id || id === actor) return null;
+/** What it was done to, as a way there as far as it can be gone to. */
+function subjectOf(place, { kind, subject_id: id, forum_id: at }) {
+  const way = (href, words) => (href ? el('a', { href }, words) : words);
   const [family, what] = kind.split('.');
-  if (family === 'user' || family === 'removal' || what === 'member_removed') {
-    const person = family === 'removal' ? null : place.person(id);
-    return person && { words: nameOf(person), href: person.name ? `/u/${encodeURIComponent(person.name)}` : null };
-  }
-  if (family === 'forum') {
-    const known = place.forums.get(id) ?? place.forums.get(forum);
-    return known && { words: known.title, href: forumAddress(known) };
-  }
-  return family === 'message' ? { words: say('audit.see'), href: `/m/${id}` } : null;
+  const forum = place.forums.get(family === 'forum' ? (at ?? id) : at);
+  const person = family === 'user' || what === 'member_removed' ? place.person(id) : null;
+  return {
+    whom: person && way(person.name && `/u/${encodeURIComponent(person.name)}`, nameOf(person)),
+    forum: way(forum && forumAddress(forum), forum?.title ?? say('audit.forum')),
+    message: way(`/m/${id}`, say('audit.message')),
+    talk: way(`/${family === 'topic' ? 't' : 'c'}/${id}`, say(family === 'topic' ? 'audit.topic' : 'audit.conversation')),
+  };
 }

@@ -16,7 +16,7 @@ export function reportCard(report, { message, reporter, where, on } = {}) {
       time(report.created_at),
       where && ` · ${where}`,
     ),
-    report.reason && el('p.report-reason', null, `“${report.reason}”`),
+    report.reason && el('p.report-reason', null, say('entry.reason', { reason: report.reason })),
     el('div.report-message', null, message),
     report.state && report.state !== 'open'
       ? el('p.second', null, say('report.closed'))
