@@ -38,6 +38,14 @@ class Arranging(Village):
         self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Books", "Kitchen"]], lambda: self.seen(other))
         # At the top there is no further up: the focus stays with the forum.
         expect(page.get_by_role("button", name="Move Books down")).to_be_focused()
+        # From here on whoever is not moved keeps their place, and the server hears of nobody else.
+        kept = []
+        page.on("request", lambda it: it.method == "PATCH" and kept.append(it.url))
+        page.get_by_role("button", name="Move Books down").click()
+        self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Kitchen", "Books"]], lambda: self.seen(other))
+        self.assertEqual(len(kept), 1)
+        page.get_by_role("button", name="Move Books up").click()
+        self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Books", "Kitchen"]], lambda: self.seen(other))
         page.get_by_role("button", name="Move Inside up").click()
         self.eventually(other, [["Inside", "Books", "Kitchen"], ["Outside", "Garden", "Bees"]], lambda: self.seen(other))
         page.get_by_role("button", name="Section of Bees").click()

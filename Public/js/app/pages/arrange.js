@@ -8,12 +8,13 @@ import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
+import { compare } from '../place.js';
 import { forumIcon } from '../shell.js';
 import { say, sayProblem } from '../text.js';
 
-/** Positions of a forum and of a section lie so far apart. */
-const STEP = 10;
-const SECTION_STEP = 10_000;
+/** What the server takes as a position at most, and how far apart they are where there is room. */
+const LAST_POSITION = 1_000_000;
+const STEP = 1_000;
 const SECTION_LONGEST = 120;
 
 export async function arrange(shell, column) {
@@ -152,18 +153,57 @@ export async function arrange(shell, column) {
 const keyOf = (section) => `section ${section.title ?? ''}`;
 const titleOf = (section) => section.title ?? say('forum.noSection');
 
-/** What the server has to hear: only of those that no longer stand where they would by themselves. */
+/** What the server has to hear. */
 function changes(sections) {
-  const wanted = [];
-  sections.forEach(({ title, forums }, number) =>
-    forums.forEach((forum, at) => {
-      const position = number * SECTION_STEP + at * STEP;
-      const body = {
-        ...(forum.position === position ? {} : { position }),
-        ...((forum.section ?? null) === title ? {} : { section: title }),
-      };
-      if (Object.keys(body).length) wanted.push({ forum, body });
-    }),
-  );
-  return wanted;
+  const inOrder = sections.flatMap(({ title, forums }) => forums.map((forum) => ({ title, forum })));
+  const positions = positionsFor(inOrder.map(({ forum }) => forum));
+  return inOrder.flatMap(({ title, forum }, at) => {
+    const body = {
+      ...(forum.position === positions[at] ? {} : { position: positions[at] }),
+      ...((forum.section ?? null) === title ? {} : { section: title }),
+    };
+    return Object.keys(body).length ? [{ forum, body }] : [];
+  });
+}
+
+/**
+ * Positions for forums in this order: as many as can stay have the one that they have, and the others lie between. Where
+ * there is no room between two, all of them get new ones.
+ */
+export function positionsFor(forums) {
+  const staying = longestInOrder(forums);
+  const positions = forums.map((it, at) => (staying.has(at) ? it.position : null));
+  for (let at = 0; at < forums.length; at++) {
+    if (positions[at] !== null) continue;
+    let end = at;
+    while (end < forums.length && positions[end] === null) end++;
+    const before = at > 0 ? positions[at - 1] : -1;
+    const room = end < forums.length ? positions[end] - before : Math.min(STEP * (end - at + 1), LAST_POSITION + 1 - before);
+    if (room <= end - at) return evenly(forums.length);
+    for (let index = at; index < end; index++)
+      positions[index] = before + Math.floor((room * (index - at + 1)) / (end - at + 1));
+  }
+  return positions;
+}
+
+const evenly = (count) => {
+  const step = Math.min(STEP, Math.floor(LAST_POSITION / count));
+  return Array.from({ length: count }, (_, at) => (at + 1) * step);
+};
+
+/** The places of as many as stand already one behind the other; of the same position, by id. */
+function longestInOrder(forums) {
+  const isBefore = (one, other) => one.position - other.position || compare(one.id, other.id);
+  /** The shortest ways so far: of each length, the one whose last comes first. */
+  const lasts = [];
+  const before = [];
+  forums.forEach((it, at) => {
+    let length = lasts.findIndex((last) => isBefore(it, forums[last]) < 0);
+    if (length < 0) length = lasts.length;
+    before[at] = lasts[length - 1] ?? null;
+    lasts[length] = at;
+  });
+  const found = new Set();
+  for (let at = lasts.at(-1) ?? null; at !== null; at = before[at]) found.add(at);
+  return found;
 }
