@@ -36,6 +36,8 @@ export class Place extends EventTarget {
     /** Conversations that are not mine but were met, by id. */
     this.others = new Map();
     this.people = new Map();
+    /** Who belongs to a room, by its id. */
+    this.peopleOf = new Map();
     this.files = new Map();
     this.asked = new Map();
     this.writing = new Map();
@@ -332,6 +334,16 @@ export class Place extends EventTarget {
     return this.parley?.presenceOf(id) ?? null;
   }
 
+  /** Who belongs to a room, as far as was asked and one answer goes; null where that is not known. */
+  peopleIn(room) {
+    return this.peopleOf.get(room.id) ?? null;
+  }
+
+  async loadPeople(room) {
+    const page = await this.call('GET', `/conversations/${room.id}/participants`, { query: { limit: 200 }, tries: 1 });
+    this.peopleOf.set(room.id, page.more ? null : page.data.map((it) => it.user_id));
+  }
+
   /** How many of these people are here now, oneself included. */
   onlineAmong(ids) {
     return ids.filter((id) => id === this.me?.id || this.presenceOf(id)?.presence === 'online').length;
@@ -468,7 +480,7 @@ export class Place extends EventTarget {
     this.parley = null;
     this.isFollowed = false;
     this.client = new Client();
-    [this.forums, this.conversations, this.people] = [new Map(), new Map(), new Map()];
+    [this.forums, this.conversations, this.people, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
     if (this.me) this.#out();
   }
 }

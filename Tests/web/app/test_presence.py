@@ -41,6 +41,24 @@ class Presence(Village):
             expect(page.get_by_text("Offline. You can read and write.")).to_be_visible()
             expect(page.locator(".page-bar-second")).to_have_text("@grace")
 
+    def test_the_room_of_a_forum_says_how_many_are_here(self):
+        shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members", "description": "Tools"}, self.tokens["ada"])
+        for name in ("grace", "lin"):
+            self.call("PUT", f"/forums/{shed['id']}/members/@{name}", {}, self.tokens["ada"])
+        pages = {size: self.signed_in("ada", size) for size in ("phone", "desktop")}
+        for page in pages.values():
+            self.go(page, f"/f/{shed['id']}/room")
+            expect(page.locator(".page-bar-second")).to_have_text("3 people")
+        grace = self.signed_in("grace")
+        for size, page in pages.items():
+            expect(page.locator(".page-bar-second")).to_have_text("3 people · 2 online")
+            self.photograph(page, f"presence-room-{size}")
+        grace.context.close()
+        for page in pages.values():
+            expect(page.locator(".page-bar-second")).to_have_text("3 people")
+            page.get_by_role("link", name="Topics").click()
+            expect(page.locator(".page-bar-second")).to_have_text("Tools")
+
     def turn(self, page, state):
         page.evaluate("""state => {
             Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });

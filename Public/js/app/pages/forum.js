@@ -14,7 +14,7 @@ import { forumAddress, topicAddress } from '../router.js';
 import { forumIcon } from '../shell.js';
 import { say, sayProblem } from '../text.js';
 import { topicRows } from '../topics.js';
-import { talkPage } from './talk.js';
+import { talkPage, whoIsHere } from './talk.js';
 
 export async function open(shell, { id, tab }, restore) {
   const { place } = shell;
@@ -23,7 +23,7 @@ export async function open(shell, { id, tab }, restore) {
   if (chosen === 'room') {
     localStorage.setItem(`tab:${id}`, 'room');
     const conversation = await place.conversation(forum.room_id);
-    return talkPage(shell, conversation, { forum, tabs: forumTabs(shell, forum, 'room'), restore });
+    return talkPage(shell, conversation, { forum, tabs: forumTabs(shell, forum, 'room', whoIsHere(place, conversation)), restore });
   }
   if (chosen === 'new') return newTopic(shell, forum);
   if (chosen === 'about') return (await import('./forumabout.js')).about(shell, forum);
@@ -32,14 +32,14 @@ export async function open(shell, { id, tab }, restore) {
   return topics(shell, forum);
 }
 
-/** The head of a forum and its two tabs. */
-export function forumTabs(shell, forum, here) {
+/** The head of a forum and its two tabs; the second line says what it is about, or another thing. */
+export function forumTabs(shell, forum, here, second = null) {
   const canStart = mayStart(shell.place, forum);
   return el(
     'div',
     null,
     pageBar(forum.title, {
-      second: forum.description || null,
+      second: second || forum.description || say(`forum.audience.${forum.visibility}`),
       state: shell.place.state,
       back: () => shell.router.back('/forums'),
       picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),

@@ -109,7 +109,8 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   place.addEventListener('typing', onTyping);
   const onPresence = () => {
     const second = top.querySelector('.page-bar-second');
-    if (second && !forum) second.textContent = whoIsHere(place, conversation) ?? '';
+    const words = conversation.kind === 'topic' ? null : whoIsHere(place, conversation);
+    if (second && words) second.textContent = words;
   };
   place.addEventListener('presence', onPresence);
 
@@ -147,6 +148,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     { root: view.node },
   );
   if (head) seeing.observe(head);
+  if (conversation.kind === 'room' && place.me) place.loadPeople(conversation).then(onPresence, () => {});
   return {
     title,
     isTalk: true,
@@ -209,15 +211,27 @@ function bar(shell, conversation, forum, title) {
   });
 }
 
-/** In the second line of the head: the other one and how they are here; or how many people, and how many of them now. */
-function whoIsHere(place, conversation) {
-  const others = place.othersIn(conversation);
-  if (conversation.kind !== 'group') {
-    const name = others[0]?.name && `@${others[0].name}`;
-    return [name, presenceWords(place.presenceOf(others[0]?.id))].filter(Boolean).join(' · ') || null;
+/**
+ * In the second line of the head: the other one and how they are here; or how many people, and how many of them now. Nothing of
+ * a room, as long as it is not known who belongs to it.
+ */
+export function whoIsHere(place, conversation) {
+  if (conversation.kind === 'room') {
+    const ids = place.peopleIn(conversation);
+    return ids && counted(place, ids.length, ids);
   }
-  const people = say('talk.people', { n: conversation.participant_count ?? others.length + 1 });
-  const online = place.onlineAmong((conversation.participants ?? []).map((it) => it.user_id));
+  const others = place.othersIn(conversation);
+  if (conversation.kind === 'group') {
+    const ids = (conversation.participants ?? []).map((it) => it.user_id);
+    return counted(place, conversation.participant_count ?? others.length + 1, ids);
+  }
+  const name = others[0]?.name && `@${others[0].name}`;
+  return [name, presenceWords(place.presenceOf(others[0]?.id))].filter(Boolean).join(' · ') || null;
+}
+
+function counted(place, n, ids) {
+  const people = say('talk.people', { n });
+  const online = place.onlineAmong(ids);
   return online > 1 ? `${people} · ${say('presence.count', { n: online })}` : people;
 }
 
