@@ -17,6 +17,9 @@ import { presenceIn, talkTitle } from '../shell.js';
 import { say, sayProblem } from '../text.js';
 import { time } from '../times.js';
 
+/** A whole address, as far as can be seen: one that another may have said to be found by. */
+const ADDRESS = /^(\S+@\S+\.\S{2,}|\+[\d\s()/-]{7,})$/;
+
 export async function open(shell) {
   const { place } = shell;
   const column = el('div.page-column');
@@ -126,8 +129,28 @@ export async function write(shell) {
               personRow(it, { presence: place.presenceOf(it.id), end: chosen.has(it.id) ? el('span.mark', null, say('talk.chosen')) : null }),
             ),
           )
-        : el('p.second', null, say('talk.nobody', { words })),
+        : [el('p.second', null, say('talk.nobody', { words })), ADDRESS.test(words) && byAddress()],
     );
+  }
+
+  /** Asked for by a press, since it can be asked a few times a day: of what is written then. */
+  function byAddress() {
+    const ask = button(say('addresses.find'), {
+      picture: 'search',
+      on: () =>
+        whileBusy(ask, async () => {
+          try {
+            const { data } = await place.client.calls.discover({ body: { addresses: [input.input.value.trim()] } });
+            const others = data.map(({ user }) => user).filter(({ id }) => id !== place.me.id);
+            for (const it of others) if (!place.people.has(it.id)) place.people.set(it.id, it);
+            if (!others.length) toast(say('addresses.nobody'));
+            for (const it of others) if (!chosen.has(it.id)) pick(it);
+          } catch (error) {
+            toast(sayProblem(error));
+          }
+        }),
+    });
+    return el('div.form-foot', null, ask);
   }
 
   function pick(person) {

@@ -238,6 +238,7 @@ async function privacy(shell, column) {
       hint: say('privacy.foundHint'),
       on: (on) => change(shell, { discoverable: on }),
     }),
+    addresses(place),
     choice(
       say('privacy.reach'),
       ['anyone', 'shared', 'nobody'].map((it) => [it, say(`privacy.reach.${it}`)]),
@@ -256,6 +257,25 @@ async function privacy(shell, column) {
       }),
     ),
   );
+}
+
+/** By what others find one who have it: the server keeps no more than a trace of it, so it can only be said anew. */
+function addresses(place) {
+  if (place.parley?.settings?.discovery === false) return null;
+  const own = field(say('addresses.own'), { lines: 2, hint: say('addresses.hint') });
+  const lines = () => own.input.value.split('\n').map((it) => it.trim()).filter(Boolean);
+  const save = button(say('addresses.save'), { type: 'submit' });
+  const work = async () => {
+    const given = lines();
+    await place.call('PATCH', '/users/me', { body: { addresses: given } });
+    own.input.value = '';
+    toast(say('addresses.saved', { n: given.length }));
+  };
+  const words = (error) => {
+    const wrong = lines()[/^addresses\[(\d+)\]$/.exec(error.field ?? '')?.[1]];
+    return wrong ? say('addresses.wrong', { address: wrong }) : sayProblem(error);
+  };
+  return el('div.panel-block', null, savingForm(save, { work, words }, own));
 }
 
 /** Those whom one has muted or blocked, each with the way back. */

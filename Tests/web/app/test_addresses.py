@@ -1,0 +1,49 @@
+"""Being found by an address that somebody else has, and finding whoever said that they may be found."""
+
+import re
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Addresses(Village):
+    def test_one_is_found_by_an_address_that_one_gave(self):
+        self.call("PATCH", "/settings", {"discovery": True}, self.tokens["ada"])
+        grace = self.signed_in("grace", "phone")
+        self.go(grace, "/you/privacy")
+        found = grace.get_by_role("switch", name="I may be found by my address")
+        if not found.is_checked():
+            found.click()
+        expect(found).to_be_checked()
+        own = grace.get_by_label("Addresses that I am found by")
+        own.fill("grace@example.org\nnot an address")
+        grace.get_by_role("button", name="Save addresses").click()
+        expect(grace.get_by_role("alert").filter(has_text="not an address is neither")).to_be_visible()
+        own.fill("grace@example.org\n+49 30 1234567")
+        grace.get_by_role("button", name="Save addresses").click()
+        expect(grace.get_by_text("You are found by 2 addresses.")).to_be_visible()
+        # Nobody is told them.
+        expect(own).to_have_value("")
+        self.photograph(grace, "addresses-phone")
+        self.assert_accessible(grace, "addresses")
+        self.assert_fits(grace, "addresses")
+
+        lin = self.signed_in("lin")
+        self.go(lin, "/messages/new")
+        lin.get_by_label("Find people").fill("nobody@example.org")
+        lin.get_by_role("button", name="Look for who has this address").click()
+        expect(lin.get_by_text("Nobody has said that they may be found by it.")).to_be_visible()
+        lin.get_by_label("Find people").fill("Grace@Example.org")
+        lin.get_by_role("button", name="Look for who has this address").click()
+        expect(lin.get_by_role("button", name=re.compile("Grace"))).to_be_visible()
+        self.photograph(lin, "addresses-found")
+        self.assert_accessible(lin, "somebody found by an address")
+        lin.get_by_role("button", name="Begin").click()
+        expect(lin.get_by_role("heading", name="Grace", level=1)).to_be_visible()
+
+    def test_where_the_place_does_not_have_it_nobody_is_asked(self):
+        self.call("PATCH", "/settings", {"discovery": False}, self.tokens["ada"])
+        page = self.signed_in("grace")
+        self.go(page, "/you/privacy")
+        expect(page.get_by_role("switch", name="Show when I am here")).to_be_visible()
+        expect(page.get_by_label("Addresses that I am found by")).to_have_count(0)
