@@ -7,6 +7,7 @@ import { banner } from './parts/banner.js';
 import { empty, skeleton } from './parts/empty.js';
 import { sidebarEdge } from './parts/edge.js';
 import { bottomBar, sidebar } from './parts/sidebar.js';
+import { sign } from './parts/sign.js';
 import { button } from './parts/button.js';
 import { toast } from './parts/toast.js';
 import { plain } from './rich.js';
@@ -279,9 +280,12 @@ export class Shell {
     else navigator.clearAppBadge?.()?.catch(() => {});
   }
 
-  /** Under the header: that the network is away, and what a restore has left here alone. */
+  /** In the header how the connection is; under it that the network is away, and what a restore has left here alone. */
   lines() {
     const { place } = this;
+    const shown = this.main.querySelector('.page-bar .sign');
+    const now = sign(place.state);
+    if (shown && !shown.isEqualNode(now)) shown.replaceWith(now);
     const waiting = place.waiting();
     const lost = place.me ? (place.parley?.lost ?? []) : [];
     this.line(

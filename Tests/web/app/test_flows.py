@@ -276,6 +276,32 @@ class Talking(Village):
         expect(field).to_have_value("Hi @grace 🎉 ")
         field.fill("")
 
+    def test_the_sign_in_the_head_follows_the_connection(self):
+        page = self.signed_in("ada", "phone")
+        for address in ("/forums", f"/f/{self.garden['id']}/room"):
+            self.go(page, address)
+            sign = page.locator(".page-bar .sign")
+            expect(sign).to_have_attribute("title", "Connected")
+            page.context.set_offline(True)
+            expect(sign).to_have_attribute("title", "Offline")
+            page.context.set_offline(False)
+            expect(sign).to_have_attribute("title", "Connected")
+
+    def test_search_is_on_every_place_of_a_phone(self):
+        page = self.signed_in("ada", "phone")
+        for address in ("/", "/forums", "/messages", "/you"):
+            self.go(page, address)
+            expect(page.locator(".page-bar").get_by_role("link", name="Search")).to_be_visible()
+
+    def test_where_the_server_wants_a_newer_app_it_stops_writing_and_says_why(self):
+        context = self.context()
+        self.sign_in(context, "ada")
+        page = self.page(context)
+        page.route("**/api/v1/server", lambda route: route.fulfill(json={**route.fetch().json(), "min_client": "99.0.0"}))
+        self.open(page, f"/f/{self.garden['id']}/room")
+        expect(page.get_by_text("This app is too old for the server.")).to_be_visible()
+        expect(page.get_by_role("textbox", name="Write a message")).to_have_count(0)
+
     def test_while_there_is_no_network_one_writes_and_it_leaves_later(self):
         page = self.signed_in("ada")
         self.room(page)

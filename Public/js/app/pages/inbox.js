@@ -1,6 +1,6 @@
 // Home: what is for you, then what is unread, forum by forum. Who was away for a week knows soon what to read.
 
-import { el, icon, refill } from '../dom.js';
+import { el, redraw } from '../dom.js';
 import { nameOf } from '../named.js';
 import { badge } from '../parts/badge.js';
 import { button } from '../parts/button.js';
@@ -23,7 +23,7 @@ export async function open(shell) {
   const draw = () => {
     const shown = content(shell, items);
     readAll.hidden = !shown.isUnread;
-    refill(column, shown.nodes);
+    redraw(column, shown.nodes);
   };
   const reload = async () => {
     items = await place.loadInbox();
@@ -39,14 +39,7 @@ export async function open(shell) {
     node: [
       pageBar(say('place.inbox'), {
         state: place.state,
-        actions: [
-          el(
-            'a.icon-button.phone-only',
-            { href: '/search', aria: { label: say('place.search') }, title: say('place.search') },
-            icon('search'),
-          ),
-          readAll,
-        ],
+        actions: [readAll],
       }),
       el('div.page-body', null, column),
     ],

@@ -130,6 +130,8 @@ export function pageBar(title, { second, back, picture, actions = [], state } = 
       second && el('p.mark.one-line.page-bar-second', null, second),
     ),
     actions,
+    // Where the places at the side are not, search is here.
+    state && !back && el('a.icon-button.phone-only', { href: '/search', aria: { label: say('place.search') }, title: say('place.search') }, icon('search')),
     state && el('span.phone-only', null, sign(state)),
   );
 }
