@@ -47,6 +47,8 @@ export class Shell {
     this.live = el('div.spoken', { aria: { live: 'polite' } });
     this.said = [];
     this.restsUntil = 0;
+    /** What was shown outside of the page, by its conversation. */
+    this.notices = new Map();
     this.page = null;
     this.node = el('div.shell');
     for (const name of ['me', 'forums', 'conversations', 'state', 'people', 'presence'])
@@ -54,6 +56,7 @@ export class Shell {
     place.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     place.addEventListener('failed', (event) => this.failed(event.detail));
     place.addEventListener('event', (event) => this.notice(event.detail));
+    place.addEventListener('conversations', () => this.forgetNotices());
     place.addEventListener('out', () => this.router.go('/', { replace: true }));
     // The picture that was waited for does not come any longer.
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
@@ -369,11 +372,11 @@ export class Shell {
     this.place.parley?.cancel(operation.id);
   }
 
-  /** While the app is open and not in front of one's eyes; the one who wrote, and one line of it. */
+  /** While the app is open and in none of its tabs in front of one's eyes; the one who wrote, and one line of it. */
   notice(event) {
     const { place } = this;
     const message = event.data;
-    if (event.event !== 'message.created' || !document.hidden || place.me?.preferences?.notices === false) return;
+    if (event.event !== 'message.created' || place.parley?.isInFront || place.me?.preferences?.notices === false) return;
     if (
       !('Notification' in window) ||
       Notification.permission !== 'granted' ||
@@ -394,6 +397,16 @@ export class Shell {
       this.go(talkAddress(talk));
       shown.close();
     });
+    this.notices.set(talk.id, shown);
+  }
+
+  /** What was read, wherever it was, needs no notice any longer. */
+  forgetNotices() {
+    for (const [id, shown] of this.notices) {
+      if (this.place.conversations.get(id)?.unread_count > 0) continue;
+      this.notices.delete(id);
+      shown.close();
+    }
   }
 
   // MARK: Said aloud

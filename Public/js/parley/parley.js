@@ -54,6 +54,11 @@ export class Parley {
    * @type {Set<string>}
    */
   #seen = new Set();
+  /**
+   * The tabs that stand in front of somebody now.
+   * @type {Set<string>}
+   */
+  #inFront = new Set();
   #tab = `${Math.random()}`;
   #isLeaving = false;
   #presences = new Presences();
@@ -121,6 +126,14 @@ export class Parley {
     this.#look();
     globalThis.addEventListener?.('online', this.#isBack);
     for (const name of ['pagehide', 'pageshow']) globalThis.addEventListener?.(name, this.#leaves);
+    globalThis.document?.addEventListener('visibilitychange', this.#turns);
+  }
+
+  #turns = () => this.#look();
+
+  /** Whether a tab of this device stands in front of somebody now: then there is no need to call them. */
+  get isInFront() {
+    return this.#inFront.size > 0;
   }
 
   #isBack = () => this.outbox.kick({ isBack: true });
@@ -425,13 +438,16 @@ export class Parley {
   #look() {
     const isSeen = this.looking.isLooking && !this.#isLeaving;
     const topics = this.#isLeaving ? [] : this.#topics.filter((topic) => isSeen || topic !== 'presence');
-    const look = { kind: 'look', tab: this.#tab, topics, isSeen, isLeaving: this.#isLeaving };
+    const isInFront = !this.#isLeaving && globalThis.document?.visibilityState !== 'hidden';
+    const look = { kind: 'look', tab: this.#tab, topics, isSeen, isInFront, isLeaving: this.#isLeaving };
     this.#takeLook(look);
     this.tabs.tell(look);
   }
 
-  /** @param {{ tab: string, topics: string[], isSeen: boolean, isLeaving: boolean }} look */
-  #takeLook({ tab, topics, isSeen, isLeaving }) {
+  /** @param {{ tab: string, topics: string[], isSeen: boolean, isInFront: boolean, isLeaving: boolean }} look */
+  #takeLook({ tab, topics, isSeen, isInFront, isLeaving }) {
+    if (isInFront) this.#inFront.add(tab);
+    else this.#inFront.delete(tab);
     if (topics.length > 0) this.#lookedAt.set(tab, topics);
     else this.#lookedAt.delete(tab);
     // Another tab that is loaded anew is here again at once; one that was closed was a look elsewhere, and those have time.
@@ -704,6 +720,7 @@ export class Parley {
     this.#isClosed = true;
     globalThis.removeEventListener?.('online', this.#isBack);
     for (const name of ['pagehide', 'pageshow']) globalThis.removeEventListener?.(name, this.#leaves);
+    globalThis.document?.removeEventListener('visibilitychange', this.#turns);
     this.looking.stop();
     this.#staysHere();
     this.sync?.stop();
