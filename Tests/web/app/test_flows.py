@@ -263,6 +263,8 @@ class Talking(Village):
         page.get_by_role("textbox", name="Write a message").fill("")
 
     def test_names_and_emoji_are_completed(self):
+        for text in ("Plant #tomatoes", "Water the #tomatoes", "A #tool is missing"):
+            self.say(text)
         page = self.signed_in("ada")
         self.room(page)
         field = page.get_by_role("textbox", name="Write a message")
@@ -274,6 +276,12 @@ class Talking(Village):
         expect(page.get_by_role("option", name=re.compile("tada"))).to_be_visible()
         field.press("Tab")
         expect(field).to_have_value("Hi @grace 🎉 ")
+        # Tags that are in use here, the most used first.
+        expect(page.get_by_text("A #tool is missing").last).to_be_visible()
+        field.press_sequentially("#to")
+        expect(page.get_by_role("option")).to_have_text(["#tomatoes", "#tool"])
+        field.press("Enter")
+        expect(field).to_have_value("Hi @grace 🎉 #tomatoes ")
         field.fill("")
 
     def test_the_sign_in_the_head_follows_the_connection(self):

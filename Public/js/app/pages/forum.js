@@ -12,6 +12,7 @@ import { tabs } from '../parts/tabs.js';
 import { composer } from '../parts/composer.js';
 import { forumAddress, topicAddress } from '../router.js';
 import { forumIcon } from '../shell.js';
+import { findTags } from '../tags.js';
 import { say, sayProblem } from '../text.js';
 import { topicRows } from '../topics.js';
 import { talkPage, whoIsHere } from './talk.js';
@@ -149,6 +150,8 @@ function newTopic(shell, forum) {
     most: place.server.limits.message_scalars,
     keep: (words) => place.keepDraft(key, words),
     people: (start) => place.findPeople(start),
+    tags: (start) => findTags(place, start),
+    verb: say('topic.begin'),
     send: async (draft) => {
       if (!title.input.value.trim()) {
         text.input.value = draft.text;

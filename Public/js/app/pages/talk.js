@@ -11,6 +11,7 @@ import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { forumAddress, talkAddress } from '../router.js';
 import { talkTitle } from '../shell.js';
+import { findTags } from '../tags.js';
 import { say, sayProblem } from '../text.js';
 import { timelineOf } from '../timeline.js';
 import { brief } from '../times.js';
@@ -55,6 +56,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
           draft: place.draft(conversation.id),
           keep: (text, replyTo) => place.keepDraft(conversation.id, text, replyTo),
           people: (start) => place.findPeople(start),
+          tags: (start) => findTags(place, start),
           typing: () => place.parley?.typing(conversation.id),
           lastOwn: () =>
             [...stream.messages]
