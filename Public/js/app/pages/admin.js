@@ -52,6 +52,9 @@ function followed(place, names, draw) {
   return () => names.forEach((name) => place.removeEventListener(name, draw));
 }
 
+/** How many; or in words that there are none. */
+const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
+
 /** What can't be asked here yet has no sentence. */
 const orNull = (promise) => promise.catch(() => null);
 
@@ -66,10 +69,10 @@ async function overview(shell, column) {
     (statistics || reported) && [
       '/admin/reports',
       'flag',
-      say('admin.reportsWait', { n: statistics?.open_reports ?? reported.data.length }),
+      counted('admin.reportsWait', 'report.none', statistics?.open_reports ?? reported.data.length),
     ],
     waiting?.data.length ? ['/admin/people', 'person', say('admin.peopleWait', { n: waiting.data.length })] : null,
-    statistics && ['/admin/people', 'people', say('admin.peopleHere', { n: statistics.people.active_this_week })],
+    statistics && ['/admin/people', 'people', counted('admin.peopleHere', 'admin.nobodyHere', statistics.people.active_this_week)],
     statistics && [
       '/admin/settings',
       'download',
@@ -179,7 +182,7 @@ async function settings(shell, column) {
         el('span.field-label', null, say('setUp.hue')),
         el('div.hue', null, el('span.hue-dot'), hue),
       ),
-      el('div.person-row', null, face, picture),
+      el('div.picture-row', null, face, picture),
       welcome,
       rules,
       policy,

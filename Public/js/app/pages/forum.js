@@ -1,7 +1,7 @@
 // A forum: its topics and its room as two tabs; what it is about, and its settings for those who look after it.
 
 import { alike } from '../alike.js';
-import { el, refill } from '../dom.js';
+import { el, redraw } from '../dom.js';
 import { joinButton, mayJoin } from '../membership.js';
 import { moreButton } from '../more.js';
 import { button, iconButton } from '../parts/button.js';
@@ -85,7 +85,7 @@ async function topics(shell, forum) {
   const rows = el('div.topic-rows');
   const more = moreButton(() => load().then(draw));
   const draw = () => {
-    refill(
+    redraw(
       rows,
       list.length
         ? topicRows(place, list)

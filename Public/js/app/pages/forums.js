@@ -1,6 +1,6 @@
 // Forums as tiles, in the host's sections.
 
-import { el, refill } from '../dom.js';
+import { el, redraw } from '../dom.js';
 import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -17,7 +17,7 @@ export async function open(shell) {
     button(say('act.newForum'), { kind: 'primary', picture: 'plus', on: () => shell.go('/forums/new') });
   const mayMake = place.mayMakeForums;
   const draw = () =>
-    refill(
+    redraw(
       column,
       place.forums.size
         ? tiles(place)

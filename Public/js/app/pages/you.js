@@ -248,9 +248,11 @@ async function privacy(shell, column) {
       },
     ),
     lists,
+    el('h2.section-title', null, say('farewell.verb')),
     el(
       'div.panel-block',
       null,
+      el('p.second', null, say('farewell.lead')),
       button(say('farewell.verb'), {
         kind: 'danger',
         on: async () => (await import('../farewell.js')).farewell(shell),

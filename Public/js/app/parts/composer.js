@@ -8,7 +8,7 @@ import { rich } from '../rich.js';
 import { bytes, number, say } from '../text.js';
 import { attachment } from './attachment.js';
 import { avatar } from './avatar.js';
-import { iconButton } from './button.js';
+import { button, iconButton } from './button.js';
 import { completionList } from './completion.js';
 import { findEmoji } from './emoji.js';
 
@@ -22,6 +22,8 @@ import { findEmoji } from './emoji.js';
  * @param {number} [options.filesUpTo] the size of a file at most; without it no file is taken
  * @param {() => void} [options.share] asks for a link to share
  * @param {number} [options.rows] lines that are there from the beginning
+ * @param {(start: string) => Promise<string[]>} [options.tags] those that begin so
+ * @param {string} [options.verb] what sending is called where it makes something new
  */
 export function composer(options) {
   const { enterSends = true, placeholder = say('composer.room'), most = 16_000 } = options;
@@ -43,11 +45,9 @@ export function composer(options) {
   const picker = el('input', { type: 'file', multiple: true, hidden: true, aria: { label: say('composer.attach') } });
   const list = el('div.composer-completion');
   const count = el('span.composer-count.mark.count', { hidden: true, aria: { live: 'polite' } });
-  const sendButton = iconButton('send', say(enterSends ? 'composer.send' : 'composer.sendKeys'), {
-    on: submit,
-    disabled: true,
-    kind: 'send',
-  });
+  const sendButton = options.verb
+    ? button(options.verb, { kind: 'primary', on: submit, disabled: true })
+    : iconButton('send', say(enterSends ? 'composer.send' : 'composer.sendKeys'), { on: submit, disabled: true, kind: 'send' });
   const previewButton = iconButton('eye', say('composer.preview'), { on: togglePreview, pressed: 'false' });
   const node = el(
     'form.composer',
