@@ -3,7 +3,7 @@
 
 import { readCursor } from './ids.js';
 import { position } from './reducer.js';
-import { put } from './store.js';
+import { keyOf, put } from './store.js';
 
 const mirrored = ['place', 'people', 'forums', 'conversations', 'receipts', 'relations', 'inbox', 'outbox', 'drafts'];
 
@@ -24,6 +24,31 @@ export class Mirror {
       mirrored.map(async (table) => this.apply((await store.list(table)).map((row) => put(table, row)))),
     );
     this.streams = new Set((await store.list('streams')).map(({ name }) => name));
+  }
+
+  /**
+   * What the disk has and nobody told: the tab that wrote it was gone before it could. Drafts are told before they are there.
+   * @param {import('./store.js').Store} store @returns {Promise<import('./store.js').Change[]>}
+   */
+  async untold(store) {
+    const tables = mirrored.filter((table) => table !== 'drafts');
+    const before = tables.map((table) => new Map(this.#tables[table]));
+    const listed = await Promise.all(tables.map((table) => store.list(table)));
+    for (const { name } of await store.list('streams')) this.streams.add(name);
+    return tables.flatMap((table, place) => {
+      const held = this.#tables[table];
+      const rows = new Map(listed[place].map((row) => [String(keyOf(table, row)), row]));
+      /** @type {import('./store.js').Change[]} */
+      const changes = [];
+      for (const name of new Set([...held.keys(), ...rows.keys()])) {
+        const row = rows.get(name);
+        const now = held.get(name);
+        // What was told since it was listed is newer.
+        if (now !== before[place].get(name) || JSON.stringify(now) === JSON.stringify(row)) continue;
+        changes.push(row === undefined ? { table, key: keyOf(table, now) } : put(table, row));
+      }
+      return changes;
+    });
   }
 
   /** @param {import('./store.js').Change[]} changes */

@@ -59,6 +59,8 @@ export class Parley {
    * @type {Set<string>}
    */
   #inFront = new Set();
+  /** @type {Set<MessageWindow>} */
+  #windows = new Set();
   #tab = `${Math.random()}`;
   #isLeaving = false;
   #presences = new Presences();
@@ -113,7 +115,7 @@ export class Parley {
       locks: options.locks,
       BroadcastChannel: options.BroadcastChannel,
       onMessage: (message) => this.#heard(message),
-      onLead: () => this.#lead(),
+      onLead: (isFirst) => this.#lead(isFirst),
     });
     this.looking = new Looking({ after: options.awayAfter ?? aMinute, onChange: () => this.#look() });
     client.onActivity = (underWay) => this.#emit('activity', underWay);
@@ -393,6 +395,7 @@ export class Parley {
    */
   window(conversation, onChange, options = {}) {
     const close = this.follow(`conversation:${conversation}`);
+    /** @type {MessageWindow} */
     const window = new MessageWindow({
       ...options,
       pages: this.pages,
@@ -403,11 +406,13 @@ export class Parley {
         this.#changeListeners.add(listener);
         return () => {
           this.#changeListeners.delete(listener);
+          this.#windows.delete(window);
           close();
         };
       },
       onChange,
     });
+    this.#windows.add(window);
     if (!this.mirror.conversations.has(conversation)) this.#want(`conversation:${conversation}`);
     return window;
   }
@@ -642,8 +647,20 @@ export class Parley {
     else this.tabs.tell({ kind: 'want', name });
   }
 
-  /** This tab has the connection now, and sends what waits. */
-  async #lead() {
+  /**
+   * This tab has the connection now, and sends what waits. What the one before it wrote at last may not have been told.
+   * @param {boolean} isFirst
+   */
+  async #lead(isFirst) {
+    if (!isFirst) {
+      try {
+        const windows = [...this.#windows].map((window) => window.untold());
+        this.#apply((await Promise.all([this.mirror.untold(this.store), ...windows])).flat());
+      } catch (error) {
+        this.#tell('fault', error);
+      }
+      if (this.#isClosed) return;
+    }
     this.sync = new Sync({
       client: this.client,
       store: this.store,

@@ -7,7 +7,7 @@
  * @typedef {object} TabsOptions
  * @property {string} name
  * @property {(message: any) => void} onMessage From another tab.
- * @property {() => void} onLead This tab leads from now on.
+ * @property {(isFirst: boolean) => void} onLead This tab leads from now on; the first does where no other did.
  * @property {LockManager | null} [locks]
  * @property {(new (name: string) => BroadcastChannel) | null} [BroadcastChannel]
  */
@@ -35,17 +35,19 @@ export class Tabs {
 
   /** Leads when no other does. */
   start() {
-    const lead = () => {
+    const lead = (/** @type {boolean} */ isFirst) => {
       if (this.#stop.signal.aborted) return Promise.resolve();
       this.isLeader = true;
-      this.onLead();
+      this.onLead(isFirst);
       return new Promise((resolve) => (this.#release = () => resolve(undefined)));
     };
-    if (!this.locks) {
-      lead();
+    const { locks } = this;
+    if (!locks) {
+      lead(true);
       return;
     }
-    this.locks.request(this.name, { signal: this.#stop.signal }, lead).catch(() => {});
+    const wait = () => locks.request(this.name, { signal: this.#stop.signal }, () => lead(false));
+    locks.request(this.name, { ifAvailable: true }, (lock) => (lock ? lead(true) : wait())).catch(() => {});
   }
 
   /**

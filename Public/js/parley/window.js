@@ -4,6 +4,7 @@
 
 import { missing, stretchAt } from './history.js';
 import { withOperations } from './outbox.js';
+import { put } from './store.js';
 
 /**
  * One line of the list.
@@ -75,6 +76,20 @@ export class MessageWindow {
   close() {
     this.#stop.abort();
     this.#unlisten();
+  }
+
+  /**
+   * What the disk has of what is shown and of what follows it, and nobody told.
+   * @returns {Promise<import('./store.js').Change[]>}
+   */
+  async untold() {
+    const shown = new Map(this.#messages.map((message) => [message.seq, message]));
+    const [first] = this.#messages;
+    if (!first) return [];
+    const last = this.#messages[this.#messages.length - 1].seq;
+    const held = await this.pages.held(this.conversation, first.seq, this.isAtNewest ? last + this.size : last);
+    const isOther = (/** @type {any} */ row) => JSON.stringify(row) !== JSON.stringify(shown.get(row.seq));
+    return held.filter(isOther).map((row) => put('messages', row));
   }
 
   get #thing() {

@@ -432,6 +432,42 @@ test('a hidden tab says that somebody is away only when the tab that they looked
   assert.deepEqual(said(), ['away', 'online', 'away']);
 });
 
+test('a tab that takes over has what the one before it wrote and did not tell', async () => {
+  let leader = Promise.resolve();
+  let isFree = true;
+  const locks = {
+    request(_, { ifAvailable }, work) {
+      if (ifAvailable && !isFree) return Promise.resolve(work(null));
+      isFree = false;
+      const done = leader.then(() => work({}));
+      leader = done;
+      return done;
+    },
+  };
+  // Nothing that is told arrives.
+  class Channel {
+    postMessage() {}
+    close() {}
+  }
+  const store = memoryStore();
+  const both = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel: Channel } };
+  const first = await opened(both);
+  await first.connect();
+  await isLive(first.parley);
+  const second = await opened(both);
+  assert.equal(second.parley.tabs.isLeader, false);
+  const window = second.parley.window('12', () => {});
+  await window.latest();
+  const last = window.items.at(-1).message.seq;
+  first.peer.socket.tell(created(last + 1));
+  await until(() => first.parley.mirror.cursor === `aa.${last + 1}`, 'the first to have it');
+  assert.equal(window.items.at(-1).message.seq, last);
+  first.parley.close();
+  await until(() => window.items.at(-1).message.seq === last + 1, 'what was not told');
+  assert.equal(second.parley.mirror.cursor, `aa.${last + 1}`);
+  assert.equal(second.parley.tabs.isLeader, true);
+});
+
 test('of what is written quickly the last is kept, and each write waits for the one before', async () => {
   const store = memoryStore();
   const ends = [];
