@@ -9,9 +9,14 @@ import { forumAddress } from '../router.js';
 import { forumIcon } from '../shell.js';
 import { say } from '../text.js';
 
-export async function open(shell) {
+/** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
+const PAGE = 100;
+const AHEAD = 50;
+
+export async function open(shell, _, restore) {
   const { place } = shell;
   if (!place.forums.size) await place.loadForums();
+  let most = restore?.most ?? PAGE;
   const column = el('div.page-column.is-wide');
   const make = () =>
     button(say('act.newForum'), { kind: 'primary', picture: 'plus', on: () => shell.go('/forums/new') });
@@ -20,7 +25,7 @@ export async function open(shell) {
     redraw(
       column,
       place.forums.size
-        ? tiles(place)
+        ? tiles(place, most)
         : empty(say(place.isHost ? 'forum.noneHost' : 'forum.none'), {
             picture: 'forums',
             actions: mayMake
@@ -35,6 +40,14 @@ export async function open(shell) {
   for (const name of listen) place.addEventListener(name, draw);
   const body = el('div.page-body', null, column);
   pullToRefresh(body, () => place.loadForums());
+  const further = () => {
+    if (most >= place.forums.size) return;
+    const last = [...column.querySelectorAll('.tile')].at(-AHEAD);
+    if (!last || last.getBoundingClientRect().top > body.getBoundingClientRect().bottom) return;
+    most += PAGE;
+    draw();
+  };
+  body.addEventListener('scroll', further, { passive: true });
   return {
     title: say('place.forums'),
     here: '/forums',
@@ -51,15 +64,23 @@ export async function open(shell) {
       }),
       body,
     ],
+    leave: () => ({ most }),
     close: () => {
       for (const name of listen) place.removeEventListener(name, draw);
     },
   };
 }
 
-export function tiles(place) {
+/** The first of them in the host's order, as many as are named. */
+export function tiles(place, most = Infinity) {
   const sections = place.sections();
-  return sections.map(({ title, forums }) => [
+  let left = most;
+  const shown = sections.map(({ title, forums }) => {
+    const first = forums.slice(0, left);
+    left -= first.length;
+    return { title, forums: first };
+  });
+  return shown.filter(({ forums }) => forums.length).map(({ title, forums }) => [
     (title || sections.length > 1) && el('h2.section-title', null, title ?? say('forum.noSection')),
     el(
       'div.tiles',
