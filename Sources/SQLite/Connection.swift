@@ -202,8 +202,7 @@ public final class Connection {
   ) throws(Failure) -> Value {
     guard let database else { return try body() }
     let outer = database.deadline
-    let deadline = Deadline(after: time, patience: patience)
-    database.deadline = outer.map { $0.soonest < deadline.soonest ? $0 : deadline } ?? deadline
+    database.deadline = Deadline(after: time, patience: patience, within: outer)
     defer { database.deadline = outer }
     return try body()
   }

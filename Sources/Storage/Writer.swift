@@ -317,10 +317,11 @@ actor Writer {
   private func run(_ request: Request) -> Run {
     let work = WriteTransaction(connection, counters: counters, now: clock())
     let rowsBefore = connection.totalChanges
-    let workBefore = Self.processorTime
+    // The writer's work does not change threads between two looks.
+    let workBefore = ProcessorTime.ofThread
     let outcome = connection.limited(to: Self.longest, patience: 1) { request.run(work) }
     let rows = connection.totalChanges - rowsBefore
-    let time = Self.processorTime - workBefore
+    let time = ProcessorTime.ofThread - workBefore
     let fault = work.fault ?? Self.excess(rows, time)
     if let complaint = fault ?? Self.much(time) { complain("\(request.place): \(complaint)") }
     return switch outcome {
@@ -348,13 +349,6 @@ actor Writer {
 
   private static func much(_ time: Duration) -> String? {
     time > muchWork ? "a write took \(time) of the processor, and beyond \(muchWork) it is work for a job" : nil
-  }
-
-  /// What this thread has used so far. The writer's work does not change threads between two looks.
-  private static var processorTime: Duration {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
   private func saveCounters() throws {

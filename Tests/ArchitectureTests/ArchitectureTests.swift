@@ -79,7 +79,7 @@ private let mayBeUnsafe: Set<String> = [
   "Networking/ServiceManager.swift", "Networking/SocketAddress.swift", "Networking/Stream.swift",
   "Networking/SystemError.swift", "Networking/TLSContext.swift", "Networking/TLSSession.swift",
   "SQLite/Files.swift", "SQLite/Library/BackupHandle.swift", "SQLite/Library/DatabaseHandle.swift",
-  "SQLite/Library/Deadline.swift",
+  "SQLite/Library/ProcessorTime.swift",
   "SQLite/Library/StatementHandle.swift",
   "Community/Publisher.swift",
   "Storage/BackgroundReaders.swift", "Storage/Backup/Backups.swift", "Storage/DataFolder.swift",

@@ -196,6 +196,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [(outer: 1, inner: 2), (outer: 2, inner: 1)])
+  func `of two limits whichever ends first ends both`(patient: (outer: Int, inner: Int)) throws {
+    let writer = try folder.writer()
+    // The one that begins to be over sooner waits for the thread, and the other one does not.
+    func patience(_ length: Int) -> Int { length == 1 ? 1_000_000 : 1 }
+    let error = #expect(throws: SQLiteError.self) {
+      try writer.limited(to: .milliseconds(patient.outer), patience: patience(patient.outer)) {
+        try writer.limited(to: .milliseconds(patient.inner), patience: patience(patient.inner)) {
+          usleep(10_000)
+          _ = try writer.int("select 1")
+        }
+      }
+    }
+    #expect(error?.code == .interrupted)
+    #expect(try writer.int("select 1") == 1)
+  }
+
   @Test func `the time limit of a writer leaves its transaction alone`() throws {
     let writer = try folder.writer()
     try writer.execute("create table number (i integer) strict")
