@@ -35,6 +35,8 @@ public struct Forum: Sendable, Hashable {
   public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
 
   public static let positions = 0...1_000_000
+  /// So far behind the one before it a forum stands where nobody says otherwise, so that another fits between.
+  public static let positionStep = 10
   /// A day.
   public static let slowness = 0...86_400
   /// Nobody counts members further than this.

@@ -10,7 +10,8 @@ public struct ForumDraft: Sendable {
   public var write = ForumPolicy.readers
   public var startTopics = ForumPolicy.readers
   public var section: String?
-  public var position = 0
+  /// Nil for behind the others of its section.
+  public var position: Int?
   public var clientID: String?
 
   public init(title: String, visibility: Visibility) {
@@ -27,10 +28,10 @@ public struct ForumDraft: Sendable {
     write = try object.optionalWord("write") ?? .readers
     startTopics = try object.optionalWord("start_topics") ?? .readers
     section = try object.optional("section")
-    position = try object.optional("position") { value throws(JSONError) in try value.int(in: Forum.positions) } ?? 0
+    position = try object.optional("position") { value throws(JSONError) in try value.int(in: Forum.positions) }
     clientID = try object.optional("client_id")
   }
 
   /// Whether it says where it stands among the others.
-  public var arranges: Bool { section != nil || position != 0 }
+  public var arranges: Bool { section != nil || position != nil }
 }

@@ -8,6 +8,8 @@ extension WriteTransaction {
   public func add(_ draft: ForumDraft, by creator: ID<Account>) throws(Refusal) -> Forum {
     let id = ID<Forum>(nextID())
     let room = ID<Conversation>(nextID())
+    var position = draft.position
+    if position == nil { position = try lastPosition(in: draft.section) }
     let isAdded = try run { connection in
       try connection.execute(
         """
@@ -17,7 +19,7 @@ extension WriteTransaction {
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         on conflict (title) where deleted_at is null do nothing
         """, id.number, draft.title, Forum.key(draft.title), draft.about, draft.iconURL, draft.visibility.rawValue,
-        draft.section, draft.position, draft.write.rawValue, draft.startTopics.rawValue, room.number, creator.number,
+        draft.section, position, draft.write.rawValue, draft.startTopics.rawValue, room.number, creator.number,
         Int(now), draft.icon?.number) == 1
     }
     guard isAdded else { throw .taken("title") }
@@ -30,6 +32,21 @@ extension WriteTransaction {
     _ = try setMember(creator, .admin, of: id, by: creator)
     guard let made = try forum(id) else { throw .unavailable }
     return made
+  }
+
+  /// Behind all of its section, or of all others where the section is new: sections stand as their first forums do.
+  private func lastPosition(in section: String?) throws(Refusal) -> Int {
+    let highest = try run { connection in
+      try connection.first(
+        """
+        select coalesce(max(position) filter (where section is not distinct from $1), max(position))
+        from forum
+        where deleted_at is null
+        """, section
+      ) { row in try row.optionalInt(0) }
+    }
+    guard let highest = highest ?? nil else { return 0 }
+    return min(highest + Forum.positionStep, Forum.positions.upperBound)
   }
 
   /// Its own readers learn of it, and those of the forum.

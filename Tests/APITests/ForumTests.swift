@@ -199,6 +199,32 @@ import Testing
     }
   }
 
+  @Test func `a new forum stands behind those of its section, and a new section behind the others`() async throws {
+    try await Village.open(.inMemory) { village in
+      func make(_ title: String, _ section: String? = nil, _ position: Int? = nil) async throws -> Answer {
+        var body: [String: Any] = ["title": title]
+        body["section"] = section
+        body["position"] = position
+        return try await village.ask(.post, "/forums", as: "ada", body)
+      }
+      #expect(try await make("one").int("position") == 0)
+      #expect(try await make("two").int("position") == 10)
+      #expect(try await make("arranged", "Town hall", 10_000).int("position") == 10_000)
+      #expect(try await make("three").int("position") == 20)
+      let four = try await make("four", "Town hall")
+      #expect(four.int("position") == 10_010)
+      #expect(try await make("five", "Market").int("position") == 10_020)
+      #expect(try await make("first", "Market", 0).int("position") == 0)
+      // What is gone stands nowhere.
+      _ = try await village.ask(.delete, "/forums/\(four["id"] ?? "")", as: "ada")
+      #expect(try await make("six", "Town hall").int("position") == 10_010)
+      #expect(try await make("last", "Attic", 1_000_000).int("position") == 1_000_000)
+      #expect(try await make("behind it", "Attic").int("position") == 1_000_000)
+      // To say where it stands, first of all too, is the staff’s.
+      #expect(try await village.ask(.post, "/forums", as: "grace", ["title": "x", "position": 0]).status == 403)
+    }
+  }
+
   @Test(arguments: Way.allCases)
   func `the newest activity stands first, and pages share out all of it`(way: Way) async throws {
     try await Village.open(way) { village in
