@@ -52,6 +52,8 @@ public struct Following: Sendable {
     var after: Int
     var reset: ResetReason?
     var lost: [LiveTopic] = []
+    /// Some of its topics were unfollowed while its page was on its way.
+    var hasDropped = false
   }
 
   private let account: ID<Account>?
@@ -73,6 +75,8 @@ public struct Following: Sendable {
 
   /// Beyond this, what was set aside is read from the log.
   static let mostAside = 256
+  /// Topics of one client, and reads that wait for each other.
+  public static let mostTopics = 1_000
 
   public init(account: ID<Account>?) { self.account = account }
 
@@ -80,6 +84,19 @@ public struct Following: Sendable {
   public var streamCount: Int { streams.count }
 
   // MARK: What the client asks
+
+  /// Whether there is room for these, to be read from so many places.
+  public func mayFollow(_ more: Set<LiveTopic>, from places: Int) -> Bool {
+    waiting.count + places <= Self.mostTopics && asked.union(more).count <= Self.mostTopics
+  }
+
+  /// All that is followed, or is going to be.
+  private var asked: Set<LiveTopic> {
+    var asked = Set(topics)
+    if let job { asked.formUnion(job.topics) }
+    for job in waiting { asked.formUnion(job.topics) }
+    return asked
+  }
 
   /// `after` is where the client stands in these topics; `reset` why that is not where it says.
   public mutating func follow(
@@ -93,26 +110,21 @@ public struct Following: Sendable {
     topics.removeAll { dropped.contains($0) }
     for place in waiting.indices { waiting[place].topics.removeAll { dropped.contains($0) } }
     job?.topics.removeAll { dropped.contains($0) }
+    job?.hasDropped = true
     var actions: [Action] = []
     for topic in dropped {
       if let audience = topic.signals { actions.append(.unfollow(audience)) }
     }
-    for (stream, followed) in streams where !isCovered(stream, followed.stream) {
-      streams[stream] = nil
-      actions.append(.unfollow(.stream(stream)))
+    let asked = self.asked
+    for (stream, followed) in streams {
+      if let rest = followed.stream.part(of: stream, in: asked) {
+        streams[stream]?.stream = rest
+      } else {
+        streams[stream] = nil
+        actions.append(.unfollow(.stream(stream)))
+      }
     }
     return actions
-  }
-
-  /// Whether a topic that is followed has the stream. One's own stream and the site's are watched in any case.
-  private func isCovered(_ stream: EventStream, _ followed: FollowedStream) -> Bool {
-    let all = topics + waiting.flatMap(\.topics) + (job?.topics ?? [])
-    if followed.isOfMe, all.contains(.me) { return true }
-    switch stream {
-    case .conversation(let id): return all.contains(.conversation(id))
-    case .forum(let id): return all.contains(.forum(id))
-    case .user, .site: return true
-    }
   }
 
   // MARK: Reading on
@@ -140,10 +152,13 @@ public struct Following: Sendable {
 
   /// Those of a page that the client is to get.
   public func fresh(_ page: CatchUpPage) -> [CatchUpPage.Item] {
+    guard let job else { return [] }
+    let asked = job.hasDropped ? self.asked : nil
     // Who subscribes again asks to be told again.
-    guard let job, job.ticket == nil else { return page.items }
+    guard job.ticket == nil || asked != nil else { return page.items }
     return page.items.filter { item in
-      guard let followed = streams[item.stream] else { return true }
+      if let asked, page.streams[item.stream]?.part(of: item.stream, in: asked)?.isQuiet != false { return false }
+      guard job.ticket == nil, let followed = streams[item.stream] else { return true }
       return item.event > followed.through && !followed.isLagging
     }
   }
@@ -172,7 +187,9 @@ public struct Following: Sendable {
   /// Takes over which streams there are.
   private mutating func adopt(_ page: CatchUpPage, through: Int, of job: Job) -> [Action] {
     var actions: [Action] = []
-    for (stream, found) in page.streams {
+    let asked = job.hasDropped ? self.asked : nil
+    for (stream, read) in page.streams {
+      guard let found = asked.map({ read.part(of: stream, in: $0) }) ?? read else { continue }
       guard var followed = streams[stream] else {
         // Until now nobody told us what is published of it: what came since the page was read is in the next.
         isStale = true
@@ -198,6 +215,7 @@ public struct Following: Sendable {
       for topic in page.lost where topics.contains(topic) {
         topics.removeAll { $0 == topic }
         self.job?.topics.removeAll { $0 == topic }
+        if let audience = topic.signals { actions.append(.unfollow(audience)) }
         actions.append(.lost(topic))
       }
     }
@@ -234,13 +252,6 @@ public struct Following: Sendable {
     return [.reset(reason, head: head)] + read()
   }
 
-  /// A subscription that is refused as a whole.
-  public mutating func refused() -> (ticket: Int?, actions: [Action]) {
-    let ticket = job?.ticket
-    job = nil
-    return (ticket, begin())
-  }
-
   /// There is room again, or the store answers again.
   public mutating func resume() -> [Action] { isBlocked ? read() : [] }
 
@@ -272,13 +283,15 @@ public struct Following: Sendable {
     return true
   }
 
-  /// Whether a signal is for this client.
+  /// Whether a signal of something that is followed is for this client.
   public func hears(_ signal: Signal) -> Bool {
     guard signal.sender == nil || signal.sender != account else { return false }
     switch signal.audience {
-    case .stream(let stream): return streams[stream].map { !$0.stream.isQuiet } ?? false
-    case .presence: return topics.contains(.presence)
-    case .app(let name): return topics.contains(.app(name))
+    case .stream(let stream):
+      // While rights are asked anew nobody knows whether it may be heard, and nothing that passes waits.
+      guard !mustReadAll, job.map({ $0.ticket != nil }) ?? true else { return false }
+      return streams[stream].map { !$0.stream.isQuiet } ?? false
+    case .presence, .app: return true
     }
   }
 
@@ -326,6 +339,23 @@ public struct Following: Sendable {
     case .conversation(let id): return streams[.conversation(id)]?.stream.ground == .open
     case .forum(let id):
       return streams[.forum(id)] != nil || streams.values.contains { $0.stream.ground == .forum(id) }
+    }
+  }
+}
+
+extension FollowedStream {
+  /// What is left of it for who follows these topics; nil when it is nothing. One's own stream and the site's are watched
+  /// in any case.
+  fileprivate func part(of stream: EventStream, in topics: Set<LiveTopic>) -> FollowedStream? {
+    if isOfMe, topics.contains(.me) { return self }
+    var rest = self
+    rest.isOfMe = false
+    switch stream {
+    case .conversation(let id): return topics.contains(.conversation(id)) ? rest : nil
+    case .forum(let id): return topics.contains(.forum(id)) ? rest : nil
+    case .user, .site:
+      rest.isQuiet = true
+      return rest
     }
   }
 }

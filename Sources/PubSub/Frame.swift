@@ -13,6 +13,9 @@ public struct Frame: Sendable {
     self.deflated = deflated
   }
 
+  /// As a socket gets it that takes what is compressed.
+  public var shortest: [UInt8] { deflated ?? framed }
+
   /// How much of memory it takes.
   var size: Int { text.count + framed.count + (deflated?.count ?? 0) }
 }

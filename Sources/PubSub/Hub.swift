@@ -109,6 +109,9 @@ public final class Hub: Sendable {
   /// Who is here now.
   public var present: [ID<Account>: Signal.Presence] { presence.withLock { $0.present } }
 
+  /// How somebody is here, if they are.
+  public func presence(of account: ID<Account>) -> Signal.Presence? { presence.withLock { $0.told(of: account) } }
+
   /// Time passes: what ends by itself ends. Called about once a second; `now` is in milliseconds.
   public func tick(now: Int64) {
     for (account, conversation) in typing.withLock({ $0.expire(now: now) }) {

@@ -7,7 +7,7 @@ public final class Mailbox: Sendable {
   /// What the loop takes out.
   public struct Contents: Sendable {
     public var postings: [Posting] = []
-    /// Something is not among them that should be.
+    /// Something is not among them that should be: whoever follows is to read on before they are told any of these.
     public var hasMissed = false
     /// What time it has become since the last look, if it has.
     public var now: Int64?
@@ -16,6 +16,8 @@ public final class Mailbox: Sendable {
 
   private struct State {
     var audiences: Set<Signal.Audience> = []
+    /// Whether anybody is there, be it without following anything yet.
+    var isAttended = false
     var contents = Contents()
     var size = 0
   }
@@ -34,6 +36,9 @@ public final class Mailbox: Sendable {
   }
 
   // MARK: The loop's side
+
+  /// Somebody has come, or the last one has gone.
+  func attend(_ isAttended: Bool) { state.withLock { $0.isAttended = isAttended } }
 
   public func follow(_ audience: Signal.Audience) { state.withLock { _ = $0.audiences.insert(audience) } }
 
@@ -56,20 +61,14 @@ public final class Mailbox: Sendable {
   func put(_ postings: [Posting]) {
     let hasNew = state.withLock { state in
       let before = state.contents.postings.count
-      for posting in postings where posting.concerns(state.audiences) {
+      let isAttended = state.isAttended || !state.audiences.isEmpty
+      for posting in postings where posting.concerns(state.audiences, isAttended) {
         state.contents.postings.append(posting)
         state.size += posting.size
       }
       let hasNew = state.contents.postings.count > before
       if state.contents.postings.count > Self.mostPostings || state.size > Self.mostBytes {
-        state.contents.postings.removeAll { posting in
-          switch posting {
-          case .event, .signal: true
-          // Who has to go goes, and who may see less now sees no more.
-          case .access, .ended: false
-          }
-        }
-        state.contents.hasMissed = true
+        state.contents.forget()
         state.size = 0
       }
       return hasNew
@@ -94,13 +93,22 @@ public final class Mailbox: Sendable {
   }
 }
 
+extension Mailbox.Contents {
+  /// Leaves it to the log, which says by the rights of now what there is. Only who has to go is not to be read there.
+  fileprivate mutating func forget() {
+    var ended: Set<ID<Session>> = []
+    for case .ended(let sessions) in postings { ended.formUnion(sessions) }
+    postings = ended.isEmpty ? [] : [.ended(ended)]
+    hasMissed = true
+  }
+}
+
 extension Posting {
-  fileprivate func concerns(_ audiences: Set<Signal.Audience>) -> Bool {
+  fileprivate func concerns(_ audiences: Set<Signal.Audience>, _ isAttended: Bool) -> Bool {
     switch self {
     case .event(let publication): audiences.contains(.stream(publication.event.stream))
     case .signal(let signal, _): audiences.contains(signal.audience)
-    // Rights concern who follows something, which a loop without anybody does not.
-    case .access, .ended: !audiences.isEmpty
+    case .access, .ended: isAttended
     }
   }
 

@@ -24,7 +24,7 @@ public final class Run {
     self.last = last
     framed = publications.flatMap(\.frame.framed)
     let isDeflated = publications.contains { $0.frame.deflated != nil }
-    deflated = isDeflated ? publications.flatMap { $0.frame.deflated ?? $0.frame.framed } : nil
+    deflated = isDeflated ? publications.flatMap(\.frame.shortest) : nil
   }
 
   /// Whether somebody who follows the stream gets all of it as it is.

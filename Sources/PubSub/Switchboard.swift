@@ -51,10 +51,16 @@ public final class Switchboard {
 
   public var count: Int { followers.count }
 
-  public func add(_ follower: any Follower) { followers[ObjectIdentifier(follower)] = follower }
+  public func add(_ follower: any Follower) {
+    if followers.isEmpty { mailbox.attend(true) }
+    followers[ObjectIdentifier(follower)] = follower
+  }
 
   /// Whoever is removed has unfollowed everything.
-  public func remove(_ follower: any Follower) { followers[ObjectIdentifier(follower)] = nil }
+  public func remove(_ follower: any Follower) {
+    followers[ObjectIdentifier(follower)] = nil
+    if followers.isEmpty { mailbox.attend(false) }
+  }
 
   public func follow(_ audience: Signal.Audience, _ follower: any Follower) {
     if audiences[audience] == nil { mailbox.follow(audience) }
@@ -80,25 +86,14 @@ public final class Switchboard {
     if next == contents.postings.count {
       contents = mailbox.take()
       next = 0
+      // First of all: what was lost may have been of somebody's rights, and what is here may have come later.
+      if contents.hasMissed { for follower in all { follower.missed() } }
     }
-    let end = min(next + Self.atOnce, contents.postings.count)
-    var events: [Publication] = []
-    while next < end {
-      if case .event(let publication) = contents.postings[next] {
-        events.append(publication)
-      } else {
-        deliver(events)
-        events = []
-        deliver(contents.postings[next])
-      }
-      next += 1
-    }
-    deliver(events)
+    pass(min(next + Self.atOnce, contents.postings.count))
     guard next == contents.postings.count else { return .more }
     let last = contents
     contents = Mailbox.Contents()
     next = 0
-    if last.hasMissed { for follower in all { follower.missed() } }
     if let now = last.now { for follower in all { follower.tick(now) } }
     guard last.isClosed else { return .nothing }
     for follower in all { follower.hubClosed() }
@@ -107,18 +102,31 @@ public final class Switchboard {
 
   private var all: [any Follower] { Array(followers.values) }
 
-  private func deliver(_ posting: Posting) {
-    switch posting {
-    case .event(let publication): deliver(publication)
-    case .signal(let signal, let frame):
-      for follower in audiences[signal.audience] ?? [] { follower.take(signal, frame) }
-    case .access(let change):
-      for follower in all { follower.reconsider(change) }
-    case .ended(let sessions):
-      for follower in all {
-        if let session = follower.session, sessions.contains(session) { follower.ended() }
-      }
+  /// What is in the mailbox up to there. Events that follow each other are put together.
+  private func pass(_ end: Int) {
+    var events: [Publication] = []
+    func passEvents() {
+      deliver(events)
+      events = []
     }
+    while next < end {
+      switch contents.postings[next] {
+      case .event(let publication): events.append(publication)
+      case .signal(let signal, let frame):
+        passEvents()
+        for follower in audiences[signal.audience] ?? [] { follower.take(signal, frame) }
+      case .access(let change):
+        passEvents()
+        for follower in all { follower.reconsider(change) }
+      case .ended(let sessions):
+        passEvents()
+        for follower in all {
+          if let session = follower.session, sessions.contains(session) { follower.ended() }
+        }
+      }
+      next += 1
+    }
+    passEvents()
   }
 
   private func deliver(_ publication: Publication) {

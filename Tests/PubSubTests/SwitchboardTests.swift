@@ -52,6 +52,52 @@ import Testing
     #expect(people.contains { $0.runs > 0 })
   }
 
+  @Test func `what was lost is told before what came later`() {
+    let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
+    let board = Switchboard(hub.open())
+    let ada = Recorder()
+    board.add(ada)
+    board.follow(.stream(.conversation(ID(1))), ada)
+    hub.publish([.event(Self.publication(1, 1))])
+    hub.lose()
+    hub.publish([.event(Self.publication(3, 1))])
+    while case .more = board.deliver() {}
+    #expect(ada.told == [.missed, .event(1), .event(3)])
+  }
+
+  @Test func `what is too much for a loop is left to the log, whatever it is`() {
+    let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
+    let mailbox = hub.open()
+    let board = Switchboard(mailbox)
+    let ada = Recorder(session: ID(7))
+    board.add(ada)
+    let changes = (0...Mailbox.mostPostings).map { Posting.access(.account(ID($0))) }
+    hub.publish(changes)
+    let contents = mailbox.take()
+    #expect(contents.hasMissed && contents.postings.isEmpty)
+    // Who has to go goes.
+    for session in [7, 8] { hub.publish([.ended([ID(session)])]) }
+    hub.publish(changes)
+    while case .more = board.deliver() {}
+    #expect(ada.told == [.missed, .ended])
+  }
+
+  @Test func `a way in that has ended is told to who follows nothing, and to nobody where nobody is`() {
+    let hub = Hub { Frame(text: $0, framed: $0, deflated: nil) }
+    let mailbox = hub.open()
+    let board = Switchboard(mailbox)
+    hub.publish([.ended([ID(7)])])
+    #expect(mailbox.take().postings.isEmpty)
+    let ada = Recorder(session: ID(7))
+    board.add(ada)
+    hub.publish([.ended([ID(8)]), .ended([ID(7)])])
+    while case .more = board.deliver() {}
+    #expect(ada.told == [.ended])
+    board.remove(ada)
+    hub.publish([.ended([ID(7)])])
+    #expect(mailbox.take().postings.isEmpty)
+  }
+
   @Test func `a run has all of its messages, in both forms`() throws {
     let stream = EventStream.conversation(ID(1))
     #expect(Run(of: stream, [Self.publication(1, 1)]) == nil)
@@ -63,22 +109,30 @@ import Testing
 }
 
 private final class Recorder: Follower {
-  var streams: Set<EventStream> = []
-  var got: [Int] = []
-  var runs = 0
-  let session: ID<Session>? = nil
+  enum Told: Equatable {
+    case event(Int), missed, ended
+  }
 
-  func take(_ publication: Publication) { got.append(publication.event.id) }
+  var streams: Set<EventStream> = []
+  private(set) var told: [Told] = []
+  private(set) var runs = 0
+  let session: ID<Session>?
+
+  init(session: ID<Session>? = nil) { self.session = session }
+
+  var got: [Int] { told.compactMap { if case .event(let id) = $0 { id } else { nil } } }
+
+  func take(_ publication: Publication) { told.append(.event(publication.event.id)) }
 
   func take(_ run: Run) {
     runs += 1
-    got += run.publications.map(\.event.id)
+    told += run.publications.map { .event($0.event.id) }
   }
 
   func take(_ signal: Signal, _ frame: Frame) {}
   func reconsider(_ change: AccessChange) {}
-  func missed() {}
-  func ended() {}
+  func missed() { told.append(.missed) }
+  func ended() { told.append(.ended) }
   func tick(_ now: Int64) {}
   func hubClosed() {}
 }

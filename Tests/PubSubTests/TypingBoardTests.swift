@@ -63,6 +63,18 @@ extension Box where Value == PresenceBoard {
     let isOneMore = board.begin(ID(TypingBoard.most), in: garden, now: 0)
     #expect(!isOneMore)
     #expect(board.expire(now: TypingBoard.time).count == TypingBoard.most)
+    let isAfterwards = board.begin(ID(TypingBoard.most), in: garden, now: TypingBoard.time)
+    #expect(isAfterwards)
+  }
+
+  @Test func `nobody writes in many places at once`() {
+    let board = Box(TypingBoard())
+    let news = (0..<TypingBoard.mostEach).map { board.begin(ada, in: ID($0 + 1), now: 0) }
+    #expect(!news.contains(false))
+    #expect(!board.begin(ada, in: ID(1_000), now: 0))
+    #expect(board.begin(grace, in: ID(1_000), now: 0))
+    #expect(board.end(ada, in: ID(1)) == [ID(1)])
+    #expect(board.begin(ada, in: ID(1_000), now: 0))
   }
 }
 
@@ -87,5 +99,23 @@ extension Box where Value == PresenceBoard {
     #expect(board.note(desk, of: ada, .offline, now: 20_000) == nil)
     let gone = board.settle(now: 20_000 + PresenceBoard.grace)
     #expect(gone.count == 1 && gone[0] == (ada, .offline) && board.present.isEmpty)
+  }
+
+  @Test func `who comes and goes all the time is told of now and then`() {
+    let board = Box(PresenceBoard())
+    let desk = Thing()
+    var told = 0
+    for round in 0..<100 {
+      if board.note(desk, of: ada, round.isMultiple(of: 2) ? .online : .away, now: 0) != nil { told += 1 }
+    }
+    #expect(told == Int(PresenceBoard.burst))
+    #expect(board.present[ada] == .online)
+    // What it came to is told later.
+    #expect(board.settle(now: PresenceBoard.pause - 1).isEmpty)
+    let held = board.settle(now: PresenceBoard.pause)
+    #expect(held.count == 1 && held[0] == (ada, .away) && board.present[ada] == .away)
+    #expect(board.settle(now: 10 * PresenceBoard.pause).isEmpty)
+    // A clock that was set back holds up nothing.
+    #expect(board.note(desk, of: ada, .online, now: -86_400_000) == .online)
   }
 }
