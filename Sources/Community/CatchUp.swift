@@ -42,7 +42,7 @@ extension Community {
     _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller
   ) async throws(Refusal) -> CatchUp {
     try await store.readInBackground { [told] tx throws(Refusal) in
-      try tx.catchUp(topics, from: place, bounds, for: try tx.renewed(caller), told)
+      try tx.catchUp(topics, from: place, bounds, for: try tx.admitted(caller), told)
     }
   }
 }

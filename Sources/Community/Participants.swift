@@ -110,15 +110,17 @@ extension CommunityView {
   /// Whether the caller may tell others that they are typing.
   public func typing(in id: ID<Conversation>, by caller: Caller, now: Int64) throws(Refusal) {
     let person = try caller.person(for: .write)
-    try read { tx throws(Refusal) in _ = try tx.require(.write, caller, in: id) }
+    try read { tx throws(Refusal) in _ = try tx.require(.write, try tx.admitted(caller), in: id) }
     community.hub.type(person, in: id, now: now)
   }
 
   /// Whoever may tell others something through a program.
   public func sender(by caller: Caller) throws(Refusal) -> ID<Account> {
     let person = try caller.person(for: .write)
-    let circle = try read { tx throws(Refusal) in try tx.settings().mayPublish }
-    guard Permissions.isIn(circle, caller.role) else { throw .forbidden }
+    let (circle, role) = try read { tx throws(Refusal) in
+      (try tx.settings().mayPublish, try tx.admitted(caller).role)
+    }
+    guard Permissions.isIn(circle, role) else { throw .forbidden }
     return person
   }
 

@@ -11,6 +11,13 @@ extension ReadTransaction {
     return Caller(account: id, role: person.account.role, scope: caller.scope, session: caller.session)
   }
 
+  /// The caller as they are now, where they are still let in the way they came.
+  func admitted(_ caller: Caller) throws(Refusal) -> Caller {
+    guard let session = caller.session else { return try renewed(caller) }
+    guard let known = try openSession(session) else { throw .unauthenticated }
+    return Caller(account: known.account, role: known.role, scope: known.scope, session: session)
+  }
+
   /// All of a person, and what the caller may do with them. Whom they may not see is not there.
   func person(
     _ reference: AccountReference, for caller: Caller

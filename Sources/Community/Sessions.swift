@@ -19,6 +19,11 @@ extension CommunityView {
     return Caller(account: known.account, role: known.role, scope: known.scope, session: known.id)
   }
 
+  /// Refuses who is no longer let in the way they came.
+  public func checkAdmission(of caller: Caller) throws(Refusal) {
+    _ = try read { tx throws(Refusal) in try tx.admitted(caller) }
+  }
+
   /// Whether it is by this name that the caller signs in.
   public func isCalled(_ name: String, _ caller: Caller) throws(Refusal) -> Bool {
     guard let account = caller.account else { return false }

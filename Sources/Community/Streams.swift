@@ -19,6 +19,7 @@ extension Community {
     in stream: EventStream, after offset: Int, limit: Int, for caller: Caller
   ) async throws(Refusal) -> StreamPage {
     let (page, last) = try await store.readInBackground { tx throws(Refusal) in
+      let caller = try tx.admitted(caller)
       let reader = StreamReader(caller.role, fromSeq: try tx.fromSeq(in: stream, for: caller))
       let head = try tx.heads(of: [stream], movedSince: 0).first?.offset ?? 0
       guard offset <= head else { throw .invalid("after_offset", .outOfRange(0...head)) }
