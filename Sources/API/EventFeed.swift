@@ -43,7 +43,9 @@ extension API {
 
   @Sendable static func followEvents(_ call: Call) async throws -> Response {
     let (topics, after) = try call.query { query in (try query.topics(), try query.text("after")) }
-    let place = call.community.place(call.request.fields["last-event-id"] ?? after)
+    // As an empty one a feed has none: a client that has seen nothing is where its address says.
+    let last = call.request.fields["last-event-id"].flatMap { $0.isEmpty ? nil : $0 }
+    let place = call.community.place(last ?? after)
     let live = LiveLoop.of(call)
     let (community, caller) = (call.community, call.caller)
     // Who may follow nothing of it is told so in time.
@@ -91,7 +93,12 @@ extension API {
         }
         mayWait = !page.hasMore && watcher.covers(page.streams)
         watcher.follow(page.streams)
-        watcher.followSignals(of: topics, except: page.lost)
+        if watcher.followSignals(of: topics, except: page.lost) {
+          for (account, presence) in community.hub.present {
+            let signal = Signal.presence(account, presence, lastSeenAt: nil)
+            try await writer.write(ServerSentEvent.bytes(signal.jsonBytes, id: nil))
+          }
+        }
       }
       if mayWait {
         watcher.deadline = live.now + silence * 1_000

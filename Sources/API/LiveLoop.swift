@@ -102,6 +102,11 @@ final class LiveLoop {
     }
     let next = waiting[firstWaiting]
     firstWaiting += 1
+    // Where somebody waits all the time the list would never be empty.
+    if firstWaiting >= 1_024, firstWaiting * 2 >= waiting.count {
+      waiting.removeFirst(firstWaiting)
+      firstWaiting = 0
+    }
     next.resume()
   }
 }

@@ -84,7 +84,7 @@ final class RateLimiter: Sendable {
     case .login, .registration: address.map { .address($0.subscriber) }
     // Counted by the name, which stands in the body.
     case .guessing: nil
-    case .sending, .discovery, .previewing, .writing:
+    case .sending, .discovery, .previewing, .signalling, .writing:
       caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
     }
   }

@@ -11,6 +11,8 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case discovery
   /// Having links looked at.
   case previewing
+  /// What passes and is not kept.
+  case signalling
   /// Every other change.
   case writing
 }
@@ -23,6 +25,7 @@ public struct RateLimits: Sendable {
   public var sending = Allowance(burst: 60, perMinute: 120)
   public var discovery = Allowance(burst: 10, perDay: 10)
   public var previewing = Allowance(burst: 60, perMinute: 60)
+  public var signalling = Allowance(burst: 256, perMinute: 1_200)
   public var writing = Allowance(burst: 120, perMinute: 240)
 
   public init() {}
@@ -35,6 +38,7 @@ public struct RateLimits: Sendable {
     case .sending: sending
     case .discovery: discovery
     case .previewing: previewing
+    case .signalling: signalling
     case .writing: writing
     }
   }
@@ -66,6 +70,10 @@ extension RateLimits {
     Entry(name: "sending-burst", meaning: "how many of them at once", path: \.sending.burst),
     Entry(name: "writing", meaning: "other changes of one person in a minute", path: \.writing.perMinute),
     Entry(name: "writing-burst", meaning: "how many of them at once", path: \.writing.burst),
+    Entry(
+      name: "signals", meaning: "times that one person types, or tells other programs something, in a minute",
+      path: \.signalling.perMinute),
+    Entry(name: "signals-burst", meaning: "how many of them at once", path: \.signalling.burst),
     Entry(
       name: "previews", meaning: "links that are looked at for one person in a minute", path: \.previewing.perMinute),
     Entry(name: "previews-burst", meaning: "how many of them at once", path: \.previewing.burst),

@@ -1,5 +1,6 @@
 import JSON
 import Model
+import PubSub
 
 /// What a client may ask over a socket.
 enum RealtimeCommand {
@@ -18,7 +19,7 @@ enum RealtimeCommand {
   case ping
 
   /// Topics in one command.
-  static let mostTopics = 1_000
+  static let mostTopics = Following.mostTopics
 
   /// Without its `id`. What is not asked for is refused, as in the body of a request.
   init(_ object: inout JSONObject) throws(JSONError) {
@@ -81,10 +82,10 @@ enum RealtimeCommand {
     return topics
   }
 
-  /// Its text is read aside, so that what comes behind it would reach the writer first.
+  /// Its text is read aside, so that what comes behind it would reach the writer first; or its answer is long.
   var takesLong: Bool {
     switch self {
-    case .send(let draft, _): draft.text.utf8.count > Self.longText
+    case .send(let draft, _): draft.text.utf8.count > Self.longText || draft.catchUpAfter != nil
     case .edit(_, let change): (change.text?.utf8.count ?? 0) > Self.longText
     default: false
     }

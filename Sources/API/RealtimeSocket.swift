@@ -6,7 +6,8 @@
 // order of the commands.
 //
 // All that waits to be sent stands in the socket's own queue. Where that refuses, an event makes its stream lag, a page of
-// the log is read again later, and answers wait here: no more than commands are open.
+// the log is read again later, and answers wait here. No command begins while one does: so those are few, and of the long
+// ones no more than one.
 
 import Community
 import JSON
@@ -78,6 +79,8 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   private var held: [(slot: Int, command: RealtimeCommand)] = []
   private var bucket: Int64 = 0
   private var outbox: [[UInt8]] = []
+  /// Those who are here and of whom it was not told yet.
+  private var untold: [ID<Account>] = []
 
   private var subscriptions: [Int: Subscription] = [:]
   private var nextTicket = 0
@@ -107,6 +110,10 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     live.board.add(self)
     live.start()
     if live.isClosed { return hubClosed() }
+    // Since the request was let in its way in may have ended, unheard by a loop on which nobody was.
+    do throws(Refusal) { try live.view.checkAdmission(of: caller) } catch {
+      return close(error == .unauthenticated ? .ended : .unavailable)
+    }
     identified()
     if !origin.topics.isEmpty {
       subscribe(origin.topics.map { ($0, origin.after) }, slot: nil)
@@ -122,7 +129,11 @@ final class RealtimeSocket: WebSocketHandler, Follower {
 
   func drained(on loop: isolated any Actor) {
     flush()
-    if outbox.isEmpty { perform(following.resume()) }
+    if outbox.isEmpty {
+      perform(following.resume())
+      tellPresent()
+      beginHeld(loop)
+    }
     live.startReading(isolation: loop)
   }
 
@@ -175,6 +186,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
 
   func tick(_ now: Int64) {
     live.note(now)
+    tellPresent()
     if caller.account == nil, now - openedAt >= Bound.identification { return close(.unidentified) }
     if retries {
       retries = false
@@ -197,7 +209,10 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     close(code, reason.code)
   }
 
-  private func close(_ code: CloseCode, _ reason: String) { socket.close(code, reason: reason) }
+  private func close(_ code: CloseCode, _ reason: String) {
+    held = []
+    socket.close(code, reason: reason)
+  }
 
   // MARK: Sending
 
@@ -226,8 +241,12 @@ final class RealtimeSocket: WebSocketHandler, Follower {
       case .follow(let audience):
         guard audiences.insert(audience).inserted else { continue }
         live.board.follow(audience, self)
-        if audience == .presence { tellPresent() }
+        if audience == .presence {
+          untold = Array(community.hub.present.keys)
+          tellPresent()
+        }
       case .unfollow(let audience):
+        if audience == .presence { untold = [] }
         if audiences.remove(audience) != nil { live.board.unfollow(audience, self) }
       case .goOn: while let publication = following.next() { take(publication) }
       case .answer(let ticket, let outcome): answer(ticket, outcome)
@@ -288,16 +307,15 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     guard socket.queued + plain.count <= Bound.queue else { return false }
     guard socket.isCompressed else { return socket.send(SharedFrame(plain: plain, deflated: nil)) }
     let hub = community.hub
-    let deflated = content.frames(isCompressed: true) { text in
-      let frame = hub.makeFrame(text)
-      return frame.deflated ?? frame.framed
-    }
+    let deflated = content.frames(isCompressed: true) { hub.makeFrame($0).shortest }
     return socket.send(SharedFrame(plain: plain, deflated: deflated))
   }
 
+  /// Who is here, as far as there is room; the rest a little later. Who has gone meanwhile was told to have gone.
   private func tellPresent() {
-    for (account, presence) in community.hub.present {
-      guard outbox.isEmpty, socket.queued < Bound.signalQueue else { return }
+    while let account = untold.last, outbox.isEmpty, socket.queued < Bound.signalQueue {
+      untold.removeLast()
+      guard let presence = community.hub.presence(of: account) else { continue }
       socket.send(.text(Signal.presence(account, presence, lastSeenAt: nil).jsonBytes))
     }
   }
@@ -317,6 +335,9 @@ final class RealtimeSocket: WebSocketHandler, Follower {
       }
     }
     if groups.isEmpty { groups.append((.head, [])) }
+    guard following.mayFollow(Set(topics.map(\.topic)), from: groups.count) else {
+      return refuse(slot, Problem(Refusal.invalid("topics", .tooMany(limit: Following.mostTopics))))
+    }
     if let slot { subscriptions[slot] = Subscription(remaining: groups.count) }
     for (place, topics) in groups {
       let ticket = nextTicket
@@ -381,7 +402,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     guard mayAsk() else { return refuse(slot, .rateLimited(Bound.commands.burst, seconds: 1)) }
     do throws(JSONError) {
       let command = try RealtimeCommand(&object)
-      guard barrier == nil else { return held.append((slot, command)) }
+      guard barrier == nil, held.isEmpty, outbox.isEmpty else { return held.append((slot, command)) }
       begin(slot, command, loop)
     } catch {
       refuse(slot, Problem(error))
@@ -406,18 +427,23 @@ final class RealtimeSocket: WebSocketHandler, Follower {
       reply(slot) { _ in }
     case .ping: reply(slot) { json in json.field("now", Timestamp(live.now)) }
     case .typing(let conversation):
-      attempt(slot) { try live.view.typing(in: conversation, by: caller, now: live.now) }
+      attempt(slot) {
+        try count(.signalling)
+        try live.view.typing(in: conversation, by: caller, now: live.now)
+      }
     case .presence(let state):
       attempt(slot) {
+        try count(.signalling)
         let person = try caller.person()
         guard try live.view.showsPresence(person) else { return }
-        community.hub.note(ObjectIdentifier(self), of: person, state, now: live.now)
+        try note(state, of: person)
       }
     case .publish(let app, let data):
       attempt(slot) {
         guard data.bytes.count <= Bound.appBytes else {
           throw Refusal.invalid("data", .tooLong(limit: Bound.appBytes))
         }
+        try count(.signalling)
         community.hub.publish(.app(app, from: try live.view.sender(by: caller), data: data))
       }
     case .send, .edit, .delete, .act, .read: start(slot, command, loop)
@@ -436,7 +462,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   /// What changes something: begun now, answered when it is on the disk.
   private func start(_ slot: Int, _ command: RealtimeCommand, _ loop: isolated any Actor) {
     do throws(Problem) {
-      try api.limiter.count(command.work, by: caller, at: origin.address, now: live.now)
+      try count(command.work)
     } catch {
       return refuse(slot, error)
     }
@@ -450,16 +476,20 @@ final class RealtimeSocket: WebSocketHandler, Follower {
       } catch {
         self.refuse(slot, Problem(error))
       }
-      self.passed(slot, loop)
+      if self.barrier == slot { self.barrier = nil }
+      self.beginHeld(loop)
       self.live.startReading(isolation: loop)
     }
   }
 
-  /// Goes on with what a long one has held up.
-  private func passed(_ slot: Int, _ loop: isolated any Actor) {
-    guard barrier == slot else { return }
-    barrier = nil
-    while barrier == nil, !held.isEmpty, !isOver {
+  /// More than one connection may ask: a person is counted wherever they are.
+  private func count(_ work: Work) throws(Problem) {
+    try api.limiter.count(work, by: caller, at: origin.address, now: live.now)
+  }
+
+  /// Goes on with what a long one has held up, or answers that nobody took.
+  private func beginHeld(_ loop: isolated any Actor) {
+    while barrier == nil, outbox.isEmpty, !held.isEmpty, !isOver {
       let (slot, command) = held.removeFirst()
       begin(slot, command, loop)
     }
@@ -506,10 +536,11 @@ final class RealtimeSocket: WebSocketHandler, Follower {
         let isNew = caller.account == nil
         caller = known
         if isNew {
-          // What was followed as nobody is followed by somebody else now.
+          // What was followed as nobody is followed by somebody else now, and what is not followed yet will not be.
+          forgetSubscriptions()
           perform(following.unfollow(following.topics))
           for audience in audiences { live.board.unfollow(audience, self) }
-          audiences = []
+          (audiences, untold) = ([], [])
           following = Following(account: known.account)
           generation += 1
           wanted = nil
@@ -523,14 +554,26 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     subscribe(topics.map { ($0, cursor) }, slot: slot)
   }
 
+  private func forgetSubscriptions() {
+    let slots = Set(slotOfTicket.values)
+    (slotOfTicket, subscriptions) = ([:], [:])
+    for slot in slots where slot >= 0 { refuse(slot, Problem(Refusal.conflict)) }
+  }
+
   private func identified() {
     guard let account = caller.account else { return }
     do throws(Refusal) {
       guard try live.view.showsPresence(account) else { return }
-      community.hub.note(ObjectIdentifier(self), of: account, .online, now: live.now)
+      try note(.online, of: account)
     } catch {
       // Where it can't be read what they want, nothing is told.
     }
+  }
+
+  private func note(_ presence: Signal.Presence, of account: ID<Account>) throws(Refusal) {
+    community.hub.note(ObjectIdentifier(self), of: account, presence, now: live.now)
+    // Who hid meanwhile was not there to be hidden.
+    guard try live.view.showsPresence(account) else { return community.hub.hide(account) }
   }
 
   // MARK: Answers

@@ -12,6 +12,8 @@ final class Watcher: Follower {
   private let ring: AsyncStream<Void>.Continuation
   private var audiences: Set<Signal.Audience> = []
   private var signals: [[UInt8]] = []
+  /// Whether what passes in streams may be heard: not from a change of rights until it is known what is followed then.
+  private var mayHear = false
   private var hasEnded = false
   private let mayExpire: Bool
 
@@ -38,25 +40,35 @@ final class Watcher: Follower {
   // MARK: What is followed
 
   func follow(_ streams: [EventStream: FollowedStream]) {
-    for stream in streams.keys { follow(.stream(stream)) }
+    mayHear = true
+    for stream in streams.keys { _ = follow(.stream(stream)) }
     for case .stream(let stream) in audiences where streams[stream] == nil {
       audiences.remove(.stream(stream))
       live.board.unfollow(.stream(stream), self)
     }
   }
 
-  func followSignals(of topics: [LiveTopic], except lost: [LiveTopic]) {
-    for topic in topics where !lost.contains(topic) {
+  /// Whether it is to be told now who is here.
+  func followSignals(of topics: [LiveTopic], except lost: [LiveTopic]) -> Bool {
+    var isNews = false
+    for topic in topics {
       switch topic {
       case .me, .conversation, .forum: break
-      case .presence: follow(.presence)
-      case .app(let name): follow(.app(name))
+      case .presence: isNews = follow(.presence, unless: lost.contains(topic))
+      case .app(let name): _ = follow(.app(name), unless: lost.contains(topic))
       }
     }
+    return isNews
   }
 
-  private func follow(_ audience: Signal.Audience) {
-    if audiences.insert(audience).inserted { live.board.follow(audience, self) }
+  private func follow(_ audience: Signal.Audience, unless isLost: Bool = false) -> Bool {
+    guard isLost else {
+      let isNew = audiences.insert(audience).inserted
+      if isNew { live.board.follow(audience, self) }
+      return isNew
+    }
+    if audiences.remove(audience) != nil { live.board.unfollow(audience, self) }
+    return false
   }
 
   func covers(_ streams: [EventStream: FollowedStream]) -> Bool {
@@ -88,13 +100,17 @@ final class Watcher: Follower {
 
   func take(_ signal: Signal, _ frame: Frame) {
     guard signal.sender == nil || signal.sender != caller.account, signals.count < Self.mostSignals else { return }
+    if case .stream = signal.audience, !mayHear { return }
     signals.append(frame.text)
     ring.yield()
   }
 
-  func reconsider(_ change: AccessChange) { ring.yield() }
+  func reconsider(_ change: AccessChange) { missed() }
 
-  func missed() { ring.yield() }
+  func missed() {
+    mayHear = false
+    ring.yield()
+  }
 
   func ended() {
     hasEnded = true

@@ -1,6 +1,7 @@
 import Foundation
 import Model
 import Networking
+import PubSub
 import Testing
 import Wire
 
@@ -123,8 +124,73 @@ import Wire
       #expect(try await elsewhere.next().data["reason"] == "epoch")
       try await village.say("last", in: room)
       #expect(try await elsewhere.next { $0.data["data.text"] == "last" }.data["event"] == "message.created")
+      // Without anything in it the header says nothing.
+      let again = try Feed(
+        address, "\(API.base)/events?topics=conversation:\(room)&after=\(cursor)", lastEventID: "")
+      #expect(try await again.next().data["data.text"] == "two")
       #expect(try await village.ask(.get, "/events?topics=me").status == 401)
       #expect(try await village.ask(.get, "/events?topics=conversation:999999", as: "grace").status == 404)
+    }
+  }
+
+  @Test func `a feed ends with the way in by which it came`() async throws {
+    try await Village.open(.socket) { village in
+      let address = try #require(village.serverAddress)
+      let feed = try Feed(address, "\(API.base)/events?topics=me", lastEventID: nil, token: village.token("grace"))
+      #expect(try await feed.next().data["event"] == "complete")
+      #expect(try await village.ask(.delete, "/sessions/current", as: "grace").status == 204)
+      await #expect(throws: LineClient.Silence.self) { _ = try await feed.next() }
+    }
+  }
+
+  @Test func `nothing is read for a way in that has ended`() async throws {
+    try await Village.open(.inMemory) { village in
+      let caller = try #require(try village.community.view().caller(showing: village.token("grace")))
+      _ = try await village.community.catchUp([.me], from: .head, PageBounds(events: 1), for: caller)
+      #expect(try await village.ask(.delete, "/sessions/current", as: "grace").status == 204)
+      await #expect(throws: Refusal.unauthenticated) {
+        _ = try await village.community.catchUp([.me], from: .head, PageBounds(events: 1), for: caller)
+      }
+      await #expect(throws: Refusal.unauthenticated) {
+        _ = try await village.community.events(in: .site, after: 0, limit: 1, for: caller)
+      }
+    }
+  }
+
+  @Test func `who is here is told to feeds, too`() async throws {
+    try await Village.open(.socket) { village in
+      let linus = try village.follow("topics=presence", as: "linus")
+      #expect(try await linus.event("presence")["data.user_id"] == village.id("linus"))
+      let address = try #require(village.serverAddress)
+      let path = "\(API.base)/events?topics=presence"
+      let feed = try Feed(address, path, lastEventID: nil, token: village.token("grace"))
+      let told = try await feed.next { $0.data["event"] == "presence" }
+      #expect(told.data["data.user_id"] == village.id("linus") && told.data["data.presence"] == "online")
+      let mira = try village.follow(as: "mira")
+      #expect(try await feed.next { $0.data["event"] == "presence" }.data["data.user_id"] == village.id("mira"))
+      mira.leave()
+    }
+  }
+
+  @Test func `who waits hears nobody write while rights may be others`() async throws {
+    try await Village.open(.inMemory) { village in
+      let community = village.community
+      let caller = try #require(try community.view().caller(showing: village.token("grace")))
+      let watcher = Watcher(LiveLoop(community, community.view(), now: village.now), caller, until: nil)
+      let streams = [EventStream.conversation(ID(1)): FollowedStream(StreamReader(.member), .own)]
+      let linus = ID<Account>(Int(village.id("linus")) ?? 0)
+      func hear(_ signal: Signal) -> Int {
+        watcher.take(signal, community.hub.makeFrame(signal.jsonBytes))
+        return watcher.takeSignals().count
+      }
+      let typing = Signal.typing(ID(1), by: linus, isTyping: true)
+      watcher.follow(streams)
+      #expect(hear(typing) == 1)
+      watcher.reconsider(.account(linus))
+      #expect(hear(typing) == 0 && hear(.presence(linus, .online, lastSeenAt: nil)) == 1)
+      watcher.follow(streams)
+      #expect(hear(typing) == 1)
+      watcher.leave()
     }
   }
 }
@@ -138,8 +204,11 @@ private final class Feed {
 
   private let client: LineClient
 
-  init(_ address: SocketAddress, _ path: String, lastEventID: String?) throws {
-    client = try LineClient(address, path, lastEventID.map { ["Last-Event-ID": $0] } ?? [:])
+  init(_ address: SocketAddress, _ path: String, lastEventID: String?, token: String? = nil) throws {
+    var fields = Fields()
+    if let lastEventID { fields.add("Last-Event-ID", lastEventID) }
+    if let token { fields.add("Authorization", "Bearer \(token)") }
+    client = try LineClient(address, path, fields)
   }
 
   func next(_ isWanted: (Event) -> Bool = { _ in true }) async throws -> Event {

@@ -48,6 +48,7 @@ final class Village: Sendable {
     var rates = RateLimits()
     (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
     (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
+    rates.signalling = endless
     return rates
   }()
 

@@ -48,6 +48,7 @@ final class CheckedServer {
     (rates.sending, rates.writing) = (
       Allowance(burst: 1_000_000, perMinute: 60_000), Allowance(burst: 1_000_000, perMinute: 60_000)
     )
+    rates.signalling = rates.writing
     return rates
   }()
 
