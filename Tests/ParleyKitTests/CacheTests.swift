@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Model
 import SQLite
+import Synchronization
 import Testing
 
 @testable import ParleyKit
@@ -138,11 +139,59 @@ import Testing
     }
   }
 
+  @Test func `what was not sent yet is found among the rest, by its own date`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      var indexing = MessageIndexing()
+      indexing.displayDate = MessageIndexing.date(inAnnotation: "net.app.ohai.displaydate")
+      indexing.annotationTypes = ["com.example.todo"]
+      let ada = try HamletClient(hamlet, "ada", indexing)
+      func dated(_ year: Int) -> Draft.Annotation {
+        Draft.Annotation("net.app.ohai.displaydate") { $0.field("date", "\(year)-06-01T00:00:00.000Z") }
+      }
+      try await hamlet.post("tea in 2003 #tea", as: "ada", in: garden, [dated(2003)])
+      try await hamlet.post("tea in 2001 #tea", as: "ada", in: garden, [dated(2001)])
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      let harbour = Location(name: "Pier 39", latitude: 37.8087, longitude: -122.4098)
+      var draft = Draft("tea in 2002 #Tea with @grace", annotations: [dated(2002)])
+      draft.annotations.append(.place("Pier 39", latitude: harbour.latitude, longitude: harbour.longitude))
+      draft.annotations.append(Draft.Annotation("com.example.todo") { _ in })
+      try await ada.outbox.send(draft, in: garden)
+      let all = ["tea in 2003 #tea", "tea in 2002 #Tea with @grace", "tea in 2001 #tea"]
+      func texts(_ found: FoundMessages) -> [String] { found.messages.map(\.text) }
+      for isSent in [false, true] {
+        if isSent { #expect(try await ada.outbox.sendAll() == nil) }
+        #expect(try await texts(ada.cache.stored(in: garden)) == all)
+        #expect(try await texts(ada.cache.search("tea", in: garden)) == all)
+        #expect(try await texts(ada.cache.find([.hashtag("tea")], limit: 2)) == Array(all.prefix(2)))
+        #expect(try await texts(ada.cache.find([.mention(hamlet.id("grace"))])) == [all[1]])
+        #expect(try await texts(ada.cache.find([.annotation("com.example.todo")])) == [all[1]])
+        #expect(try await texts(ada.cache.find([.annotation("net.app.core.checkin")])).isEmpty)
+        #expect(try await texts(ada.cache.find([.place(harbour, .house)])) == [all[1]])
+        #expect(try await texts(ada.cache.searchPlaces("pier")) == [all[1]])
+        let before = try #require(Timestamp.parse("2003-01-01T00:00:00.000Z"))
+        #expect(try await texts(ada.cache.stored(in: garden, before: Int64(before))) == Array(all.suffix(2)))
+        #expect(try await ada.cache.stored(in: garden).messages[1].displayPlace == "Pier 39")
+      }
+      // It says something else by now.
+      let second = try await ada.outbox.send(Draft("coffee #coffee"), in: garden)
+      #expect(try await texts(ada.cache.find([.hashtag("coffee")])).count == 1)
+      try await ada.outbox.edit(.unsent(second.id), in: garden, to: "cocoa #cocoa")
+      #expect(try await texts(ada.cache.find([.hashtag("coffee")])).isEmpty)
+      #expect(try await texts(ada.cache.find([.hashtag("cocoa")])).count == 1)
+    }
+  }
+
   @Test func `a place without a name gets the one that the app finds`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
       var indexing = MessageIndexing()
-      indexing.placeName = { location in location.latitude > 50 ? "Alexanderplatz" : nil }
+      let asked = Atomic(0)
+      indexing.placeName = { location in
+        asked.add(1, ordering: .relaxed)
+        return location.latitude > 50 ? "Alexanderplatz" : nil
+      }
       let ada = try HamletClient(hamlet, "ada", indexing)
       try await ada.sync.catchUp()
       let point = Draft.Annotation("net.app.core.geolocation") { json in
@@ -151,8 +200,12 @@ import Testing
       }
       let message = try await hamlet.post("here", as: "grace", in: garden, [point])
       try await ada.sync.catchUp()
-      try await ada.cache.namePlaces(of: [message])
-      #expect(try await ada.cache.searchPlaces("alexanderplatz").messages.map(\.text) == ["here"])
+      try await wait { try await ada.cache.searchPlaces("alexanderplatz").messages.map(\.text) == ["here"] }
+      // What happens to it afterwards does not take the name away, and nobody is asked a second time.
+      _ = try await ada.client.send(.act(on: message.id, type: "like"))
+      try await ada.sync.catchUp()
+      #expect(try await ada.cache.stored(in: garden).messages.map(\.displayPlace) == ["Alexanderplatz"])
+      #expect(asked.load(ordering: .relaxed) == 1)
     }
   }
 

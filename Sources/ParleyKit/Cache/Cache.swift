@@ -18,6 +18,10 @@ public actor Cache {
   private(set) var operations: [String: OutboxOperation] = [:]
   private var drafts: [ID<Conversation>: JSONRaw] = [:]
   private(set) var orphans: [ID<Message>: HeldMessage] = [:]
+  /// What operations will make, for as long as they say the same.
+  private var unsent: [OutboxOperation.Name: (draft: Draft, message: CachedMessage)] = [:]
+  /// For the names of whose places the app was asked.
+  private var asked: Set<ID<Message>> = []
   private var isClosed = false
   private var observers: [Int: AsyncStream<CacheNews>.Continuation] = [:]
   private var lastObserver = 0
@@ -78,9 +82,16 @@ public actor Cache {
   }
 
   /// Each restore of the server begins another one.
-  private var generation: Int {
-    guard let raw = notes["generation"], let number = try? JSONValue(parsing: raw.bytes).int() else { return 1 }
-    return number
+  private var generation: Int { number("generation") ?? 1 }
+
+  private static let marksNote = "marks"
+
+  /// Marks on messages that are held as of an earlier event may be others since: what happened before a reset nobody has
+  /// told.
+  var marksAsOf: Int { number(Self.marksNote) ?? 0 }
+
+  private func number(_ note: String) -> Int? {
+    notes[note].flatMap { try? JSONValue(parsing: $0.bytes).int() }
   }
 
   // MARK: Changing
@@ -118,9 +129,7 @@ public actor Cache {
       if removal.seqs == 1...Int.max { histories[removal.conversation] = nil }
       histories[removal.conversation]?.held.remove(removal.seqs)
     }
-    changes.messages += changed.map { held in
-      CachedMessage(held, generation: generation, indexing.index(held.message, placeName: placeNames[held.message.id]))
-    }
+    for held in changed { changes.messages.append(try cached(held)) }
     for cached in changes.messages {
       let message = cached.message
       histories[message.conversation, default: HeldHistory()].held.add(message.seq...message.seq)
@@ -141,6 +150,13 @@ public actor Cache {
     self.histories = histories
     takeOwn(changes.rows)
     tell(CacheNews(changes))
+    namePlaces(of: changes.messages)
+  }
+
+  /// With what it is found by.
+  private func cached(_ held: HeldMessage) throws(CacheFault) -> CachedMessage {
+    CachedMessage(
+      held, generation: generation, indexing.index(held.message, placeName: try placeName(of: held.message)))
   }
 
   /// What is not the replica's, as it stands in memory.
@@ -148,7 +164,9 @@ public actor Cache {
     for row in rows {
       let value = row.value.flatMap { try? JSONValue(parsing: $0.bytes) }
       switch row.table {
-      case .operation: operations[row.key] = value.flatMap { try? OutboxOperation(json: $0) }
+      case .operation:
+        operations[row.key] = value.flatMap { try? OutboxOperation(json: $0) }
+        if operations[row.key] == nil { unsent[row.key] = nil }
       case .orphan: if let id = ID<Message>(row.key) { orphans[id] = value.flatMap { try? HeldMessage(json: $0) } }
       case .draft: if let id = ID<Conversation>(row.key) { drafts[id] = row.value }
       case .note: notes[row.key] = row.value
@@ -186,24 +204,39 @@ public actor Cache {
 
   private func held(_ lookup: MessageLookup) throws(CacheFault) -> [HeldMessage] { try messages(lookup).map(\.held) }
 
-  /// Names that the app has found for places that have none.
-  private var placeNames: [ID<Message>: String] = [:]
+  // MARK: Names of places
 
-  /// Asks the app for the name of each place that has none.
-  func namePlaces(of messages: [Message]) async throws(CacheFault) {
-    guard let ask = indexing.placeName else { return }
-    for message in messages {
-      guard let location = message.content?.parsedAnnotations?.location, location.name == nil,
-        let name = await ask(location), let cached = try self.messages(.ids([message.id])).first
-      else { continue }
-      placeNames[message.id] = name
-      defer { placeNames[message.id] = nil }
-      var changes = CacheChanges()
-      changes.messages = [
-        CachedMessage(cached.held, generation: cached.generation, indexing.index(cached.message, placeName: name))
-      ]
-      try change(bringing: [], changes) { _ in }
+  /// What the app has called its place before, where it has no name of its own.
+  private func placeName(of message: Message) throws(CacheFault) -> String? {
+    guard indexing.placeName != nil, message.namelessPlace != nil else { return nil }
+    return try messages(.ids([message.id])).first?.index.placeName
+  }
+
+  /// The app is asked for the names of places that have none, one after the other. Meanwhile the messages are held without.
+  private func namePlaces(of messages: [CachedMessage]) {
+    guard indexing.placeName != nil else { return }
+    let nameless = messages.filter { cached in
+      let message = cached.message
+      return cached.index.placeName == nil && message.namelessPlace != nil && asked.insert(message.id).inserted
     }
+    guard !nameless.isEmpty else { return }
+    Task {
+      do throws(CacheFault) { for cached in nameless { try await namePlace(of: cached.message) } } catch {
+        // What can't be kept now is asked for again when the app begins anew.
+        return
+      }
+    }
+  }
+
+  private func namePlace(of message: Message) async throws(CacheFault) {
+    guard let place = message.namelessPlace, let name = await indexing.placeName?(place),
+      let cached = try messages(.ids([message.id])).first, cached.message.namelessPlace == place
+    else { return }
+    var changes = CacheChanges()
+    changes.messages = [
+      CachedMessage(cached.held, generation: cached.generation, indexing.index(cached.message, placeName: name))
+    ]
+    try change(bringing: [], changes) { _ in }
   }
 
   // MARK: Events
@@ -312,8 +345,8 @@ public actor Cache {
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.removed = [.init(conversation, seqs)]
-    changes.messages = messages.filter { seqs.contains($0.message.seq) }.map { seen in
-      CachedMessage(HeldMessage(seen, asOf: event), generation: generation, indexing.index(seen.message))
+    for seen in messages where seqs.contains(seen.message.seq) {
+      changes.messages.append(try cached(HeldMessage(seen, asOf: event)))
     }
     try change(bringing: [], changes) { _ in }
   }
@@ -353,8 +386,10 @@ public actor Cache {
     if let before = replica.cursor {
       if before.epoch != snapshot.cursor.epoch {
         generation += 1
-        changes.rows = [CacheRow(.note, "generation", writing: generation)]
+        changes.rows.append(CacheRow(.note, "generation", writing: generation))
       }
+      // Whose marks they are, no digest says: those of what was held before are unsure from now on.
+      changes.rows.append(CacheRow(.note, Self.marksNote, writing: snapshot.cursor.event))
       fresh.move(to: before)
       // Only looked at, and no stream of ours: its messages are fetched when they are looked at again.
       for id in histories.keys where fresh.conversations[id] == nil { changes.removed.append(.init(id)) }
@@ -366,9 +401,12 @@ public actor Cache {
     }
     var kept = fresh
     kept.setMessagesAside()
-    changes.messages = fresh.conversations.values.flatMap(\.messages.values)
-      .filter { new in newer[new.message.id].map { new.mayReplace($0) } ?? true }
-      .map { CachedMessage($0, generation: generation, indexing.index($0.message)) }
+    for new in fresh.conversations.values.flatMap(\.messages.values)
+    where newer[new.message.id].map({ new.mayReplace($0) }) ?? true {
+      let name = try placeName(of: new.message)
+      changes.messages.append(
+        CachedMessage(new, generation: generation, indexing.index(new.message, placeName: name)))
+    }
     try keep(kept, bringing: [], changes)
     return false
   }
@@ -377,6 +415,7 @@ public actor Cache {
   public func erase() throws(CacheFault) {
     try store.erase()
     (replica, histories, operations, drafts, orphans, notes) = (Replica(), [:], [:], [:], [:], [:])
+    (unsent, asked) = ([:], [])
     try store.keep(indexVersion)
     tell(CacheNews.erased)
   }
@@ -392,6 +431,29 @@ public actor Cache {
     isClosed = true
     for observer in observers.values { observer.finish() }
     observers = [:]
+  }
+
+  // MARK: What was not sent yet
+
+  /// The message that an operation will make, as far as anybody here can say, with what it is found by; nil for what makes
+  /// none.
+  func unsent(_ operation: OutboxOperation) -> CachedMessage? {
+    guard let draft = operation.draft else { return nil }
+    if let known = unsent[operation.id], known.draft == draft { return known.message }
+    let message = operation.message(
+      of: draft, by: replica.me?.account.id ?? ID(0),
+      after: replica.conversations[operation.conversation]?.conversation
+    ) { name in account(named: name) }
+    let cached = CachedMessage(
+      HeldMessage(SeenMessage(message), asOf: 0), generation: generation, indexing.index(message))
+    unsent[operation.id] = (draft, cached)
+    return cached
+  }
+
+  private func account(named name: String) -> ID<Account>? {
+    let key = name.lowercased()
+    if replica.me?.account.name?.lowercased() == key { return replica.me?.account.id }
+    return replica.people.values.first { $0.account.name?.lowercased() == key }?.account.id
   }
 
   // MARK: Histories and drafts

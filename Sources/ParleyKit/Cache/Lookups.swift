@@ -1,4 +1,4 @@
-// Looking through what is held: nothing here asks the server. What was not sent yet is found by its text, too.
+// Looking through what is held: nothing here asks the server. What was not sent yet is found like everything else.
 
 public import Model
 
@@ -14,16 +14,10 @@ extension Cache {
     _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
     limit: Int = 50, where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil
   ) throws -> FoundMessages {
-    let query = try SearchQuery(text)
     var lookup = MessageLookup(in: conversation, limit: limit)
-    lookup.words = query
+    lookup.words = try SearchQuery(text)
     (lookup.notBefore, lookup.before) = (since, before)
-    let found = try find(lookup, nil).messages
-    let known = Set(found.map(\.identity))
-    let waiting = unsent(in: conversation)
-      .filter { lookup.isIn($0.displayDate) && query.isFound(in: $0.text) && !known.contains($0.identity) }
-      .sorted { $0.displayDate > $1.displayDate }
-    return Self.split(Array((waiting + found).prefix(limit)), isWanted)
+    return try find(lookup, isWanted)
   }
 
   /// Whatever was typed is looked for in the names of places.
@@ -65,21 +59,30 @@ extension Cache {
     try actioned(type, in: conversation, before: before, limit: limit, page: 500)
   }
 
-  /// Marks stand in no index, since they come and go without a word about the message: so many messages are looked at at once.
+  /// Whether a mark of one's own is set, or waits to be.
+  public func has(_ type: String, on target: Draft.Target) throws(CacheFault) -> Bool {
+    switch target {
+    case .message(let id): try shown(messages(.ids([id]))).first?.mine.contains(type) ?? false
+    case .unsent(let name): unsent(in: nil).first { $0.target == .unsent(name) }?.mine.contains(type) ?? false
+    }
+  }
+
+  /// Marks stand in no index, since they come and go without a word about the message: so many messages are looked at at
+  /// once.
   func actioned(
     _ type: String, in conversation: ID<Conversation>, before: Int64?, limit: Int, page: Int
   ) throws(CacheFault) -> [ShownMessage] {
     var lookup = MessageLookup(in: conversation, limit: page)
     lookup.before = before
-    var found: [ShownMessage] = unsent(in: conversation)
-      .filter { $0.mine.contains(type) && lookup.isIn($0.displayDate) }.reversed()
+    var found: [ShownMessage] = unsent(lookup).filter { $0.mine.contains(type) }.reversed()
     var known: Set<ID<Message>> = []
     while found.count < limit {
       let page = try messages(lookup)
       let new = page.filter { known.insert($0.message.id).inserted }
       found += shown(new).filter { $0.mine.contains(type) && !$0.isDeleted }
       guard page.count == lookup.limit, let last = page.last else { break }
-      // Others may be shown at the same moment, so the next page begins with it; where it holds nothing else, with more of it.
+      // Others may be shown at the same moment, so the next page begins with it; where it holds nothing else, with more of
+      // it.
       lookup.before = last.index.shownAt + 1
       if new.isEmpty { lookup.limit *= 2 }
     }
@@ -93,7 +96,20 @@ extension Cache {
   private func find(
     _ lookup: MessageLookup, _ isWanted: (@Sendable (ShownMessage) -> Bool)?
   ) throws(CacheFault) -> FoundMessages {
-    Self.split(shown(try messages(lookup)).filter { !$0.isDeleted }, isWanted)
+    let held = shown(try messages(lookup)).filter { !$0.isDeleted }
+    let known = Set(held.map(\.identity))
+    var found: [ShownMessage] = []
+    // Of those that are shown at one moment, what was said last comes first.
+    var waiting = unsent(lookup).reversed().filter { !known.contains($0.identity) }
+      .sorted { $0.displayDate > $1.displayDate }[...]
+    for message in held {
+      while let next = waiting.first, next.displayDate >= message.displayDate {
+        found.append(next)
+        waiting.removeFirst()
+      }
+      found.append(message)
+    }
+    return Self.split(Array((found + waiting).prefix(lookup.limit)), isWanted)
   }
 
   private static func split(

@@ -82,6 +82,14 @@ public enum MessageFeature: Sendable, Hashable {
   }
 }
 
+extension Message {
+  /// Where it was written, if that has no name.
+  var namelessPlace: Location? {
+    guard let place = content?.parsedAnnotations?.location, place.name == nil else { return nil }
+    return place
+  }
+}
+
 extension Message.Content {
   /// What the server found in the text.
   fileprivate var namedFeatures: [String] {

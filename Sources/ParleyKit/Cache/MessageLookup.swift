@@ -68,8 +68,7 @@ extension MessageLookup {
 
   /// For stores that can't look: the same by looking at each.
   func filter(_ all: [CachedMessage]) -> [CachedMessage] {
-    let tokens = features.map(\.token)
-    let found = all.filter { matches($0, tokens) }
+    let found = matching(all)
     let sorted = found.sorted { one, other in
       switch order {
       case .ascending: one.message.seq < other.message.seq
@@ -79,6 +78,12 @@ extension MessageLookup {
       }
     }
     return Array(sorted.prefix(limit))
+  }
+
+  /// Those of them that are meant.
+  func matching(_ all: [CachedMessage]) -> [CachedMessage] {
+    let tokens = features.map(\.token)
+    return all.filter { matches($0, tokens) }
   }
 
   func isIn(_ shownAt: Int64) -> Bool {

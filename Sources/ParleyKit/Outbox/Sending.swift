@@ -112,7 +112,8 @@ extension Outbox {
     }
   }
 
-  /// Sends, once, all that waits, and what was interrupted. What the server refuses has failed, and what was said after it goes on.
+  /// Sends, once, all that waits, and what was interrupted. What the server refuses has failed, and what was said after it
+  /// goes on.
   public func sendWaiting() async throws -> OutboxRound {
     try await turns.next {
       try await retryInterrupted()

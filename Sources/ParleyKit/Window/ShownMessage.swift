@@ -52,16 +52,18 @@ public struct ShownMessage: Sendable, Hashable {
     (self.text, self.isDeleted, self.mine) = (text, isDeleted, mine)
   }
 
-  /// One that was not sent yet; nil for what is no message.
-  init?(_ operation: OutboxOperation, by me: ID<Account>?, _ others: [OutboxOperation]) {
+  /// One that was not sent yet, with what it is found by; nil for what is no message.
+  init?(
+    _ operation: OutboxOperation, by me: ID<Account>?, _ index: MessageIndex, _ others: [OutboxOperation]
+  ) {
     guard let draft = operation.draft else { return nil }
     identity = me.map { "\($0):\(operation.id)" } ?? operation.id
     target = .unsent(operation.id)
     held = nil
     author = me
     text = draft.text
-    displayDate = operation.createdAt
-    displayPlace = nil
+    displayDate = index.shownAt
+    displayPlace = index.placeName
     isDeleted = false
     waiting = [operation] + others
     var mine: Set<String> = []
@@ -75,15 +77,5 @@ extension Cache {
   func shown(_ cached: [CachedMessage]) -> [ShownMessage] {
     let waiting = operations.values.sorted { $0.order < $1.order }.filter { $0.kind != .send && $0.kind != .read }
     return cached.map { one in ShownMessage(one, waiting.filter { $0.target == .message(one.message.id) }) }
-  }
-
-  /// What was not sent yet, in the order in which it will be.
-  func unsent(in conversation: ID<Conversation>?) -> [ShownMessage] {
-    let waiting = operations.values.sorted { $0.order < $1.order }
-    let me = replica.me?.account.id
-    return waiting.filter { (conversation ?? $0.conversation) == $0.conversation }.compactMap { operation in
-      ShownMessage(
-        operation, by: me, waiting.filter { $0.kind != .send && $0.target == .unsent(operation.id) })
-    }
   }
 }
