@@ -22,11 +22,13 @@ extension Stage {
   }
 
   /// Nothing is held that is not theirs to read, by the tables, and nothing is otherwise than the server would say.
+  /// - Parameter isProven: who holds it has asked whether its copies are whole.
   func check(
-    _ held: Replica, of name: String, _ account: ID<Account>, against truth: Replica, isWhole: Bool = true
+    _ held: Replica, of name: String, _ account: ID<Account>, against truth: Replica, isWhole: Bool = true,
+    isProven: Bool = false
   ) {
     // Who begins anew compares words, and not who has marked them.
-    let differences = held.differences(from: truth, isWhole: isWhole, withMarks: !hasForgotten)
+    let differences = held.differences(from: truth, isWhole: isWhole, withMarks: isProven || !hasForgotten)
     for difference in differences.prefix(4) { fail("\(name) \(difference)") }
     for (id, conversation) in held.conversations where conversation.isOwn {
       guard let start = audit.start(of: account, in: id) else {

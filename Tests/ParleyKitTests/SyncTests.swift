@@ -259,6 +259,32 @@ private struct Stingy: Transport {
     }
   }
 
+  @Test func `marks that nobody could tell of are asked for where somebody looks, or when a copy is proved`()
+    async throws
+  {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...20 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      let held = try await ada.held(garden)
+      // Another device of hers, and somebody else, while this one hears nothing; and then the server can't say what happened.
+      _ = try await hamlet.client("ada").send(.act(on: held[2].id, type: "com.example.done"))
+      _ = try await hamlet.client("grace").send(.act(on: held[15].id, type: "like"))
+      try await ada.sync.reset()
+      #expect(try await ada.cache.actioned("com.example.done", in: garden).isEmpty)
+      let seen = try await MessageWindow(garden, ada.cache, ada.sync, size: 10).newest()
+      #expect(seen.messages[5].message?.content?.actions == [.init(type: "like", count: 1)])
+      #expect(try await ada.sync.verify(garden) == Sync.Verdict(checked: 20, mended: 0, renewed: 10))
+      #expect(try await ada.cache.has("com.example.done", on: .message(held[2].id)))
+      #expect(try await ada.cache.actioned("com.example.done", in: garden).map(\.text) == ["3"])
+      ada.server.set { $0.asked = [] }
+      #expect(try await ada.sync.verify(garden).renewed == 0)
+      #expect(!ada.server.asked.contains("GET /messages"))
+    }
+  }
+
   @Test func `somebody else finds nothing of whoever was here before`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")
@@ -296,7 +322,7 @@ private struct Stingy: Transport {
       let laptop = try HamletClient(hamlet, "ada")
       try await phone.sync.catchUp()
       try await laptop.sync.catchUp()
-      let channel = try await phone.sync.privateChannel("com.example.todo", title: "To do")
+      let channel = try await phone.sync.privateChannel(ConversationSpec("com.example.todo", title: "To do"))
       #expect(try await phone.sync.privateChannel("com.example.todo") == channel)
       #expect(try await laptop.sync.privateChannel("com.example.todo") == channel)
       try await hamlet.post("milk", as: "ada", in: channel)
@@ -309,7 +335,7 @@ private struct Stingy: Transport {
   @Test func `a held answer comes first, and never after the fresh one`() async throws {
     var answers: [String] = []
     let (shown, show) = AsyncStream.makeStream(of: Void.self)
-    for try await answer in cachedThenFresh(
+    for try await answer in CachedThenFresh(
       cached: { "held" },
       fresh: {
         for await _ in shown { break }
@@ -321,7 +347,7 @@ private struct Stingy: Transport {
     }
     #expect(answers == ["cached held", "fresh new"])
     answers = []
-    for try await answer in cachedThenFresh(
+    for try await answer in CachedThenFresh(
       cached: {
         // It is waited for no longer when the fresh one is there, and comes then.
         try? await Task.sleep(for: .seconds(86_400))

@@ -92,6 +92,76 @@ import Testing
     }
   }
 
+  @Test func `a jump to what is not held asks for it, and one scrolls on from there both ways`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      var said: [Message] = []
+      for number in 1...300 { said.append(try await hamlet.post("\(number)", as: "ada", in: garden)) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10)
+      func expect(_ update: MessageWindow.Update, _ numbers: ClosedRange<Int>) {
+        #expect(update.messages.map(\.text) == numbers.map(String.init) && update.gaps.isEmpty)
+      }
+      expect(try await window.newest(), 291...300)
+      expect(try await window.around(said[39].id), 35...44)
+      let (hasNewer, hasOlder) = (await window.hasNewer, await window.hasOlder)
+      #expect(hasNewer && hasOlder)
+      expect(try await window.newer(), 35...54)
+      expect(try await window.older(20), 15...54)
+      expect(try await window.newer(500), 15...300)
+      #expect(await !window.hasNewer)
+      try await hamlet.post("301", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      try await wait { await window.messages.last?.text == "301" }
+      await #expect(throws: SyncRefusal.unknownMessage) { try await window.around(ID(999_999)) }
+      let elsewhere = try await hamlet.post("elsewhere", as: "ada", in: hamlet.group("ada", "linus"))
+      await #expect(throws: SyncRefusal.unknownMessage) { try await window.around(elsewhere.id) }
+    }
+  }
+
+  @Test func `a list without a network says where something is missing in it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      for number in 4...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.reset()
+      ada.server.set { $0.isOffline = true }
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 80)
+      let torn = try await window.newest()
+      #expect(torn.messages.count < 70 && torn.messages.prefix(3).map(\.text) == ["1", "2", "3"])
+      #expect(torn.gaps == [3])
+      ada.server.set { $0.isOffline = false }
+      let whole = try await window.newest()
+      #expect(whole.messages.map(\.text) == (1...70).map(String.init) && whole.gaps.isEmpty)
+    }
+  }
+
+  @Test func `a room in which one takes no part is read as it is now`() async throws {
+    try await Hamlet.open { hamlet in
+      let room = try await hamlet.client("ada").send(
+        .createForum { json in
+          json.field("title", "garden")
+          json.field("visibility", "public")
+        }
+      ).value.forum.room
+      let linus = try HamletClient(hamlet, "linus")
+      try await linus.sync.catchUp()
+      let window = MessageWindow(room, linus.cache, linus.sync)
+      func texts() async throws -> [String] {
+        try await window.newest().messages.filter { $0.message?.kind == .message }.map(\.text)
+      }
+      #expect(try await texts().isEmpty)
+      for number in 1...60 { try await hamlet.post("\(number)", as: "ada", in: room) }
+      #expect(try await texts().suffix(40) == (21...60).map(String.init)[...])
+      linus.server.set { $0.isOffline = true }
+      #expect(try await texts().last == "60")
+    }
+  }
+
   @Test func `what waits is shown as done`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

@@ -24,7 +24,7 @@ struct Journal {
   init(_ parley: Parley) async throws {
     (cache, outbox, sync) = (parley.cache, parley.outbox, parley.sync)
     try await sync.begin()
-    channel = try await sync.privateChannel(Self.type, title: "Journal")
+    channel = try await sync.privateChannel(ConversationSpec(Self.type, title: "Journal"))
   }
 
   /// - Parameter day: such as `2026-11-22`.

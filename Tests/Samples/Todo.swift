@@ -25,7 +25,7 @@ struct Todo {
   init(_ parley: Parley) async throws {
     (cache, outbox, sync) = (parley.cache, parley.outbox, parley.sync)
     try await sync.begin()
-    channel = try await sync.privateChannel(Self.type, title: "To do")
+    channel = try await sync.privateChannel(ConversationSpec(Self.type, title: "To do"))
   }
 
   func add(_ title: String) async throws -> Draft.Target {

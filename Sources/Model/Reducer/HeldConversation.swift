@@ -35,7 +35,8 @@ public struct HeldMessage: Sendable, Hashable {
   public internal(set) var message: Message
   /// Nil where nobody has said.
   public internal(set) var mine: Set<String>?
-  var asOf: Int
+  /// All that had happened up to this event is in it; 0 where nobody can say.
+  public internal(set) var asOf: Int
 }
 
 extension HeldConversation {

@@ -89,8 +89,8 @@ actor DeliveryMarks {
     }
   }
 
-  /// The newest message of each conversation in which somebody else has said something since; the one that has waited longest
-  /// first.
+  /// The newest message of each conversation in which somebody else has said something since; the one that has waited
+  /// longest first.
   private func untold() async throws(CacheFault) -> [(ID<Conversation>, Message)] {
     let replica = await cache.replica
     if epoch != replica.cursor?.epoch { (epoch, told) = (replica.cursor?.epoch, [:]) }

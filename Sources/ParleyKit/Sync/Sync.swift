@@ -232,7 +232,8 @@ public actor Sync {
     }
   }
 
-  /// These messages as the server has them now, wherever they stand; those that nobody may see any longer are not among them.
+  /// These messages as the server has them now, wherever they stand; those that nobody may see any longer are not among
+  /// them.
   @discardableResult
   public func refresh(_ messages: [ID<Message>]) async throws -> [SeenMessage] {
     try await turns.next {
@@ -262,8 +263,31 @@ public actor Sync {
     }
   }
 
-  /// Everything from the beginning of one's history on. It goes on where it was interrupted, asks for nothing that is held, and
-  /// is done at once where it was done before.
+  /// What of a stretch is not held yet, from its newest end on, page by page. What the server does not give is left out.
+  public func fetch(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
+    var asked: Set<ClosedRange<Int>> = []
+    while true {
+      let holes = await cache.history(of: conversation).held.missing(in: seqs)
+      guard let hole = holes.last(where: { !asked.contains($0) }) else { return }
+      asked.insert(hole)
+      try await turns.next { try await fill(hole, of: conversation) }
+    }
+  }
+
+  /// A page of a hole, beside what is held at one of its ends.
+  private func fill(_ hole: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
+    var query = try await before(hole.upperBound + 1, in: conversation)
+    if query.count == 1, hole.lowerBound > 1,
+      let anchor = try await cache.messages(.stretch(hole.lowerBound - 1...hole.lowerBound - 1, of: conversation)).first
+    {
+      query = [.init("after", anchor.message.id.description), .init("order", "asc")]
+    }
+    let page = try await fetch(conversation, query, limit: min(hole.count, Self.page))
+    try await cache.hold(page.messages, asOf: page.asOf.event)
+  }
+
+  /// Everything from the beginning of one's history on. It goes on where it was interrupted, asks for nothing that is held,
+  /// and is done at once where it was done before.
   /// - Parameter started: called before the first page is asked for, and not at all where nothing is to be done.
   public func fetchAll(
     _ conversations: [ID<Conversation>], started: @Sendable () -> Void = {},
@@ -323,8 +347,9 @@ public actor Sync {
 
   /// A private channel of a type, for an app's own things: mine, and nobody else writes. Of several the oldest one; where
   /// there is none, it is made.
-  public func privateChannel(_ type: String, title: String? = nil) async throws -> ID<Conversation> {
-    try await turns.next {
+  public func privateChannel(_ spec: ConversationSpec) async throws -> ID<Conversation> {
+    let type = spec.type
+    return try await turns.next {
       let replica = await cache.replica
       let me = replica.me?.account.id
       var found: ID<Conversation>?
@@ -338,7 +363,8 @@ public actor Sync {
         .createConversation { json in
           json.field("kind", "channel")
           json.field("type", type)
-          if let title { json.field("title", title) }
+          if let title = spec.title { json.field("title", title) }
+          if !spec.annotations.isEmpty { json.field("annotations", spec.annotations) }
           // Two devices that make it at once make one.
           if type.utf8.count <= 56 { json.field("client_id", "private:\(type)") }
           json.object("readers") { json in json.field("open_to", "listed") }
@@ -353,9 +379,9 @@ public actor Sync {
   }
 
   /// Several of them, by their types; whatever an app needs before it can begin.
-  public func privateChannels(_ types: [String]) async throws -> [String: ID<Conversation>] {
+  public func privateChannels(_ specs: [ConversationSpec]) async throws -> [String: ID<Conversation>] {
     var channels: [String: ID<Conversation>] = [:]
-    for type in types { channels[type] = try await privateChannel(type) }
+    for spec in specs { channels[spec.type] = try await privateChannel(spec) }
     return channels
   }
 
@@ -367,12 +393,46 @@ public actor Sync {
     public var checked = 0
     /// Messages that were fetched anew.
     public var mended = 0
+    /// Messages that a digest proves, and whose marks were asked for anew: since a reset nobody could tell of them.
+    public var renewed = 0
   }
 
   /// Compares what is held of a conversation with the server, and mends what differs.
   public func verify(_ conversation: ID<Conversation>) async throws -> Verdict {
     try await catchUp()
-    return try await turns.next { try await compare(conversation) }
+    var verdict = try await turns.next { try await compare(conversation) }
+    for seqs in await cache.history(of: conversation).held.all {
+      verdict.renewed += try await renewMarks(in: seqs, of: conversation)
+    }
+    return verdict
+  }
+
+  /// Asks for the marks that are not sure since a reset: a digest says nothing of them.
+  /// - Returns: on how many messages.
+  @discardableResult
+  func renewMarks(in seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
+    let asOf = await cache.marksAsOf
+    guard asOf > 0 else { return 0 }
+    var (count, next) = (0, seqs.lowerBound)
+    while next <= seqs.upperBound {
+      let page = try await cache.messages(.stretch(next...seqs.upperBound, of: conversation, limit: Self.page))
+      guard let last = page.last else { break }
+      next = last.message.seq + 1
+      let unsure = page.filter { $0.held.asOf < asOf && $0.message.tombstone == nil }.map(\.message.id)
+      if unsure.isEmpty { continue }
+      try await refresh(unsure)
+      count += unsure.count
+    }
+    return count
+  }
+
+  /// A conversation as the server has it now, with its newest messages.
+  public func refresh(_ conversation: ID<Conversation>) async throws {
+    try await turns.next { try await fetchConversation(conversation) }
+  }
+
+  public func refresh(_ forum: ID<Forum>) async throws {
+    try await turns.next { try await fetch(.forum(forum)) }
   }
 
   private func compare(_ conversation: ID<Conversation>) async throws -> Verdict {

@@ -8,6 +8,8 @@ public enum SyncRefusal: Error, Sendable, Hashable {
   case unsentWork(ID<Conversation>)
   /// The conversation was not found or made yet.
   case unknownConversation
+  /// There is no such forum, or it is not for this person.
+  case unknownForum
   /// There is no such message, or it is not for this person.
   case unknownMessage
 
@@ -16,6 +18,7 @@ public enum SyncRefusal: Error, Sendable, Hashable {
     case .accountChanged: "Somebody else has signed in."
     case .unsentWork: "Something was not sent yet."
     case .unknownConversation: "This conversation is not here yet."
+    case .unknownForum: "There is no such forum that you can see."
     case .unknownMessage: "There is no such message that you can see."
     }
   }

@@ -18,6 +18,9 @@ public actor MessageWindow {
     /// Whether there is more before and after it.
     public var hasOlder: Bool
     public var hasNewer: Bool
+    /// Places in the list right before which messages are missing that are not held, such as without a network. To move
+    /// the window asks for them.
+    public var gaps: [Int] = []
   }
 
   public let conversation: ID<Conversation>
@@ -55,12 +58,13 @@ public actor MessageWindow {
   public func newest() async throws -> Update {
     await watch()
     let before = current.messages
+    try await lookAgain()
     let end = await end
     last = nil
     first = max(1, end - size + 1)
     // What is held shows at once.
     try await refresh()
-    try await fetch(before: end + 1, size)
+    try await fetch()
     var update = try await refresh()
     update.deltas = Self.deltas(from: before, to: update.messages)
     return update
@@ -69,43 +73,66 @@ public actor MessageWindow {
   /// So many more at the beginning; what is not held is asked for.
   @discardableResult
   public func older(_ count: Int? = nil) async throws -> Update {
-    guard let first, first > 1 else { return try await refresh() }
-    let start = max(1, first - (count ?? size))
-    try await fetch(before: first, first - start)
-    self.first = start
+    if let first, first > 1 { self.first = max(1, first - (count ?? size)) }
+    try await fetch()
     return try await refresh()
   }
 
-  /// So many more at the end, until it sticks to the newest again.
+  /// So many more at the end, until it sticks to the newest again; what is not held is asked for.
   @discardableResult
-  public func newer(_ count: Int? = nil) async throws(CacheFault) -> Update {
-    guard let end = last else { return try await refresh() }
-    let newEnd = end + (count ?? size)
-    last = newEnd >= (await self.end) ? nil : newEnd
+  public func newer(_ count: Int? = nil) async throws -> Update {
+    if let last {
+      let newEnd = last + (count ?? size)
+      self.last = newEnd >= (await end) ? nil : newEnd
+    }
+    try await fetch()
     return try await refresh()
   }
 
-  /// To a message, with as many on either side as fit. It does not follow the newest then, unless that is in it.
+  /// To a message, with as many on either side as fit; one that is not held is asked for. It does not follow the newest
+  /// then, unless that is in it.
   @discardableResult
   public func around(_ message: ID<Message>) async throws -> Update {
     await watch()
-    guard let cached = try await cache.messages(.ids([message])).first, cached.message.conversation == conversation
-    else { throw SyncRefusal.unknownConversation }
-    let seq = cached.message.seq
+    try await lookAgain()
+    guard let seq = try await seq(of: message) else { throw SyncRefusal.unknownMessage }
     let start = max(1, seq - size / 2)
     let newEnd = start + size - 1
     first = start
     last = newEnd >= (await end) ? nil : newEnd
-    try await fetch(before: min(newEnd, await end) + 1, size)
+    try await fetch()
     return try await refresh()
   }
 
-  /// What is not held is asked for; without a network, what is held is shown.
-  private func fetch(before seq: Int, _ count: Int) async throws {
-    do {
-      try await sync?.fetchOlder(than: seq, in: conversation, limit: count)
-    } catch {
+  /// Of a conversation in which one takes no part, no event tells what is new.
+  private func lookAgain() async throws {
+    guard let sync, await cache.replica.cursor != nil else { return }
+    if await cache.replica.conversations[conversation]?.isOwn ?? false { return }
+    try await unlessOffline { try await sync.refresh(conversation) }
+  }
+
+  /// Without a network, what is held is shown.
+  private func unlessOffline(_ ask: () async throws -> Void) async throws {
+    do { try await ask() } catch {
       guard let fault = error as? ClientFault, fault.isTemporary else { throw error }
+    }
+  }
+
+  private func seq(of message: ID<Message>) async throws -> Int? {
+    var held = try await cache.messages(.ids([message])).first?.message
+    if held == nil { held = try await sync?.refresh([message]).first?.message }
+    return held?.conversation == conversation ? held?.seq : nil
+  }
+
+  /// What of it is not held is asked for.
+  private func fetch() async throws {
+    let newEnd = await end
+    let start = max(first ?? 1, await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1)
+    let stop = min(last ?? newEnd, newEnd)
+    guard let sync, start <= stop else { return }
+    try await unlessOffline {
+      try await sync.fetch(start...stop, of: conversation)
+      try await sync.renewMarks(in: start...stop, of: conversation)
     }
   }
 
@@ -126,16 +153,21 @@ public actor MessageWindow {
       let known = Set(shown.map(\.identity))
       shown += await cache.unsent(in: conversation).filter { !known.contains($0.identity) }
     }
-    let old = current.messages
+    let held = shown.prefix { $0.held != nil }.compactMap(\.message)
+    let old = current
     let from = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
-    let hasNewer: Bool
-    if last == nil { hasNewer = false } else { hasNewer = await end > newestSeq }
+    let isBehind = await end > newestSeq
+    var gaps = zip(held, held.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
+      .map { $0.offset + 1 }
+    if last == nil, isBehind, !held.isEmpty { gaps.append(held.count) }
     // Another refresh may have been quicker while this one waited: the deltas are from what is shown now.
     let update = Update(
       messages: shown, deltas: Self.deltas(from: current.messages, to: shown), hasOlder: start > from,
-      hasNewer: hasNewer)
+      hasNewer: last != nil && isBehind, gaps: gaps)
     current = update
-    if update.messages != old { for observer in observers.values { observer.yield(update) } }
+    if update.messages != old.messages || update.gaps != old.gaps {
+      for observer in observers.values { observer.yield(update) }
+    }
     return update
   }
 

@@ -28,7 +28,7 @@ extension PhoneSchedule {
       // Before the last message and what was told since, an app holds what somebody has looked at.
       stage.check(try await held(by: phone), of: phone.name, account, against: truth, isWhole: false)
       try await fetchAll(for: phone)
-      stage.check(try await held(by: phone), of: phone.name, account, against: truth)
+      stage.check(try await held(by: phone), of: phone.name, account, against: truth, isProven: true)
       failed.formUnion(await phone.parley.outbox.list().map(\.id))
     }
     checkSends(but: failed)
@@ -45,10 +45,14 @@ extension PhoneSchedule {
     return replica
   }
 
+  /// Everything, and a proof of it: then also the marks are right that nobody could tell of.
   private func fetchAll(for phone: Phone) async throws {
     let app = phone.parley
     let all = await app.cache.replica.conversations.keys.sorted()
-    let fetching = Task { try await app.sync.fetchAll(all) }
+    let fetching = Task {
+      try await app.sync.fetchAll(all)
+      for conversation in all { _ = try await app.sync.verify(conversation) }
+    }
     await lane.quiet()
     while try await carryAll() {}
     try await fetching.value
