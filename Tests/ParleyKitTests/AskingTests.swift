@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  private func both<Value>(_ answers: AsyncThrowingStream<CachedOrFresh<Value>, any Error>) async throws -> [Value] {
+  private func both<Value>(_ answers: CachedThenFresh<Value>) async throws -> [Value] {
     var all: [Value] = []
     for try await answer in answers { all.append(answer.value) }
     return all
@@ -99,6 +99,27 @@ import Testing
       await #expect(throws: ClientFault.self) { try await both(parley.conversations()) }
       line.mend()
       await #expect(throws: SyncRefusal.unknownConversation) { try await both(parley.messages(in: ID(999_999))) }
+    }
+  }
+
+  @Test func `one thing is answered as it is held and as it is there, and then held`() async throws {
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let room = try await harbour.room()
+      let grace = try harbour.client("grace")
+      let parley = try open(harbour, "linus", try Line())
+      try await parley.sync.begin()
+      let said = try await harbour.client("ada").send(.post(in: room) { $0.field("text", "hello") }).message
+      #expect(try await parley.conversation(room).fresh().last?.text == "hello")
+      #expect(try await both(parley.conversation(room)).map(\.conversation.id).last == room)
+      #expect(try await parley.message(said.id).fresh().text == "hello")
+      #expect(try await parley.cache.shown(parley.cache.messages(.ids([said.id]))).map(\.text) == ["hello"])
+      let forums = try await parley.forums().fresh()
+      #expect(try await parley.forum(forums[0].forum.id).fresh().forum.title == "garden")
+      await #expect(throws: ClientFault.self) { try await parley.conversation(garden).fresh() }
+      await #expect(throws: (any Error).self) { try await parley.forum(ID(999_999)).fresh() }
+      let secret = try await grace.send(.post(in: garden) { $0.field("text", "not for linus") }).message
+      await #expect(throws: SyncRefusal.unknownMessage) { try await parley.message(secret.id).fresh() }
     }
   }
 
@@ -155,6 +176,7 @@ import Testing
     #expect(ada.entities.map(\.value) == ["grace", "food"] && ada.entities.map(\.kind) == [.mention, .hashtag])
     #expect(ada.plainText() == "gardens a lot with @grace #food" && ada.plainText(limit: 8).hasSuffix("…"))
     #expect(!Draft("<script>").html.contains("<script>"))
+    #expect("ada".asMention == "@ada" && "@ada".asMention == "@ada" && "food".asHashtag == "#food")
   }
 
   @Test func `bounds that are named the wrong way round mean what lies between`() {
@@ -162,6 +184,9 @@ import Testing
     let asked = Request<Page<Resource<SeenMessage>>>.messages(in: ID(1), before: low, after: high)
     #expect(asked.target == Request<Page<Resource<SeenMessage>>>.messages(in: ID(1), before: high, after: low).target)
     #expect(asked.target.hasSuffix("?before=9&after=5"))
+    #expect(
+      Request<Resource<ConversationDigest>>.digest(of: ID(1), fromSeq: 9, toSeq: 5).target.hasSuffix(
+        "?from_seq=5&to_seq=9"))
     let (noon, night) = (Timestamp(1_000), Timestamp(2_000))
     let times = Request<Page<Resource<SeenMessage>>>.messages(in: ID(1), beforeTime: noon, afterTime: night)
     #expect(times.target.contains("before_time=1970-01-01T00%3A00%3A02.000Z"))

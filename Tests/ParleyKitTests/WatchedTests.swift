@@ -7,6 +7,42 @@ import Testing
 @testable import ParleyKit
 
 @Suite struct WatchedTests {
+  @Test func `a list of conversations shows what was said last, and changes with it`() async throws {
+    try await Harbour.open { harbour in
+      let orchard = try await harbour.group("ada", "linus")
+      let garden = try await harbour.group("ada", "grace")
+      let parley = try Parley(
+        try harbour.client("ada"), clock: Outbox.Clock(now: Ground.ticking),
+        open: { file in throw TransportFailure.sourceFailed(file.path) }
+      ) { MemoryStore() }
+      let lists = parley.conversationLists()
+      func next(until isMeant: ([ShownConversation]) -> Bool) async -> [ShownConversation] {
+        for await list in lists where isMeant(list) { return list }
+        return []
+      }
+      _ = await next(until: \.isEmpty)
+      try await parley.sync.catchUp()
+      var list = await next { $0.count == 2 && $0.allSatisfy { !$0.others.isEmpty } }
+      #expect(list.map(\.conversation.id) == [garden, orchard])
+      #expect(list.map(\.title) == ["garden", "garden"] && list[1].others.map(\.account.name) == ["linus"])
+      _ = try await harbour.client("linus").send(.post(in: orchard) { $0.field("text", "apples") })
+      try await parley.sync.catchUp()
+      list = await next { $0.first?.last?.text == "apples" }
+      #expect(list.map(\.conversation.id) == [orchard, garden] && list.first?.unread == 1)
+      try await parley.outbox.send(Draft("pears"), in: garden)
+      try await parley.cache.setDraft(Draft("plu"), in: orchard)
+      list = await next { $0.contains { $0.draft != nil } && $0.contains { $0.last?.isUnsent == true } }
+      #expect(list.map(\.conversation.id) == [garden, orchard])
+      #expect(list.map { $0.last?.text } == ["pears", "apples"] && list.map { $0.draft?.text } == [nil, "plu"])
+      let room = try await harbour.room()
+      try await parley.sync.catchUp()
+      for await forums in parley.forumLists() where !forums.isEmpty {
+        #expect(forums.map(\.forum.room) == [room])
+        break
+      }
+    }
+  }
+
   @Test func `a thing has one object, which changes with it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

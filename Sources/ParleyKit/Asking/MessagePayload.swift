@@ -42,7 +42,7 @@ extension Parley {
 
 extension Cache {
   /// Also where it is of no conversation that is held.
-  fileprivate func shown(_ seen: SeenMessage) throws(CacheFault) -> [ShownMessage] {
+  func shown(_ seen: SeenMessage) throws(CacheFault) -> [ShownMessage] {
     let held = try messages(.ids([seen.message.id]))
     let own = CachedMessage(HeldMessage(seen, asOf: 0), generation: 0, indexing.index(seen.message))
     return shown(held.isEmpty ? [own] : held)

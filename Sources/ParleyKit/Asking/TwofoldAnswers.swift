@@ -1,11 +1,11 @@
-// What an app asks for most, answered twice: from this device at once, and as the server has it. Each answer of the server's is
-// held first, so that the second one is what is held then, with what waits in the outbox.
+// What an app asks for most, answered twice: from this device at once, and as the server has it. Each answer of the server's
+// is held first, so that the second one is what is held then, with what waits in the outbox.
 
 public import Model
 
 extension Parley {
-  public nonisolated func person(_ id: ID<Account>) -> AsyncThrowingStream<CachedOrFresh<Person>, any Error> {
-    cachedThenFresh { [cache] in
+  public nonisolated func person(_ id: ID<Account>) -> CachedThenFresh<Person> {
+    CachedThenFresh { [cache] in
       await cache.person(id)
     } fresh: { [client, cache] in
       try await Self.fetch(id, client, cache)
@@ -15,8 +15,8 @@ extension Parley {
   /// By their ids; at first those of them who are known here.
   public nonisolated func people(
     _ ids: [ID<Account>]
-  ) -> AsyncThrowingStream<CachedOrFresh<[ID<Account>: Person]>, any Error> {
-    cachedThenFresh { [cache] in
+  ) -> CachedThenFresh<[ID<Account>: Person]> {
+    CachedThenFresh { [cache] in
       await cache.people(ids)
     } fresh: { [client, cache] in
       var people: [ID<Account>: Person] = [:]
@@ -32,18 +32,49 @@ extension Parley {
   }
 
   /// One's own, the last active first.
-  public nonisolated func conversations() -> AsyncThrowingStream<CachedOrFresh<[HeldConversation]>, any Error> {
-    cachedThenFresh { [cache] in
-      await cache.hasBegun ? await cache.ownConversations : nil
+  public nonisolated func conversations() -> CachedThenFresh<[ShownConversation]> {
+    CachedThenFresh { [cache] in
+      await cache.hasBegun ? try await cache.ownConversations() : nil
     } fresh: { [sync, cache] in
       try await sync.catchUp()
-      return await cache.ownConversations
+      return try await cache.ownConversations()
+    }
+  }
+
+  public nonisolated func conversation(_ id: ID<Conversation>) -> CachedThenFresh<ShownConversation> {
+    CachedThenFresh { [cache] in
+      try await cache.shown(id)
+    } fresh: { [sync, cache] in
+      try await sync.refresh(id)
+      guard let shown = try await cache.shown(id) else { throw SyncRefusal.unknownConversation }
+      return shown
+    }
+  }
+
+  public nonisolated func forum(_ id: ID<Forum>) -> CachedThenFresh<HeldForum> {
+    CachedThenFresh { [cache] in
+      await cache.replica.forums[id]
+    } fresh: { [sync, cache] in
+      try await sync.refresh(id)
+      guard let held = await cache.replica.forums[id] else { throw SyncRefusal.unknownForum }
+      return held
+    }
+  }
+
+  public nonisolated func message(_ id: ID<Message>) -> CachedThenFresh<ShownMessage> {
+    CachedThenFresh { [cache] in
+      try await cache.shown(cache.messages(.ids([id]))).first
+    } fresh: { [sync, cache] in
+      guard let seen = try await sync.refresh([id]).first, let shown = try await cache.shown(seen).first else {
+        throw SyncRefusal.unknownMessage
+      }
+      return shown
     }
   }
 
   /// The last active first.
-  public nonisolated func forums() -> AsyncThrowingStream<CachedOrFresh<[HeldForum]>, any Error> {
-    cachedThenFresh { [cache] in
+  public nonisolated func forums() -> CachedThenFresh<[HeldForum]> {
+    CachedThenFresh { [cache] in
       await cache.hasBegun ? await cache.forums : nil
     } fresh: { [sync, cache] in
       try await sync.catchUp()
@@ -54,8 +85,8 @@ extension Parley {
   /// Of a conversation, the newest first: those before a message, or the newest.
   public nonisolated func messages(
     in conversation: ID<Conversation>, before message: ID<Message>? = nil, limit: Int = 50
-  ) -> AsyncThrowingStream<CachedOrFresh<[ShownMessage]>, any Error> {
-    cachedThenFresh { [cache] in
+  ) -> CachedThenFresh<[ShownMessage]> {
+    CachedThenFresh { [cache] in
       let seqs = try await cache.seqs(in: conversation, before: message, limit)
       let held = try await cache.shown(seqs, of: conversation)
       return held.isEmpty ? nil : held
@@ -77,11 +108,7 @@ extension Cache {
     return people.isEmpty ? nil : people
   }
 
-  fileprivate var ownConversations: [HeldConversation] {
-    replica.conversations.values.filter(\.isOwn).sorted { $0.activity > $1.activity }
-  }
-
-  fileprivate var forums: [HeldForum] { replica.forums.values.sorted { $0.forum.activity > $1.forum.activity } }
+  var forums: [HeldForum] { replica.forums.values.sorted { $0.forum.activity > $1.forum.activity } }
 
   /// Where those are that are asked for.
   fileprivate func seqs(
@@ -109,9 +136,4 @@ extension Cache {
       history(of: conversation).held.all.last?.upperBound ?? 0,
       replica.conversations[conversation]?.conversation.lastSeq ?? 0)
   }
-}
-
-extension HeldConversation {
-  /// Ids grow with time, so one without messages stands where it was made.
-  fileprivate var activity: Int { max(conversation.lastMessage?.number ?? 0, conversation.id.number) }
 }
