@@ -99,6 +99,77 @@ import Testing
   }
 }
 
+@Test(.timeLimit(.minutes(5))) func `who gives a file up is left alone, both ways`() async throws {
+  try await Harbour.open { harbour in
+    let client = try harbour.client("ada")
+    let size = Client.smallFile * 3
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let endless = FileSource(name: "long.bin", size: size) { offset, count in
+      if offset > 0 {
+        begin.yield()
+        try await Task.sleep(for: .seconds(86_400))
+      }
+      return [UInt8](repeating: 7, count: count)
+    }
+    let sending = Task { try await client.upload(endless) }
+    for await _ in begun { break }
+    #expect(client.activity.count == 1)
+    sending.cancel()
+    await #expect(throws: ClientFault.cancelled) { try await sending.value }
+    let file = try await client.upload(FileSource(name: "long.bin", bytes: [UInt8](repeating: 7, count: size)))
+    let (came, come) = AsyncStream.makeStream(of: Int.self)
+    let taking = Task {
+      try await client.download(file.id) { _ throws(ClientFault) in
+        come.yield(client.activity.count)
+        do { try await Task.sleep(for: .seconds(86_400)) } catch { throw .cancelled }
+      }
+    }
+    var iterator = came.makeAsyncIterator()
+    #expect(await iterator.next() == 1)
+    taking.cancel()
+    await #expect(throws: ClientFault.cancelled) { try await taking.value }
+    #expect(client.activity.count == 0)
+  }
+}
+
+@Test func `what was fetched offers its calls`() async throws {
+  try await Harbour.open { harbour in
+    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
+    let garden = try await harbour.group("ada", "grace")
+    let said = try await ada.send(.post(in: garden) { $0.field("text", "hello") })
+    let own = try #require(try await grace.send(.conversations()).elements.first)
+    #expect(try await grace.send(own.messages()).elements.map(\.message.id) == [said.message.id])
+    #expect(try await grace.send(own.participants()).elements.count == 2)
+    try await grace.send(own.typing())
+    let seen = try await grace.send(said.refresh())
+    #expect(try await grace.send(seen.markRead()).unread == 0)
+    #expect(try await ada.send(said.receipts()).elements.map(\.isRead) == [true])
+    _ = try await grace.send(seen.act("like"))
+    #expect(try await ada.send(said.actions()).elements.map(\.type) == ["like"])
+    _ = try await ada.send(said.edit("hello there"))
+    #expect(try await ada.send(said.revisions()).elements.map(\.text) == ["hello"])
+    try await grace.send(own.leave())
+    #expect(try await ada.send(.participants(of: garden)).elements.count == 1)
+
+    _ = try await harbour.room()
+    let forum = try #require(try await grace.send(.forums()).elements.first)
+    _ = try await grace.send(forum.join())
+    #expect(try await grace.send(forum.members()).elements.count == 2)
+    _ = try await grace.send(forum.createTopic("roses"))
+    #expect(try await grace.send(forum.topics()).elements.count == 1)
+    #expect(try await grace.send(forum.messages()).elements.allSatisfy { $0.message.kind == .system })
+    try await grace.send(forum.leave())
+    #expect(try await ada.send(forum.refresh()).forum.title == "garden")
+
+    let person = try await grace.send(.person(.name("ada")))
+    try await grace.send(person.follow())
+    #expect(try await grace.send(person.followers()).elements.map(\.account.name) == ["grace"])
+    #expect(try await grace.send(person.following()).elements.isEmpty)
+    #expect(try await grace.send(person.avatar()).body.isEmpty == false)
+    #expect(try await grace.send(person.refresh()).account.id == person.account.id)
+  }
+}
+
 @Test func `an upload goes on where it was interrupted`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("ada")

@@ -1,4 +1,5 @@
 /// Any call of this library for code that is not `async`: what came of it is told to a closure. The task can be cancelled.
+/// Those of the kit have such a form of their own (`Completions`).
 ///
 ///     answer { try await parley.outbox.send(draft, in: room) } then: { result in … }
 @discardableResult

@@ -82,7 +82,8 @@ public final class Client: Sendable {
     return reply
   }
 
-  /// An answer whose body is taken as it comes, such as a file. What is no success is a fault here too.
+  /// An answer whose body is taken as it comes, such as a file. What is no success is a fault here too. Whoever takes it
+  /// tells `activity` when it begins and ends.
   func answer<Answer>(to request: Request<Answer>) async throws(ClientFault) -> ExchangeAnswer {
     let answer = try await open(request, nil)
     guard !(200...299).contains(answer.status) else { return answer }

@@ -23,12 +23,29 @@ extension Resource where Value == Person {
   public func unmute() -> Request<Void> { .unmute(reference) }
   public func block() -> Request<Void> { .block(reference) }
   public func unblock() -> Request<Void> { .unblock(reference) }
+  public func followers(limit: Int? = nil) -> Request<Page<Resource<Person>>> {
+    .followers(of: reference, limit: limit)
+  }
+  public func following(limit: Int? = nil) -> Request<Page<Resource<Person>>> {
+    .following(of: reference, limit: limit)
+  }
+  /// What they post for those who follow them.
+  public func feed() -> Request<Resource<Conversation>> { .feed(of: reference) }
+  public func avatar() -> Request<Reply> { .avatar(of: reference) }
+  public func refresh() -> Request<Resource<Person>> { .person(reference) }
 }
 
 extension Resource where Value == SeenMessage {
   private var id: ID<Message> { value.message.id }
 
   public func replies(limit: Int? = nil) -> Request<Page<Resource<SeenMessage>>> { .replies(to: id, limit: limit) }
+  public func revisions(limit: Int? = nil) -> Request<Page<Resource<MessageRevision>>> {
+    .revisions(of: id, limit: limit)
+  }
+  public func receipts() -> Request<Page<Resource<MessageReceipt>>> { .receipts(of: id) }
+  public func actions(_ type: String? = nil, limit: Int? = nil) -> Request<Page<Resource<MessageAction>>> {
+    .actions(on: id, type: type, limit: limit)
+  }
   public func delete() -> Request<Resource<SeenMessage>> { .delete(id) }
   public func act(_ type: String) -> Request<Resource<SeenMessage>> { .act(on: id, type: type) }
   public func takeBack(_ type: String) -> Request<Void> { .takeBack(on: id, type: type) }
@@ -38,10 +55,52 @@ extension Resource where Value == SeenMessage {
       json.field("if_revision", value.message.revision)
     }
   }
+  /// Everything up to it is read.
+  public func markRead() -> Request<Resource<MarkedConversation>> {
+    .markRead(value.message.conversation, upTo: id)
+  }
+  public func refresh() -> Request<Resource<SeenMessage>> { .message(id) }
 }
 
 extension Resource where Value == SeenForum {
-  public func topics(limit: Int? = nil) -> Request<Page<Resource<Topic>>> { .topics(in: value.forum.id, limit: limit) }
+  private var id: ID<Forum> { value.forum.id }
+
+  public func topics(limit: Int? = nil) -> Request<Page<Resource<Topic>>> { .topics(in: id, limit: limit) }
+  public func createTopic(_ title: String) -> Request<Resource<Topic>> {
+    .createTopic(in: id) { json in json.field("title", title) }
+  }
+  public func members(limit: Int? = nil) -> Request<Page<Resource<ForumMember>>> { .members(of: id, limit: limit) }
+  public func join() -> Request<Resource<ForumMember>> { .setMember(of: id, to: .me) }
+  public func leave() -> Request<Void> { .removeMember(of: id, person: .me) }
+  /// Of its room.
+  public func messages(limit: Int? = nil) -> Request<Page<Resource<SeenMessage>>> {
+    .messages(in: value.forum.room, limit: limit)
+  }
+  public func refresh() -> Request<Resource<SeenForum>> { .forum(id) }
+}
+
+extension Resource where Value == OwnConversation {
+  private var id: ID<Conversation> { value.conversation.id }
+
+  public func messages(limit: Int? = nil) -> Request<Page<Resource<SeenMessage>>> { .messages(in: id, limit: limit) }
+  public func participants(limit: Int? = nil) -> Request<Page<Resource<Participant>>> {
+    .participants(of: id, limit: limit)
+  }
+  public func typing() -> Request<Void> { .typing(in: id) }
+  public func leave() -> Request<Void> { .removeParticipant(of: id, person: .me) }
+  public func delete() -> Request<Void> { .deleteConversation(id) }
+}
+
+extension Resource where Value == Conversation {
+  public func messages(limit: Int? = nil) -> Request<Page<Resource<SeenMessage>>> {
+    .messages(in: value.id, limit: limit)
+  }
+  public func participants(limit: Int? = nil) -> Request<Page<Resource<Participant>>> {
+    .participants(of: value.id, limit: limit)
+  }
+  /// Takes part in one that is open.
+  public func join() -> Request<Resource<Participant>> { .setParticipant(of: value.id, to: .me) }
+  public func leave() -> Request<Void> { .removeParticipant(of: value.id, person: .me) }
 }
 
 extension Request where Answer == Resource<SeenMessage> {
@@ -54,4 +113,11 @@ extension Request where Answer == Resource<SeenMessage> {
       members(&json)
     }.named(clientID)
   }
+}
+
+extension String {
+  /// A name as it stands in a text: `@ada`.
+  public var asMention: String { hasPrefix("@") ? self : "@" + self }
+  /// A tag as it stands in a text: `#food`.
+  public var asHashtag: String { hasPrefix("#") ? self : "#" + self }
 }

@@ -127,6 +127,8 @@ extension Client {
     progress: (@Sendable (_ received: Int, _ size: Int?) -> Void)? = nil,
     _ take: ([UInt8]) async throws(ClientFault) -> Void
   ) async throws(ClientFault) {
+    activity.begin()
+    defer { activity.end() }
     var (offset, tries) = (start, 0)
     var tag: String?
     while true {

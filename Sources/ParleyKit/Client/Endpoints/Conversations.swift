@@ -40,9 +40,13 @@ extension Request where Answer == Resource<ConversationDigest> {
   public static func digest(
     of conversation: ID<Conversation>, fromSeq: Int? = nil, toSeq: Int? = nil, parts: Int? = nil
   ) -> Request {
-    Request(
+    let isTurned = if let fromSeq, let toSeq { toSeq < fromSeq } else { false }
+    return Request(
       .get, "/conversations/{id}/digest", [conversation.description],
-      query: [QueryItem("from_seq", fromSeq), QueryItem("to_seq", toSeq), QueryItem("parts", parts)])
+      query: [
+        QueryItem("from_seq", isTurned ? toSeq : fromSeq), QueryItem("to_seq", isTurned ? fromSeq : toSeq),
+        QueryItem("parts", parts),
+      ])
   }
 }
 
