@@ -32,8 +32,8 @@ final class Lane: SerialExecutor {
   private let jobs = Mutex(Jobs())
   private let bell = DispatchSemaphore(value: 0)
 
-  /// Without a word from the store for so long, so often, nothing will come any more. A machine that stands still uses up one of
-  /// them.
+  /// Without a word from the store for so long, so often, nothing will come any more. A machine that stands still uses up one
+  /// of them.
   private static let patience: (time: DispatchTimeInterval, times: Int) = (.seconds(10), 30)
 
   /// Runs it on a lane of its own. Whether it came to its end.

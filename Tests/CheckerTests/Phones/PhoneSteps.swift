@@ -200,6 +200,12 @@ extension PhoneSchedule {
         }
       }
     }
+    // Who is brought into a channel that is open comes by themselves, with an app of their own where they have one.
+    if isIn, chance(1, in: 3), !channels.isEmpty {
+      let channel = pick(channels)
+      note("\(phone.name) joins \(channel)")
+      return ask(phone) { app in _ = try await app.client.send(.setParticipant(of: channel, to: .me)) }
+    }
     let path: String
     var person = phone.person
     if chance(1, in: 3), !channels.isEmpty {
@@ -218,33 +224,29 @@ extension PhoneSchedule {
   private func found(_ phone: Phone) async throws {
     if chance(1, in: 4), let conversation = await conversation(for: phone) {
       note("\(phone.name) ends \(conversation)")
-      _ = await stage.ask(.delete, "/conversations/\(conversation)", token: phone.person.token, on: self)
-      return
+      return ask(phone) { app in try await app.client.send(.deleteConversation(conversation)) }
     }
     let others = stage.place.people.filter { $0.account != phone.person.account && chance(1, in: 2) }
     let (isVisible, isChannel) = (chance(1, in: 2), chance(1, in: 3))
     let kind = isChannel ? "channel" : "group"
     note("\(phone.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
-    if !isChannel, chance(1, in: 2) {
-      let accounts = others.map(\.account)
-      return ask(phone) { app in
-        _ = try await app.client.send(
-          .createConversation { json in
-            json.field("kind", "group")
-            json.field("title", "t")
-            json.field("participants", accounts)
-            json.field("history_visible", isVisible)
-          })
-      }
+    let accounts = others.map(\.account)
+    ask(phone) { app in
+      let made = try await app.client.send(
+        .createConversation { json in
+          json.field("kind", kind)
+          json.field("title", "t")
+          json.field("participants", accounts)
+          json.field("history_visible", isVisible)
+          guard isChannel else { return }
+          json.field("type", "com.example.club")
+          json.object("readers") { json in json.field("open_to", "people") }
+        })
+      if isChannel { await self.add(channel: made.conversation.id) }
     }
-    let ids = others.map { "\"\($0.account)\"" }.joined(separator: ",")
-    let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"people"}"# : ""
-    let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#
-    let answer = await stage.ask(.post, "/conversations", token: phone.person.token, Array(body.utf8), on: self)
-    guard isChannel, answer.status == 201 else { return }
-    var made = try JSONValue(parsing: answer.body).object()
-    channels.append(try made.read("id"))
   }
+
+  private func add(channel: ID<Conversation>) { channels.append(channel) }
 
   // MARK: Apps end
 
