@@ -20,14 +20,17 @@ public final class Descriptor: Sendable {
 
   /// Writes all of the bytes, however long that takes: for a log or a terminal, never on a loop. What can't be written
   /// is lost.
-  public static func writeAll(_ bytes: [UInt8], to number: Int32) {
+  /// - Returns: whether all was written.
+  @discardableResult
+  public static func writeAll(_ bytes: [UInt8], to number: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
       let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
       if written < 0, errno == EINTR { continue }
-      guard written > 0 else { return }
+      guard written > 0 else { return false }
       rest = rest.dropFirst(written)
     }
+    return true
   }
 
   /// What a call on it could do now, without waiting for that.

@@ -2,6 +2,7 @@
 // no data folder is named or lies here, from the server where somebody is signed in. The first reads server-sent events, the
 // second is an app's live connection.
 
+import Glibc
 import JSON
 import Model
 import Networking
@@ -25,7 +26,7 @@ enum TailCommand {
     } catch let refused as Refused {
       return Outcome(.wrong, refused.sentence).tell()
     } catch let fault as ClientFault {
-      return Outcome(fault.isSignedOut ? .wrong : .impossible, fault.sentence).tell()
+      return TalkCommand.outcome(of: fault).tell()
     } catch {
       return Outcome(.impossible, "\(error)").tell()
     }
@@ -49,14 +50,21 @@ enum TailCommand {
     _ client: Client, _ topics: [String], _ cursor: String?, _ isJSON: Bool
   ) async throws -> Outcome {
     let live = LiveConnection(client, topics: topics, after: cursor)
+    // Said once, however often it is tried again.
+    var told: ClientFault?
     for await news in live {
       switch news {
-      case .event(let frame), .signal(let frame): TailFeed.show(frame.representation.bytes, isJSON)
-      case .live: break
+      case .event(let frame), .signal(let frame):
+        guard TailFeed.show(frame.representation.bytes, isJSON) else { return Outcome(.well, "") }
+      case .live:
+        if told != nil { Terminal.complain("The server is back.") }
+        told = nil
       case .reset(_, let cursor):
         Terminal.complain("What has happened since then can't be told. This is what happens from now on.")
         live.goOn(from: cursor)
-      case .away(let fault, _): Terminal.complain(fault.sentence)
+      case .away(let fault, _):
+        if told?.sentence != fault.sentence { Terminal.complain("\(fault.sentence) It is tried again.") }
+        told = fault
       case .ended(let fault): throw fault
       }
     }
@@ -132,18 +140,21 @@ private final class TailFeed: Sendable {
       return lines
     }
     for line in lines where line.starts(with: Self.mark) {
-      Self.show(Array(line.dropFirst(Self.mark.count)), isJSON)
+      // Whoever wanted to see it is gone.
+      guard Self.show(Array(line.dropFirst(Self.mark.count)), isJSON) else { exit(Outcome.Status.well.rawValue) }
     }
   }
 
   private static let mark = Array("data: ".utf8)
 
-  static func show(_ json: [UInt8], _ isJSON: Bool) {
+  /// - Returns: whether somebody still takes it.
+  static func show(_ json: [UInt8], _ isJSON: Bool) -> Bool {
     if isJSON { return Terminal.print(String(decoding: json, as: UTF8.self) + "\n") }
     do {
-      Terminal.print(try TailLine(json).text + "\n")
+      return Terminal.print(try TailLine(json).text + "\n")
     } catch {
       Terminal.complain("An event that can't be read: \(error)")
+      return true
     }
   }
 }

@@ -4,7 +4,9 @@ import Networking
 /// Words for the person who started the program: what was asked for on standard output, all else on standard error.
 /// Unbuffered, so that whoever waits for a line gets it.
 enum Terminal {
-  static func print(_ text: String) { Descriptor.writeAll(Array(text.utf8), to: STDOUT_FILENO) }
+  /// - Returns: whether somebody takes it.
+  @discardableResult
+  static func print(_ text: String) -> Bool { Descriptor.writeAll(Array(text.utf8), to: STDOUT_FILENO) }
 
   static func complain(_ sentence: String) {
     Descriptor.writeAll(Array("parley: \(sentence)\n".utf8), to: STDERR_FILENO)

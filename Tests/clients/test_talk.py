@@ -59,7 +59,9 @@ class Talk(Home, FollowingTest):
 
     def test_coming_and_going(self):
         self.check_refused(2, "parley login", "whoami")
-        self.check_refused(1, "Sign in", "login", self.server.url, "ada", given="guess\n")
+        self.check_refused(1, "nobody named ada with this password", "login", self.server.url, "ada", given="guess\n")
+        self.check_refused(2, "begins with http://", "login", self.server.url.removeprefix("http://"), "ada",
+                           given=PASSWORD + "\n")
         self.assertIn("as ada", self.sign_in())
         profile = self.home / ".config" / "parley" / "profile.json"
         self.assertEqual(profile.stat().st_mode & 0o777, 0o600)
@@ -69,6 +71,15 @@ class Talk(Home, FollowingTest):
         self.assertEqual(self.tell("logout"), "Signed out.\n")
         self.assertEqual(list(profile.parent.iterdir()), [])
         self.check_refused(2, "parley login", "forums")
+
+    def test_a_session_that_has_ended(self):
+        self.sign_in()
+        profile = self.home / ".config" / "parley" / "profile.json"
+        profile.write_text(json.dumps({**json.loads(profile.read_text()), "token": "0" * 64}))
+        for command in (["whoami"], ["read", self.room], ["sync"], ["tail", "me"], ["conversations"]):
+            self.check_refused(1, "The session has ended. parley login", *command)
+        self.check_refused(1, "parley login", "post", self.room, "later")
+        self.assertIn("“later”", self.tell("outbox"))
 
     def test_saying_and_reading(self):
         self.sign_in()
@@ -84,7 +95,33 @@ class Talk(Home, FollowingTest):
         self.assertIn("Pizza party", self.tell("search", "pizza"))
         self.check_refused(1, "Nothing", "search", "anchovies")
         self.check_refused(2, "no forum", "read", "sailing")
+        self.check_refused(2, "nothing to say", "post", self.room, "")
+        self.check_refused(2, "no word", "search", '""')
         self.check_refused(1, "nothing here", "read", "999999")
+
+    def test_conversations_and_what_waits_in_them(self):
+        self.sign_in()
+        made = self.ask("POST", "/conversations", {"kind": "group", "title": "Scarf planning", "participants": []})
+        self.assertIn(f"{made['id']}  Scarf planning", self.tell("conversations").splitlines())
+        listed = [json.loads(line) for line in self.tell("conversations", "--json").splitlines()]
+        self.assertIn((made["id"], "Scarf planning", 0),
+                      [(one["conversation"]["id"], one["title"], one["unread_count"]) for one in listed])
+        self.tell("post", "scarf planning", "red or blue?")
+        self.assertIn("red or blue?", self.tell("read", made["id"]))
+
+    def test_who_no_longer_looks_ends_it(self):
+        self.sign_in()
+        process = subprocess.Popen([PARLEY, "tail", f"conversation:{self.room}", "--after", self.cursor],
+                                   stdout=subprocess.PIPE, env=self.environment(), cwd=self.home)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.close()
+        for number in range(200):
+            self.tell("post", self.room, f"anybody there? {number}")
+            if process.poll() is not None:
+                break
+            time.sleep(0.1)
+        self.assertEqual(process.poll(), 0)
 
     def test_names_are_set_off_on_a_terminal(self):
         self.sign_in()
@@ -105,6 +142,7 @@ class Talk(Home, FollowingTest):
             message = self.ask("GET", f"/messages/{self.tell('send-file', self.room, str(file)).strip()}")
             sent = [self.ask("GET", f"/files/{attached}") for attached in message["attachments"]]
             self.assertEqual([(one["name"], one["size"]) for one in sent], [(file.name, size)])
+        self.assertIn("  (a file)", self.tell("read", self.room, "--limit", "1"))
         self.check_refused(2, "can't be read", "send-file", self.room, str(self.home / "none"))
         self.check_refused(2, "is no file", "send-file", self.room, str(self.home))
 
@@ -197,6 +235,16 @@ class Offline(Home, RestartingTest):
         found = self.tell("search", "stitch", "--limit", "3", "--json", complaint="what is kept here").splitlines()
         self.assertEqual([json.loads(line)["text"] for line in found], ["stitch 29", "stitch 28", "stitch 27"])
         self.check_refused(2, "can’t be reached", "search", "anchovies")
+        self.assertTrue(self.tell("whoami", complaint="what is kept here").startswith("ada at "))
+        self.assertEqual(self.tell("forums", complaint="what is kept here"), f"{self.room}  Knitting\n")
+        self.assertEqual(json.loads(self.tell("forums", "--json", complaint="kept here"))["title"], "Knitting")
+        self.tell("conversations", complaint="what is kept here")
+        self.assertRegex(self.tell("post", "Knitting", "stitch unsent", complaint="can’t be reached"), QUEUED)
+        self.assertIn("ada  stitch unsent  (waits)", self.tell("read", "Knitting", complaint="kept here"))
+        self.assertIn("ada  stitch unsent  (waits)", self.tell("search", "unsent", complaint="kept here"))
+        self.server = self.serve()
+        synced = json.loads(self.tell("sync", "--json", complaint="One thing that waited was sent"))
+        self.assertEqual((synced["sent"], synced["forums"]), (1, 1))
 
     def test_another_person_finds_nothing_of_the_first(self):
         self.sign_in()

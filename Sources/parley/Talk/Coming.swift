@@ -21,12 +21,21 @@ extension TalkCommand {
       throw Settings.Mistake(sentence: "There is no password on standard input.")
     }
     let path = try Desk.path(settings)
-    let answer = try await client.send(
-      Request<Resource<SignedIn>>.signIn { json in
-        json.field("username", name)
-        json.field("password", password)
-        json.field("device", "parley")
-      }.unsigned())
+    let answer: Resource<SignedIn>
+    do throws(ClientFault) {
+      answer = try await client.send(
+        Request<Resource<SignedIn>>.signIn { json in
+          json.field("username", name)
+          json.field("password", password)
+          json.field("device", "parley")
+        }.unsigned())
+    } catch {
+      if error.isSignedOut { return Outcome(.wrong, "\(client.server) knows nobody named \(name) with this password.") }
+      guard case .untrusted = error else { throw error }
+      return Outcome(
+        .impossible,
+        "\(error.sentence) --fingerprint SHA256 names its certificate; without one, its address begins with http://.")
+    }
     guard let token = answer.token else {
       throw ClientFault.notUnderstood("a session without a token")
     }
@@ -50,7 +59,7 @@ extension TalkCommand {
   ) { settings in
     let desk = try Desk(settings)
     if !settings.isOn(force), let unsent = try await desk.unsent {
-      return Outcome(.wrong, "\(unsent) parley sync sends it; --force lets it go.")
+      return Outcome(.wrong, "\(unsent) parley sync sends what waits; --force lets it go.")
     }
     try Folder.remove(try Desk.path(settings))
     try desk.forgetCopy()
@@ -68,9 +77,16 @@ extension TalkCommand {
     name: "whoami", usage: "[--json]", meaning: "Says who is signed in, and where.", settings: [.json]
   ) { settings in
     let desk = try Desk(settings)
-    let person = try await desk.client.send(.person(.me))
-    if settings.isOn(.json) { return lines([person.representation]) }
-    return Outcome(
-      .well, "\(person.account.name ?? "nobody") at \(desk.client.server) (\(person.account.role.rawValue))")
+    func tell(_ person: Person) -> Outcome {
+      Outcome(.well, "\(person.account.name ?? "nobody") at \(desk.client.server) (\(person.account.role.rawValue))")
+    }
+    do {
+      let person = try await desk.client.send(.person(.me))
+      return settings.isOn(.json) ? lines([person.representation]) : tell(person.value)
+    } catch let fault as ClientFault where fault.isTemporary {
+      guard let me = await (try desk.parley)?.cache.replica.me else { throw fault }
+      complainOfAge(fault)
+      return settings.isOn(.json) ? lines([raw(me)]) : tell(me)
+    }
   }
 }

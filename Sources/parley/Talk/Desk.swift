@@ -192,17 +192,25 @@ final class Desk: Sendable {
   func held(_ text: String, _ parley: Parley) async -> ID<Conversation>? {
     if let id = ID<Conversation>(text) { return id }
     let forums = await parley.cache.replica.forums.values.map(\.forum)
-    return forums.first { $0.title.lowercased() == text.lowercased() }?.room
+    if let forum = forums.first(where: { $0.title.lowercased() == text.lowercased() }) { return forum.room }
+    let own = (try? await parley.cache.ownConversations()) ?? []
+    return own.first { $0.title.lowercased() == text.lowercased() }?.conversation.id
   }
 
-  /// A conversation by its id, or by the title of a forum: its room.
+  /// A conversation by its id, by the title of a forum, whose room it is, or by its own. Titles of forums are unique; of
+  /// conversations of one title the last active is meant.
   func conversation(_ text: String, by client: Client? = nil) async throws -> ID<Conversation> {
     if let id = ID<Conversation>(text) { return id }
     let client = client ?? self.client
     let request = Request<Page<Resource<SeenForum>>>.forums(query: text)
     let found = try await client.send(request).elements.filter { $0.forum.title.lowercased() == text.lowercased() }
-    guard let forum = found.first else { throw Settings.Mistake(sentence: "There is no forum \"\(text)\" to be seen.") }
-    return forum.forum.room
+    if let forum = found.first { return forum.forum.room }
+    for try await page in client.pages(of: .conversations(limit: 200)) {
+      let own = page.elements.first { $0.conversation.title?.lowercased() == text.lowercased() }
+      if let own { return own.conversation.id }
+    }
+    throw Settings.Mistake(
+      sentence: "There is no forum and no conversation \"\(text)\" to be seen. parley forums lists the first.")
   }
 
   /// Names of people, each asked for once.

@@ -17,10 +17,57 @@ extension TalkCommand {
   ) { settings in
     let desk = try Desk(settings)
     await desk.sendWaiting()
-    let page = try await desk.client.send(.forums(limit: min(100, try number(settings))))
-    if settings.isOn(.json) { return lines(page.elements.map(\.representation)) }
+    func list(_ forums: [Forum]) -> Outcome {
+      Outcome(.well, forums.map { "\($0.room)  \(Terminal.plain($0.title))" }.joined(separator: "\n"))
+    }
+    do {
+      let page = try await desk.client.send(.forums(limit: min(100, try number(settings))))
+      return settings.isOn(.json) ? lines(page.elements.map(\.representation)) : list(page.elements.map(\.forum))
+    } catch let fault as ClientFault where fault.isTemporary {
+      guard let parley = try desk.parley else { throw fault }
+      let forums = await parley.cache.replica.forums.values.map(\.forum).sorted { $0.activity > $1.activity }
+        .prefix(try number(settings))
+      guard !forums.isEmpty else { throw fault }
+      complainOfAge(fault)
+      return settings.isOn(.json) ? lines(forums.map(raw)) : list(Array(forums))
+    }
+  }
+
+  static let conversations = TalkCommand(
+    name: "conversations", usage: "[--limit N] [--json]",
+    meaning: "Lists one's own conversations, the last active first, with how many messages wait to be read.",
+    settings: [limit, .json]
+  ) { settings in
+    let desk = try Desk(settings)
+    await desk.sendWaiting()
+    let parley = try desk.openCopy()
+    let list = parley.conversations()
+    let shown: [ShownConversation]
+    do {
+      try await parley.sync.verifyPerson()
+      shown = try await list.fresh()
+    } catch let fault as ClientFault where fault.isTemporary {
+      guard await parley.cache.replica.cursor != nil else { throw fault }
+      complainOfAge(fault)
+      shown = try await parley.cache.ownConversations()
+    }
+    let first = shown.prefix(try number(settings))
+    if settings.isOn(.json) {
+      return lines(
+        first.map { one in
+          object { json in
+            json.field("conversation", one.conversation)
+            json.field("title", one.title)
+            json.field("unread_count", one.unread)
+          }
+        })
+    }
     return Outcome(
-      .well, page.elements.map { "\($0.forum.room)  \(Terminal.plain($0.forum.title))" }.joined(separator: "\n"))
+      .well,
+      first.map { one in
+        let unread = one.unread.map { $0 == 0 ? "" : "  \($0) unread" } ?? ""
+        return "\(one.conversation.id)  \(Terminal.plain(one.title))\(unread)"
+      }.joined(separator: "\n"))
   }
 
   static let read = TalkCommand(
@@ -38,10 +85,10 @@ extension TalkCommand {
       return try await show(messages.map(\.message), at: desk)
     } catch let fault as ClientFault where fault.isTemporary {
       guard let parley = try desk.parley, let place = await desk.held(settings.operands[0], parley) else { throw fault }
-      let lookup = MessageLookup.stretch(1...Int.max, of: place, .descending, limit: try number(settings))
-      let messages = try await parley.cache.messages(lookup).map(\.message)
-      guard !messages.isEmpty else { throw fault }
-      return await kept(messages.reversed(), fault, parley, settings)
+      // With what waits to be sent.
+      let shown = try await MessageWindow(place, parley.cache, size: try number(settings)).newest().messages
+      guard !shown.isEmpty else { throw fault }
+      return await kept(shown, fault, parley, settings)
     }
   }
 
@@ -52,6 +99,9 @@ extension TalkCommand {
     let desk = try Desk(settings)
     await desk.sendWaiting()
     let words = settings.operands[0]
+    guard (try? SearchQuery(words)) != nil else {
+      throw Settings.Mistake(sentence: "\"\(words)\" has no word to look for.")
+    }
     do {
       let page = try await desk.client.send(.search(q: words, limit: try number(settings)))
       if settings.isOn(.json) { return lines(page.elements.map(\.representation)) }
@@ -59,7 +109,7 @@ extension TalkCommand {
       return found.isEmpty ? Outcome(.wrong, "Nothing was found.") : try await show(found, at: desk)
     } catch let fault as ClientFault where fault.isTemporary {
       guard let parley = try desk.parley else { throw fault }
-      let found = try await parley.cache.search(words, limit: try number(settings)).messages.compactMap(\.message)
+      let found = try await parley.cache.search(words, limit: try number(settings)).messages
       guard !found.isEmpty else { throw fault }
       return await kept(found, fault, parley, settings)
     }
@@ -69,13 +119,28 @@ extension TalkCommand {
 
   /// What this device has, and why it is no more.
   private static func kept(
-    _ messages: [Message], _ fault: ClientFault, _ parley: Parley, _ settings: Settings
+    _ messages: [ShownMessage], _ fault: ClientFault, _ parley: Parley, _ settings: Settings
   ) async -> Outcome {
+    complainOfAge(fault)
+    if settings.isOn(.json) {
+      return lines(messages.flatMap { shown in shown.message.map { [raw($0)] } ?? shown.waiting.prefix(1).map(raw) })
+    }
+    for shown in messages {
+      let name = shown.author == nil ? nil : await parley.cache.person(shown.author ?? ID(0))?.account.name
+      let files = (shown.message?.content?.attachments.count ?? 0) + shown.pendingFiles.count
+      show(at: shown.displayDate, name, shown.isDeleted ? nil : shown.text, files, shown.isUnsent)
+    }
+    return Outcome(.well, "")
+  }
+
+  static func complainOfAge(_ fault: ClientFault) {
     Terminal.complain("\(fault.sentence) This is what is kept here.")
-    if settings.isOn(.json) { return lines(messages.map(Self.raw)) }
-    var names: [ID<Account>: String] = [:]
-    for author in Set(messages.map(\.author)) { names[author] = await parley.cache.person(author)?.account.name }
-    return show(messages, names)
+  }
+
+  static func object(_ members: (inout JSONWriter) -> Void) -> JSONRaw {
+    var json = JSONWriter()
+    json.object(members)
+    return JSONRaw(trusted: json.bytes)
   }
 
   static func raw(_ value: some JSONWritable) -> JSONRaw {
@@ -89,16 +154,23 @@ extension TalkCommand {
   }
 
   private static func show(_ messages: [Message], at desk: Desk) async throws -> Outcome {
-    show(messages, try await desk.names(of: Set(messages.map(\.author))))
+    let names = try await desk.names(of: Set(messages.map(\.author)))
+    for message in messages {
+      show(
+        at: message.createdAt, names[message.author], message.content?.text,
+        message.content?.attachments.count ?? 0)
+    }
+    return Outcome(.well, "")
   }
 
   /// Each on a line. An outcome would take what sets names off for something that others wrote.
-  private static func show(_ messages: [Message], _ names: [ID<Account>: String]) -> Outcome {
-    for message in messages {
-      let name = Terminal.bold(Terminal.plain(names[message.author] ?? "-"))
-      let text = message.content.map { Terminal.plain($0.text) } ?? "(deleted)"
-      Terminal.print("\(Timestamp.format(Int(message.createdAt)))  \(name)  \(text)\n")
-    }
-    return Outcome(.well, "")
+  private static func show(
+    at time: Int64, _ author: String?, _ text: String?, _ files: Int, _ isWaiting: Bool = false
+  ) {
+    var parts = [Timestamp.format(Int(time)), Terminal.bold(Terminal.plain(author ?? "-"))]
+    parts.append(text.map(Terminal.plain) ?? "(deleted)")
+    if files > 0 { parts.append(files == 1 ? "(a file)" : "(\(files) files)") }
+    if isWaiting { parts.append("(waits)") }
+    Terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  ") + "\n")
   }
 }

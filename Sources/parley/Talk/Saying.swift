@@ -11,9 +11,10 @@ extension TalkCommand {
     operands: ["PLACE", "TEXT"], settings: [.json]
   ) { settings in
     let desk = try Desk(settings)
+    let text = settings.operands[1] == "-" ? Terminal.input() : settings.operands[1]
+    guard !text.isEmpty else { throw Settings.Mistake(sentence: "There is nothing to say.") }
     let parley = try desk.openCopy()
     let place = try await desk.conversation(settings.operands[0], parley)
-    let text = settings.operands[1] == "-" ? Terminal.input() : settings.operands[1]
     return try await say(Draft(text), in: place, parley, settings)
   }
 
@@ -72,12 +73,12 @@ extension TalkCommand {
       throw fault
     }
     let reason = round.stopped?.sentence ?? "Something that was said before has to go first."
-    if round.stopped?.isSignedOut ?? false { return Outcome(.wrong, "\(reason) Until then it waits as \(name).") }
+    if let stopped = round.stopped, stopped.isSignedOut {
+      return Outcome(.wrong, "\(outcome(of: stopped).sentence) Until then it waits as \(name).")
+    }
     Terminal.complain("\(reason) It goes with the next command, or by parley sync.")
     guard settings.isOn(.json) else { return Outcome(.well, "queued \(name)") }
-    var json = JSONWriter()
-    json.object { json in json.field("queued", name) }
-    return lines([JSONRaw(trusted: json.bytes)])
+    return lines([object { json in json.field("queued", name) }])
   }
 
   // MARK: What waits
@@ -133,9 +134,9 @@ extension TalkCommand {
     isFlagOnly: true)
 
   static let sync = TalkCommand(
-    name: "sync", usage: "[--whole PLACE]",
+    name: "sync", usage: "[--whole PLACE] [--json]",
     meaning: "Sends what waits, and keeps what is new on this device, to be read and searched without a network.",
-    settings: [whole]
+    settings: [whole, .json]
   ) { settings in
     let desk = try Desk(settings)
     let parley = try desk.openCopy()
@@ -147,8 +148,21 @@ extension TalkCommand {
     let waiting = await parley.outbox.list().count
     guard waiting == 0 else { return Outcome(.wrong, "\(waiting) could not be sent. parley outbox lists what waits.") }
     let replica = await parley.cache.replica
+    let (conversations, forums) = (replica.conversations.count, replica.forums.count)
+    guard !settings.isOn(.json) else {
+      return lines([
+        object { json in
+          json.field("cursor", replica.cursor)
+          json.field("conversations", conversations)
+          json.field("forums", forums)
+          json.field("sent", round.sent.count)
+        }
+      ])
+    }
     return Outcome(
-      .well, "Up to date: \(replica.conversations.count) conversations, \(replica.forums.count) forums.")
+      .well,
+      "Up to date: \(conversations) conversation\(conversations == 1 ? "" : "s"), "
+        + "\(forums) forum\(forums == 1 ? "" : "s").")
   }
 
   private static func fetchWhole(_ place: ID<Conversation>, _ parley: Parley) async throws {

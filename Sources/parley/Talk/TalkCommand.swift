@@ -23,8 +23,7 @@ struct TalkCommand: Sendable {
     } catch let mistake as Settings.Mistake {
       return Outcome(.impossible, mistake.sentence).tell()
     } catch let fault as ClientFault {
-      if case .refused = fault { return Outcome(.wrong, fault.sentence).tell() }
-      return Outcome(.impossible, fault.sentence).tell()
+      return Self.outcome(of: fault).tell()
     } catch let fault as CacheFault {
       return Outcome(.impossible, fault.sentence).tell()
     } catch let refusal as SyncRefusal {
@@ -36,12 +35,20 @@ struct TalkCommand: Sendable {
     }
   }
 
+  /// A place that says no has said something; without an answer nothing could be done.
+  static func outcome(of fault: ClientFault) -> Outcome {
+    if fault.isSignedOut { return Outcome(.wrong, "The session has ended. parley login SERVER NAME begins another.") }
+    if case .refused = fault { return Outcome(.wrong, fault.sentence) }
+    return Outcome(.impossible, fault.sentence)
+  }
+
   private var help: String {
     "parley \(name) \(usage)\n\n\(meaning)\n\nSettings\n\n" + Help.table(settings + [Desk.profile])
   }
 
   static let all: [TalkCommand] = [
-    login, logout, whoami, forums, read, post, search, sendFile, sync, outbox, outboxRetry, outboxCancel, completions,
+    login, logout, whoami, forums, conversations, read, post, search, sendFile, sync, outbox, outboxRetry, outboxCancel,
+    completions,
   ]
 
   /// The command that these begin with, and what is left for it: `outbox retry` is another one than `outbox`.
