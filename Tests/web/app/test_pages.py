@@ -87,6 +87,25 @@ class Pages(Village):
                 self.photograph(page, f"{name}-long-rtl")
                 self.assert_fits(page, name)
 
+    def test_a_finger_has_room(self):
+        page = self.signed_in("ada", "phone")
+        garden = f"/f/{self.garden['id']}-garden"
+        for address, selector in ((f"{garden}/room", ".message-tools .icon-button"), (f"{garden}/room", ".message-avatar"), (f"{garden}/room", ".tab"),
+                                  ("/", ".section-link"), (f"/c/{self.direct['id']}", ".banner .text-button")):
+            with self.subTest(what=selector):
+                self.say("Something new")
+                self.go(page, address)
+                node = page.locator(selector).last
+                expect(node).to_be_visible()
+                # 44 by 44, wherever it is pressed within.
+                self.eventually(page, True, lambda: node.evaluate("""it => {
+                    it.scrollIntoView({ block: "center" });
+                    const box = it.getBoundingClientRect();
+                    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+                    const points = [[0, 0], [0, 21], [0, -21], [21, 0], [-21, 0]];
+                    return points.every(([across, down]) => it.contains(document.elementFromPoint(x + across, y + down)));
+                }"""))
+
     def test_menus_and_dialogs(self):
         page = self.signed_in("ada")
         self.room(page)
