@@ -77,11 +77,11 @@ final class LiveLoop {
   }
 
   func catchUp(
-    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller
+    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller, along trail: CatchUpTrail? = nil
   ) async throws(Refusal) -> CatchUp {
     await enter()
     defer { leave() }
-    return try await view.community.catchUp(topics, from: place, bounds, for: caller)
+    return try await view.community.catchUp(topics, from: place, bounds, for: caller, along: trail)
   }
 
   private func enter() async {

@@ -88,6 +88,8 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   private var wanted: (topics: [LiveTopic], after: Int)?
   /// A page that was asked for by another who the client was before is nobody's.
   private var generation = 0
+  /// While it reads on.
+  private var trail: CatchUpTrail?
   private var retries = false
   private var stuck: (queued: Int, since: Int64)?
 
@@ -260,12 +262,15 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     guard let request = wanted, !isOver else { return }
     wanted = nil
     let (caller, generation) = (self.caller, self.generation)
+    let trail = self.trail ?? CatchUpTrail()
+    self.trail = trail
     Task.immediate {
       _ = isolation
       let result: Result<CatchUp, Refusal>
       do throws(Refusal) {
         result = .success(
-          try await self.live.catchUp(request.topics, from: .after(request.after), Bound.page, for: caller))
+          try await self.live.catchUp(
+            request.topics, from: .after(request.after), Bound.page, for: caller, along: trail))
       } catch {
         result = .failure(error)
       }
@@ -277,7 +282,9 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   private func took(_ result: Result<CatchUp, Refusal>, _ generation: Int) {
     guard !isOver, generation == self.generation else { return }
     switch result {
-    case .success(.page(let page)): took(page)
+    case .success(.page(let page)):
+      took(page)
+      if following.isLive { trail = nil }
     case .success(.reset(let reason, let head)): perform(following.couldNotRead(reason, head: head))
     case .failure(.unauthenticated): close(.ended)
     case .failure:

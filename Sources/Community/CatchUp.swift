@@ -39,10 +39,10 @@ extension Community {
   }
 
   public func catchUp(
-    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller
+    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller, along trail: CatchUpTrail? = nil
   ) async throws(Refusal) -> CatchUp {
     try await store.readInBackground { [told] tx throws(Refusal) in
-      try tx.catchUp(topics, from: place, bounds, for: try tx.admitted(caller), told)
+      try tx.catchUp(topics, from: place, bounds, for: try tx.admitted(caller), told, along: trail)
     }
   }
 }
@@ -54,7 +54,8 @@ extension CommunityView {
 
 extension ReadTransaction {
   fileprivate func catchUp(
-    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller, _ told: ToldEvents
+    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller, _ told: ToldEvents,
+    along trail: CatchUpTrail?
   ) throws(Refusal) -> CatchUp {
     let last = try lastEvent()
     let after: Int
@@ -66,31 +67,51 @@ extension ReadTransaction {
     guard after <= last else { return .reset(.ahead, head: last) }
     let first = try firstEvent() ?? last + 1
     guard after >= first - 1 else { return .reset(.trimmed, head: last) }
-    var expanded = Expanded()
-    try expand(topics, into: &expanded, for: caller)
-    var page = CatchUpPage(through: last, streams: expanded.streams, lost: expanded.lost)
-    guard after < last else { return .page(page) }
-    let sources = try sources(of: expanded, after: after)
-    let missed = ToldEvents.Missed(
-      starts: sources.map { ToldEvents.Start($0.head.stream, $0.offset, expanded.streams[$0.head.stream]?.reader) },
-      bounds: bounds)
-    let found: ToldEvents.Page
-    if let known = told.page(missed, at: last) {
-      found = known
+    let stand = CatchUpTrail.Stand(head: last, event: after, topics: topics, account: caller.account, role: caller.role)
+    var way: CatchUpTrail.Way
+    if let known = trail?.way(from: stand) {
+      way = known
     } else {
-      guard let read = try read(sources, bounds, expanded.streams, told, at: last) else {
-        return .reset(.trimmed, head: last)
-      }
-      if read.isForMany { told.add(read, for: missed, at: last) }
-      found = read
+      way = try self.way(to: topics, after: after, last: last, for: caller)
     }
-    (page.content, page.hasMore, page.through) = (found.content, found.hasMore, found.through ?? last)
+    var page = CatchUpPage(through: last, streams: way.expanded.streams, lost: way.expanded.lost)
+    if !way.sources.isEmpty {
+      let missed = ToldEvents.Missed(
+        starts: way.sources.map {
+          ToldEvents.Start($0.head.stream, $0.offset, way.expanded.streams[$0.head.stream]?.reader)
+        },
+        bounds: bounds)
+      let found: ToldEvents.Page
+      if let known = told.page(missed, at: last) {
+        found = known
+      } else {
+        guard let read = try read(way.sources, bounds, way.expanded.streams, told, at: last) else {
+          return .reset(.trimmed, head: last)
+        }
+        if read.isForMany { told.add(read, for: missed, at: last) }
+        found = read
+      }
+      (page.content, page.hasMore, page.through) = (found.content, found.hasMore, found.through ?? last)
+      way.pass(found.ends)
+    }
+    trail?.keep(way, at: stand.moved(to: page.through))
     return .page(page)
+  }
+
+  /// Which streams there are, and how far each was read.
+  private func way(
+    to topics: [LiveTopic], after: Int, last: Int, for caller: Caller
+  ) throws(Refusal) -> CatchUpTrail.Way {
+    var expanded = CatchUpTrail.Expanded()
+    try expand(topics, into: &expanded, for: caller)
+    return CatchUpTrail.Way(
+      expanded: expanded, sources: after < last ? try sources(of: expanded, after: after) : [])
   }
 
   /// Nil where the log lacks some.
   private func read(
-    _ sources: [Source], _ bounds: PageBounds, _ streams: [EventStream: FollowedStream], _ told: ToldEvents,
+    _ sources: [CatchUpTrail.Source], _ bounds: PageBounds, _ streams: [EventStream: FollowedStream],
+    _ told: ToldEvents,
     at last: Int
   ) throws(Refusal) -> ToldEvents.Page? {
     guard let merged = try merge(sources, limit: bounds.events) else { return nil }
@@ -107,6 +128,7 @@ extension ReadTransaction {
       taken.append(item)
     }
     page.content = CatchUpPage.Content(taken)
+    for event in merged.events where event.id <= page.through ?? last { page.ends[event.stream] = event.offset }
     return page
   }
 
@@ -143,14 +165,9 @@ extension ReadTransaction {
 
   // MARK: Which streams there are
 
-  fileprivate struct Expanded {
-    var streams: [EventStream: FollowedStream] = [:]
-    var lost: [LiveTopic] = []
-    /// The first event that is told, where that is not the first of all.
-    var fromOffsets: [EventStream: Int] = [:]
-  }
-
-  private func expand(_ topics: [LiveTopic], into found: inout Expanded, for caller: Caller) throws(Refusal) {
+  private func expand(_ topics: [LiveTopic], into found: inout CatchUpTrail.Expanded, for caller: Caller)
+    throws(Refusal)
+  {
     // Watched by everyone who is somebody: they tell of one's own rights.
     if let account = caller.account {
       let isAsked = topics.contains(.me)
@@ -182,8 +199,12 @@ extension ReadTransaction {
     }
   }
 
-  private func expandOwn(_ account: ID<Account>, into found: inout Expanded, for caller: Caller) throws(Refusal) {
-    for conversation in try followedConversations(of: account) {
+  private func expandOwn(_ account: ID<Account>, into found: inout CatchUpTrail.Expanded, for caller: Caller)
+    throws(Refusal)
+  {
+    let conversations = try followedConversations(of: account)
+    found.streams.reserveCapacity(found.streams.count + conversations.count)
+    for conversation in conversations {
       let stream = EventStream.conversation(conversation.id)
       if conversation.fromOffset > 1 { found.fromOffsets[stream] = conversation.fromOffset }
       guard let forum = conversation.forum else {
@@ -199,7 +220,7 @@ extension ReadTransaction {
   }
 
   private func expand(
-    _ id: ID<Conversation>, into found: inout Expanded, for caller: Caller
+    _ id: ID<Conversation>, into found: inout CatchUpTrail.Expanded, for caller: Caller
   ) throws(Refusal) -> Bool {
     let stream = EventStream.conversation(id)
     guard found.streams[stream] == nil else { return true }
@@ -219,28 +240,32 @@ extension ReadTransaction {
   // MARK: Reading them
 
   /// Events of one stream that were read and not yet taken.
-  fileprivate struct Source {
+  private struct Stretch {
     let head: StreamHead
     var offset: Int
     var events: ArraySlice<Event> = []
+
+    init(_ source: CatchUpTrail.Source) { (head, offset) = (source.head, source.offset) }
 
     var nextID: Int { events.first?.id ?? .max }
   }
 
   /// The streams of which something is to be told, and from where.
-  private func sources(of expanded: Expanded, after: Int) throws(Refusal) -> [Source] {
-    let told = expanded.streams.filter { !$0.value.isQuiet }.keys
-    var sources: [Source] = []
+  private func sources(
+    of expanded: CatchUpTrail.Expanded, after: Int
+  ) throws(Refusal) -> [CatchUpTrail.Source] {
+    let told = expanded.streams.lazy.filter { !$0.value.isQuiet }.map(\.key)
+    var sources: [CatchUpTrail.Source] = []
     for head in try heads(of: told, movedSince: after) {
       let offset = max(try offset(in: head.stream, at: after), (expanded.fromOffsets[head.stream] ?? 1) - 1)
-      if offset < head.offset { sources.append(Source(head: head, offset: offset)) }
+      if offset < head.offset { sources.append(CatchUpTrail.Source(head: head, offset: offset)) }
     }
     return sources.sorted { $0.head.stream.number < $1.head.stream.number }
   }
 
   /// The next events of all of them together. Nil where the log lacks some.
-  private func merge(_ all: [Source], limit: Int) throws(Refusal) -> (events: [Event], hasMore: Bool)? {
-    var sources = all
+  private func merge(_ all: [CatchUpTrail.Source], limit: Int) throws(Refusal) -> (events: [Event], hasMore: Bool)? {
+    var sources = all.map { Stretch($0) }
     // Few of each where there are many of them: what is not taken was read for nothing.
     let stretch = min(limit, max(4, 2 * limit / max(sources.count, 1)))
     var merged: [Event] = []

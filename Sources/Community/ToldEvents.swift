@@ -37,6 +37,8 @@ final class ToldEvents: Sendable {
     var hasMore: Bool
     /// Nil for the end of the log.
     var through: Int?
+    /// How far each stream comes that has something in it.
+    var ends: [EventStream: Int] = [:]
     /// Whether others may get just this.
     var isForMany = false
   }

@@ -188,6 +188,7 @@ public struct Following: Sendable {
   private mutating func adopt(_ page: CatchUpPage, through: Int, of job: Job) -> [Action] {
     var actions: [Action] = []
     let asked = job.hasDropped ? self.asked : nil
+    streams.reserveCapacity(page.streams.count)
     for (stream, read) in page.streams {
       guard let found = asked.map({ read.part(of: stream, in: $0) }) ?? read else { continue }
       guard var followed = streams[stream] else {
