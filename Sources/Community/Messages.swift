@@ -67,18 +67,13 @@ extension ReadTransaction {
     guard let viewer = caller.account else { return messages.map { SeenMessage($0) } }
     let live = messages.indices.filter { messages[$0].isLive }
     let mine = try actions(of: viewer, on: marked ?? live.map { messages[$0].id })
-    var reading: [ID<Conversation>: [ReadingParticipant]?] = [:]
-    for place in live where messages[place].author == viewer {
-      let conversation = messages[place].conversation
-      guard reading[conversation] == nil else { continue }
-      reading[conversation] = .some(try readingParticipants(of: conversation, most: bounds.receiptPeople))
-    }
+    let own = Set(live.lazy.filter { messages[$0].author == viewer }.map { messages[$0].conversation })
+    let reading = try readingParticipants(of: own, most: bounds.receiptPeople)
     return messages.map { message in
       guard message.isLive else { return SeenMessage(message) }
       var seen = SeenMessage(message, mine: mine[message.id] ?? [])
       guard message.author == viewer else { return seen }
-      let people = reading[message.conversation] ?? nil
-      seen.status = people.map { SeenMessage.Status(message.seq, for: viewer, $0) } ?? .delivered
+      seen.status = reading[message.conversation].map { SeenMessage.Status(message.seq, for: viewer, $0) } ?? .delivered
       return seen
     }
   }
@@ -193,7 +188,9 @@ extension CommunityView {
     let viewer = try caller.person()
     return try read { tx throws(Refusal) in
       let place = try tx.place(of: id, for: caller).place
-      guard let people = try tx.readingParticipants(of: place.conversation, most: community.bounds.receiptPeople),
+      guard
+        let people = try tx.readingParticipants(
+          of: [place.conversation], most: community.bounds.receiptPeople)[place.conversation],
         let author = try tx.message(id)?.author
       else { throw .notFound }
       guard people.contains(where: { $0.account == viewer && $0.showsReceipts }) else { return [] }

@@ -37,36 +37,49 @@ extension ReadTransaction {
     try run { connection in
       try Self.conversationsByID.each(ids.map(\.number), connection) { row in
         var conversation = try Conversation(row)
-        let count = try row.optionalInt(22)
-        conversation.participantCount = count
-        if let count, count <= Conversation.mostListed { conversation.participants = [] }
+        conversation.participantCount = try row.optionalInt(22)
         found[conversation.id] = conversation
       }
-      let listed = found.values.filter { $0.participants != nil }.map(\.id.number)
-      var participants: [ID<Conversation>: [Participant]] = [:]
-      try Self.participantsByConversation.each(listed, connection) { row in
-        participants[ID(try row.int(0)), default: []].append(Participant(ID(try row.int(1)), try row.word(2)))
-      }
-      for (id, people) in participants { found[id]?.participants = people.sorted { $0.account < $1.account } }
+      let people = try Self.listed(found.values, connection)
+      for (id, people) in people { found[id]?.participants = people }
     }
     return found
   }
 
   private static let conversationsByID = ListQuery { list in
     """
-    select \(conversationColumns),
-      case when c.kind in ('direct', 'group', 'channel') then (
-        select count(*)
-        from (
-          select 1
-          from participant
-          where conversation_id = c.id
-          limit \(Conversation.mostCounted)
-        ) as counted
-      ) end
+    select \(conversationColumns), \(participantCountColumn)
     from conversation c
     where c.id in (\(list)) and c.state = 'open'
     """
+  }
+
+  /// Of the conversation `c`, as far as it is counted; null where there is no list of those who take part.
+  static let participantCountColumn = """
+    case when c.kind in ('direct', 'group', 'channel') then (
+      select count(*)
+      from (
+        select 1
+        from participant
+        where conversation_id = c.id
+        limit \(Conversation.mostCounted)
+      ) as counted
+    ) end
+    """
+
+  /// Who takes part in each of those that were counted and are few.
+  static func listed(
+    _ conversations: some Sequence<Conversation>, _ connection: Connection
+  ) throws -> [ID<Conversation>: [Participant]] {
+    var listed: [ID<Conversation>: [Participant]] = [:]
+    for conversation in conversations {
+      if let count = conversation.participantCount, count <= Conversation.mostListed { listed[conversation.id] = [] }
+    }
+    try participantsByConversation.each(listed.keys.map(\.number), connection) { row in
+      listed[ID(try row.int(0)), default: []].append(Participant(ID(try row.int(1)), try row.word(2)))
+    }
+    for id in listed.keys { listed[id]?.sort { $0.account < $1.account } }
+    return listed
   }
 
   private static let participantsByConversation = ListQuery { list in

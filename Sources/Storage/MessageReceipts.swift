@@ -16,35 +16,39 @@ public struct ReadingParticipant: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// Everyone in a direct or group conversation; nil for another kind, and for one of more than `most` people.
+  /// Everyone in those of the conversations that are direct or groups of at most `most` people, by their ids.
   public func readingParticipants(
-    of conversation: ID<Conversation>, most: Int
-  ) throws(Refusal) -> [ReadingParticipant]? {
-    let found = try run { connection in
-      try connection.all(
-        """
-        select p.user_id, p.joined_seq, coalesce(k.read_seq, 0), coalesce(k.delivered_seq, 0),
-          a.shows_receipts and p.request = 0
-        from conversation c
-        join participant p on p.conversation_id = c.id
-        join account a on a.id = p.user_id
-        left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
-        where c.id = $1 and c.kind in ('direct', 'group') and not exists (
-          select 1
-          from participant
-          where conversation_id = $1
-          order by user_id
-          limit 1 offset $2
-        )
-        order by p.user_id
-        """, conversation.number, most
-      ) { row in
-        let shows = try row.bool(4)
-        return ReadingParticipant(
-          account: ID(try row.int(0)), joinedSeq: try row.int(1), readSeq: shows ? try row.int(2) : 0,
-          deliveredSeq: shows ? try row.int(3) : 0, showsReceipts: shows)
+    of conversations: some Sequence<ID<Conversation>>, most: Int
+  ) throws(Refusal) -> [ID<Conversation>: [ReadingParticipant]] {
+    var found: [ID<Conversation>: [ReadingParticipant]] = [:]
+    try run { connection in
+      try Self.readingByConversation.each(conversations.map(\.number), and: most, connection) { row in
+        let shows = try row.bool(5)
+        found[ID(try row.int(0)), default: []].append(
+          ReadingParticipant(
+            account: ID(try row.int(1)), joinedSeq: try row.int(2), readSeq: shows ? try row.int(3) : 0,
+            deliveredSeq: shows ? try row.int(4) : 0, showsReceipts: shows))
       }
     }
-    return found.isEmpty ? nil : found
+    for id in found.keys { found[id]?.sort { $0.account < $1.account } }
+    return found
+  }
+
+  private static let readingByConversation = ListQuery { list, most in
+    """
+    select p.conversation_id, p.user_id, p.joined_seq, coalesce(k.read_seq, 0), coalesce(k.delivered_seq, 0),
+      a.shows_receipts and p.request = 0
+    from conversation c
+    join participant p on p.conversation_id = c.id
+    join account a on a.id = p.user_id
+    left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
+    where c.id in (\(list)) and c.kind in ('direct', 'group') and not exists (
+      select 1
+      from participant
+      where conversation_id = c.id
+      order by user_id
+      limit 1 offset \(most)
+    )
+    """
   }
 }

@@ -8,10 +8,11 @@ extension ReadTransaction {
   /// Without last messages. Unread is counted from where their own row says that their history begins.
   public func ownConversations(of person: ID<Account>, limit: Int) throws(Refusal) -> [OwnConversation] {
     var found = try run { connection in
-      try connection.all(
+      var found = try connection.all(
         SQL(
           """
-          select \(Self.conversationColumns), \(Self.ownColumns), coalesce(nullif(c.last_message_id, 0), c.id) as activity
+          select \(Self.conversationColumns), \(Self.ownColumns), \(Self.participantCountColumn),
+            coalesce(nullif(c.last_message_id, 0), c.id) as activity
           from (
             select conversation_id as id
             from participant
@@ -31,13 +32,19 @@ extension ReadTransaction {
           order by activity desc
           limit $2
           """), person.number, limit
-      ) { row in try OwnConversation(row) }
+      ) { row in
+        var own = try OwnConversation(row)
+        own.conversation.participantCount = try row.optionalInt(31)
+        return own
+      }
+      let people = try Self.listed(found.map(\.conversation), connection)
+      for place in found.indices {
+        found[place].conversation.participants = people[found[place].conversation.id]
+      }
+      return found
     }
-    let whole = try conversations(found.map(\.conversation.id))
     for place in found.indices {
       let id = found[place].conversation.id
-      found[place].conversation.participants = whole[id]?.participants
-      found[place].conversation.participantCount = whole[id]?.participantCount
       let participation = found[place].participation
       let (lastSeq, fromSeq) = (found[place].conversation.lastSeq, participation?.fromSeq ?? 1)
       if lastSeq < fromSeq { found[place].conversation.lastMessage = nil }

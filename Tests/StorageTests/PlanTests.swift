@@ -89,7 +89,7 @@ import Testing
     _ = try tx.forum(of: Meadow.room)
     for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], most: count) }
     _ = try tx.movedPlace(of: ids[0])
-    _ = try tx.readingParticipants(of: Meadow.room, most: 50)
+    _ = try tx.readingParticipants(of: [Meadow.room], most: 50)
     _ = try tx.person(called: "ada")
     _ = try tx.owns([ID(1)], Meadow.ada)
     _ = try tx.keptFile(ID(1))
