@@ -23,7 +23,8 @@ public struct FileSlice: Sendable {
 
 struct OutputQueue {
   enum Item {
-    case bytes([UInt8])
+    /// Shared ones stand in memory once, whoever else has them waiting.
+    case bytes([UInt8], isShared: Bool)
     case file(FileSlice)
   }
 
@@ -44,6 +45,8 @@ struct OutputQueue {
   private var lastIsOwn = false
   /// Bytes in memory that wait.
   private(set) var count = 0
+  /// Of the items that wait, bytes that others have as well.
+  private var shared = 0
   /// Bytes that were ever sent.
   private(set) var total = 0
   private var files = 0
@@ -57,6 +60,9 @@ struct OutputQueue {
 
   var isEmpty: Bool { head == items.count }
 
+  /// Bytes in memory that would be free without this queue.
+  var held: Int { max(0, count - shared) }
+
   /// Whether a part of a file waits.
   var hasFile: Bool { files > 0 }
 
@@ -64,29 +70,35 @@ struct OutputQueue {
     guard !bytes.isEmpty else { return }
     count += bytes.count
     let last = items.count - 1
-    if last >= head, bytes.count < Self.joined, case .bytes(var tail) = items[last],
+    if last >= head, bytes.count < Self.joined, case .bytes(var tail, let wasShared) = items[last],
       tail.count + bytes.count <= Self.joined
     {
+      if wasShared { shared -= tail.count }
       // Take the buffer out of the queue while it grows, so that it is not copied.
-      items[last] = .bytes([])
+      items[last] = .bytes([], isShared: false)
       if !lastIsOwn { tail.reserveCapacity(min(Self.joined, 4 * (tail.count + bytes.count))) }
       tail.append(contentsOf: bytes)
-      items[last] = .bytes(tail)
+      items[last] = .bytes(tail, isShared: false)
       lastIsOwn = true
       return
     }
-    items.append(.bytes(bytes))
+    items.append(.bytes(bytes, isShared: false))
     lastIsOwn = false
   }
 
   /// For what others send as well, perhaps after the same as before.
   mutating func append(shared bytes: [UInt8], at seam: inout Seam) {
-    let last = items.count - 1
-    guard !lastIsOwn, last >= head, case .bytes(let tail) = items[last], !bytes.isEmpty,
-      tail.count + bytes.count <= Self.joinedForAll
-    else { return append(bytes) }
+    guard !bytes.isEmpty else { return }
     count += bytes.count
-    items[last] = .bytes(seam.join(tail, bytes))
+    shared += bytes.count
+    let last = items.count - 1
+    if last >= head, case .bytes(let tail, isShared: true) = items[last], tail.count + bytes.count <= Self.joinedForAll
+    {
+      items[last] = .bytes(seam.join(tail, bytes), isShared: true)
+    } else {
+      items.append(.bytes(bytes, isShared: true))
+      lastIsOwn = false
+    }
   }
 
   mutating func append(_ slice: FileSlice) {
@@ -101,6 +113,7 @@ struct OutputQueue {
     head = 0
     sent = 0
     count = 0
+    shared = 0
     files = 0
     lastIsOwn = false
   }
@@ -142,7 +155,7 @@ struct OutputQueue {
     var end = head + 1
     while end < items.count, end - head < Self.gathered, case .bytes = items[end] { end += 1 }
     let written: Int
-    if end - head == 1, case .bytes(let bytes) = items[head] {
+    if end - head == 1, case .bytes(let bytes, _) = items[head] {
       written = unsafe bytes.withUnsafeBytes {
         unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent)
       }
@@ -159,7 +172,7 @@ struct OutputQueue {
   private func writeVector(
     _ descriptor: Int32, _ vector: UnsafeMutableBufferPointer<iovec>, from: Int, to: Int, filled: Int
   ) -> Int {
-    guard from < to, case .bytes(let bytes) = items[from] else {
+    guard from < to, case .bytes(let bytes, _) = items[from] else {
       return unsafe writev(descriptor, vector.baseAddress, Int32(filled))
     }
     return unsafe bytes.withUnsafeBytes { buffer in
@@ -175,7 +188,7 @@ struct OutputQueue {
     var left = written
     count -= written
     total += written
-    while left > 0, head < items.count, case .bytes(let bytes) = items[head] {
+    while left > 0, head < items.count, case .bytes(let bytes, _) = items[head] {
       let rest = bytes.count - sent
       if left < rest {
         sent += left
@@ -187,8 +200,11 @@ struct OutputQueue {
   }
 
   private mutating func advance() {
-    if case .file = items[head] { files -= 1 }
-    items[head] = .bytes([])
+    switch items[head] {
+    case .file: files -= 1
+    case .bytes(let bytes, let isShared): if isShared { shared -= bytes.count }
+    }
+    items[head] = .bytes([], isShared: false)
     head += 1
     sent = 0
     if head == items.count {
@@ -219,7 +235,7 @@ struct OutputQueue {
   mutating func take(_ body: (UnsafeRawBufferPointer) -> Int) -> Bool? {
     guard head < items.count else { return false }
     switch items[head] {
-    case .bytes(let bytes):
+    case .bytes(let bytes, _):
       let taken = unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
       guard taken > 0 else { return false }
       consume(taken)

@@ -154,6 +154,9 @@ public final class Stream: DescriptorHandler {
   /// Bytes in memory that wait to be sent.
   public var queued: Int { output.count + (tls?.pending ?? 0) }
 
+  /// Of those, what is in memory for this connection alone.
+  public var held: Int { output.held + (tls?.pending ?? 0) }
+
   // MARK: Writing
 
   public func write(_ bytes: [UInt8]) {

@@ -71,6 +71,8 @@ final class HTTPConnection: StreamHandler {
 
   private var limits: Limits { shard.site.limits }
   var isIdle: Bool { phase == .head && exchange == nil }
+  /// Bytes that came and that wait to be sent.
+  var held: Int { pending.count + (exchange?.body.held ?? 0) + (stream?.held ?? 0) }
 
   func attach(_ stream: Networking.Stream, on loop: isolated EventLoop) {
     self.stream = stream

@@ -127,6 +127,18 @@ public final class Server: Sendable {
     try loop.shard?.use(tls, for: index)
   }
 
+  // MARK: Memory
+
+  /// Cuts connections off where all of them together hold more than they may. To be called every second or so: how much
+  /// there is changes with every packet, and to add it up each time would cost everyone.
+  public func relieve() async {
+    for loop in loops { await relieve(loop) }
+  }
+
+  private func relieve(_ loop: isolated EventLoop) {
+    loop.shard?.relieve(limit: site.limits.memory / loops.count)
+  }
+
   // MARK: Stopping
 
   /// Takes no more connections, lets running requests finish, tells sockets to come back later, and cuts off what is

@@ -27,6 +27,20 @@ final class Shard {
   private enum Connection {
     case http(HTTPConnection)
     case webSocket(WebSocketConnection)
+
+    var held: Int {
+      switch self {
+      case .http(let connection): connection.held
+      case .webSocket(let connection): connection.footprint
+      }
+    }
+
+    func abort() {
+      switch self {
+      case .http(let connection): connection.abort()
+      case .webSocket(let connection): connection.abort()
+      }
+    }
   }
 
   init(
@@ -94,12 +108,25 @@ final class Shard {
   }
 
   func abortAll() {
-    for member in Array(connections.values) {
-      switch member.connection {
-      case .http(let connection): connection.abort()
-      case .webSocket(let connection): connection.abort()
-      }
+    for member in Array(connections.values) { member.connection.abort() }
+  }
+
+  // MARK: Memory
+
+  /// Cuts off those that hold most, until what all hold together is well below the limit.
+  func relieve(limit: Int) {
+    let holding = connections.values.map { (held: $0.connection.held, connection: $0.connection) }
+    var total = holding.reduce(0) { $0 + $1.held }
+    guard total > limit else { return }
+    let before = total
+    var cut = 0
+    for (held, connection) in holding.sorted(by: { $0.held > $1.held }) where total > limit / 4 * 3 {
+      connection.abort()
+      total -= held
+      cut += 1
     }
+    complain(
+      "\(cut) connections were cut off: all held \(before) bytes, beyond --limit-memory, and these \(before - total)")
   }
 }
 

@@ -180,6 +180,12 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   var queued: Int { stream?.queued ?? 0 }
 
+  /// Bytes that came and that wait to be sent.
+  var footprint: Int {
+    let messages = held.reduce(0) { $0 + $1.count }
+    return messages + heldBytes.count + session.footprint + (stream?.held ?? 0)
+  }
+
   func send(_ message: WebSocketMessage) -> Bool {
     guard hasRoom(for: message.count) else { return false }
     let frame =
@@ -259,6 +265,15 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   private func setDeadline(_ seconds: Int) {
     stream?.setDeadline(after: max(1, seconds))
+  }
+}
+
+extension WebSocketSession.Action {
+  fileprivate var count: Int {
+    switch self {
+    case .text(let bytes), .binary(let bytes), .send(let bytes): bytes.count
+    case .ping, .pong, .closed: 0
+    }
   }
 }
 

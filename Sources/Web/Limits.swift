@@ -25,6 +25,7 @@ public struct Limits: Sendable {
   public var connectionsPerAddress = 256
   public var pipelined = 64
   public var output = 1 << 20
+  public var memory = 1 << 28
   // WebSockets.
   public var socketMessage = 1 << 20
   public var socketIdleTime = 60
@@ -106,6 +107,11 @@ public struct Limits: Sendable {
     Entry(
       name: "output", unit: .bytes, meaning: "waiting to be sent on one connection before its requests wait",
       path: \.output, range: 65_536...1_073_741_824),
+    Entry(
+      name: "memory", unit: .bytes,
+      meaning:
+        "of requests, answers and messages under way on all connections; beyond it those that hold most are cut off",
+      path: \.memory, range: 1_048_576...1_099_511_627_776),
     Entry(
       name: "socket-message", unit: .bytes, meaning: "a WebSocket message; else close 1009", path: \.socketMessage,
       range: 1_024...1_073_741_824),

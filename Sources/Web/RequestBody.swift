@@ -14,6 +14,8 @@ public final class RequestBody {
 
   /// Bytes that wait to be taken.
   public private(set) var waiting = 0
+  /// Bytes that a handler is putting together.
+  private var collected = 0
   /// Bytes that have come.
   public private(set) var received = 0
   /// The largest body that is let through, set by the route.
@@ -75,6 +77,7 @@ public final class RequestBody {
     while let piece = try await read() {
       guard all.count + piece.count <= limit else { throw .tooLarge(limit: limit) }
       if all.isEmpty { all = piece } else { all.append(contentsOf: piece) }
+      collected = all.count
     }
     return all
   }
@@ -85,6 +88,9 @@ public final class RequestBody {
   }
 
   // MARK: For the server
+
+  /// Bytes in memory.
+  public var held: Int { waiting + collected }
 
   public func push(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, !isComplete else { return }

@@ -76,7 +76,7 @@ enum ServeCommand {
     let control = await controlServer(api, origin, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
     let housekeeping = keepHouse(store, eventAge)
-    let clock = keepTime(community.hub)
+    let clock = keepTime(community.hub, server)
     try await announceSetUp(api.community, origin)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
@@ -124,10 +124,11 @@ enum ServeCommand {
     }
   }
 
-  private static func keepTime(_ hub: Hub) -> Task<Void, Never> {
+  private static func keepTime(_ hub: Hub, _ server: Server) -> Task<Void, Never> {
     Task {
       while !Task.isCancelled {
         hub.tick(now: Clock.wall() / 1_000_000)
+        await server.relieve()
         // Ends early, and with an error, when it is cancelled: that is what the loop asks.
         try? await Task.sleep(for: .seconds(1))
       }

@@ -43,6 +43,25 @@ struct OutputQueueTests {
     }
   }
 
+  @Test func `what others send too is not held for one of them`() throws {
+    var end = try Pair()
+    var seam = Seam()
+    end.queue.append([UInt8](repeating: 1, count: 9_000))
+    end.queue.append(shared: [UInt8](repeating: 2, count: 500), at: &seam)
+    end.queue.append(shared: [UInt8](repeating: 3, count: 20_000), at: &seam)
+    #expect((end.queue.count, end.queue.held) == (29_500, 9_000))
+    // What is appended to a small one is its own, with all that it follows.
+    end.queue.append(shared: [UInt8](repeating: 4, count: 100), at: &seam)
+    end.queue.append([5])
+    #expect((end.queue.count, end.queue.held) == (29_601, 9_101))
+    end.expected =
+      [UInt8](repeating: 1, count: 9_000) + [UInt8](repeating: 2, count: 500) + [UInt8](repeating: 3, count: 20_000)
+      + [UInt8](repeating: 4, count: 100) + [5]
+    end.move()
+    #expect((end.queue.count, end.queue.held) == (0, 0))
+    #expect(end.received == end.expected)
+  }
+
   private func address(_ bytes: [UInt8]) -> UInt { bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) } }
 }
 
