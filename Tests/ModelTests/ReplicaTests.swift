@@ -199,6 +199,21 @@ private struct Copy {
     #expect(unknown.held?.unread == nil && unknown.replica.needs == [.conversation(Copy.talk)])
   }
 
+  @Test(arguments: [
+    (3, nil, 101, true), (3, nil, 100, false), (1, nil, 101, false), (3, "x", 101, false), (4, "x", 101, true),
+  ])
+  func `a page that is ahead of the events asks for the count that they will not tell`(
+    seq: Int, text: String?, asOf: Int, isAsked: Bool
+  ) {
+    for isHeld in [false, true] {
+      var copy = Copy(unread: 2, readSeq: 1, lastSeq: 3)
+      if isHeld, seq <= 3 { copy.replica.hold([SeenMessage(Copy.message(seq))], asOf: 100) }
+      let message = Copy.message(seq, revision: text == nil ? 2 : 1, text)
+      copy.replica.hold(ahead: [SeenMessage(message)], asOf: asOf)
+      #expect(copy.replica.needs == (isAsked ? [.conversation(Copy.talk)] : []))
+    }
+  }
+
   @Test func `an answer that is older than what was applied is asked for again`() throws {
     var copy = Copy()
     copy.said(101, 11, .messageCreated, Copy.message(1))

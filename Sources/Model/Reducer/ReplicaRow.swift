@@ -125,12 +125,15 @@ extension Replica {
   }
 
   /// Messages that an answer brought before their events: how many wait to be read is asked for, since no event that comes now
-  /// says that they are new.
+  /// says that they are new, or gone.
   public mutating func hold(ahead messages: [SeenMessage], asOf event: Int) {
+    let isAhead = event > cursor?.event ?? 0
     for seen in messages {
       let (id, message) = (seen.message.conversation, seen.message)
-      guard let held = conversations[id], message.seq > held.conversation.lastSeq else { continue }
-      if message.author != me?.account.id { needs.insert(.conversation(id)) }
+      guard message.author != me?.account.id, let held = conversations[id] else { continue }
+      if message.seq > held.conversation.lastSeq || isAhead && held.mayCountOtherwise(message) {
+        needs.insert(.conversation(id))
+      }
     }
     hold(messages, asOf: event)
   }
@@ -142,6 +145,13 @@ extension Replica {
 extension HeldConversation {
   /// Which messages are looked at to count what waits to be read.
   public var unreadSeqs: Range<Int> { unreadAfter + 1..<max(unreadAfter, conversation.lastSeq) + 1 }
+
+  /// Whether a message may have been among those that wait, and is not now, or the other way round.
+  fileprivate func mayCountOtherwise(_ message: Message) -> Bool {
+    guard isOwn, message.seq > unreadAfter else { return false }
+    guard let held = messages[message.seq]?.message else { return message.revision > 1 || message.tombstone != nil }
+    return (held.tombstone == nil) != (message.tombstone == nil)
+  }
 
   fileprivate mutating func bring(_ held: HeldMessage) {
     let seq = held.message.seq
