@@ -48,7 +48,7 @@ final class ProgressBar: Sendable {
       let now = Clock.monotonic()
       guard isNew || now >= state.nextDraw || progress.done == progress.total else { return nil }
       state.nextDraw = now + Self.interval
-      let line = Self.line(progress)
+      let line = Self.line(progress, columns: Terminal.columns ?? .max)
       guard line != state.drawn else { return nil }
       state.drawn = line
       return "\r\u{1b}[K" + line
@@ -65,8 +65,15 @@ final class ProgressBar: Sendable {
     if isDrawn { Descriptor.writeAll(Array("\r\u{1b}[K".utf8), to: STDERR_FILENO) }
   }
 
-  static func line(_ progress: Progress) -> String {
-    let padded = progress.name + String(repeating: " ", count: max(0, longestName - progress.name.count))
+  /// What does not fit in a line would be left standing above it: first the bar is shorter, then the name.
+  static func line(_ progress: Progress, columns: Int = .max) -> String {
+    // The last column stays empty, and the rest of the line takes seven.
+    let room = max(0, columns - 8)
+    let nameRoom = min(longestName, room)
+    let width = min(width, room - nameRoom)
+    var name = progress.name
+    if name.count > nameRoom, columns < .max { name = nameRoom > 0 ? name.prefix(nameRoom - 1) + "…" : "" }
+    let padded = name + String(repeating: " ", count: max(0, nameRoom - name.count))
     guard progress.total > 0 else { return "\(padded) …" }
     // A fraction first: the product might not fit.
     let part = min(max(Double(progress.done) / Double(progress.total), 0), 1)

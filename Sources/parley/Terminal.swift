@@ -23,6 +23,13 @@ enum Terminal {
     return all
   }
 
+  /// How wide the terminal is on which progress is drawn; nil where nobody knows.
+  static var columns: Int? {
+    var size = winsize()
+    guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
   /// What somebody wrote must not speak to the terminal.
   static func plain(_ text: String) -> String {
     String(

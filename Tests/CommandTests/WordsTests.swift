@@ -30,6 +30,16 @@ import Testing
     #expect(ProgressBar.line(Progress("packing", done: done, of: total)) == line)
   }
 
+  @Test func `a line on a narrow terminal is no longer than that`() {
+    let half = Progress("a photograph of the garden.jpg", done: 5, of: 10)
+    #expect(ProgressBar.line(half, columns: 40) == "a photograph of the gar… ████░░░░  50 %")
+    #expect(ProgressBar.line(half, columns: 20) == "a photograp…   50 %")
+    for columns in 8...70 {
+      #expect(ProgressBar.line(half, columns: columns).count < columns)
+      #expect(ProgressBar.line(Progress("a photograph of the garden.jpg"), columns: columns).count < columns)
+    }
+  }
+
   @Test func `what a file says moves no cursor`() {
     let outcome = Outcome(.wrong, "\u{1b}[2J\u{7}rose\u{9b}31m\nü\u{7f}")
     #expect(outcome.printable == "\u{fffd}[2J\u{fffd}rose\u{fffd}31m\nü\u{fffd}")

@@ -42,7 +42,7 @@ extension TalkCommand {
     return Task {
       for await event in events {
         switch event {
-        case .progress(_, _, let sent, let size): bar.show(Progress(name, done: sent, of: size))
+        case .progress(_, _, let sent, let size): bar.show(Progress(Terminal.plain(name), done: sent, of: size))
         case .didSend, .didFail, .cancelled, .signedOut, .stopped: bar.clear()
         }
       }
@@ -161,8 +161,7 @@ extension TalkCommand {
     }
     return Outcome(
       .well,
-      "Up to date: \(conversations) conversation\(conversations == 1 ? "" : "s"), "
-        + "\(forums) forum\(forums == 1 ? "" : "s").")
+      "Up to date: \(Amount.count(conversations, "conversation")), \(Amount.count(forums, "forum")).")
   }
 
   private static func fetchWhole(_ place: ID<Conversation>, _ parley: Parley) async throws {
