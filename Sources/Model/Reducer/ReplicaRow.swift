@@ -124,18 +124,22 @@ extension Replica {
     for id in conversations.keys { conversations[id]?.setMessagesAside() }
   }
 
-  /// Messages that an answer brought before their events: how many wait to be read is asked for, since no event that comes now
-  /// says that they are new, or gone.
+  /// Messages that an answer brought, perhaps before their events.
   public mutating func hold(ahead messages: [SeenMessage], asOf event: Int) {
-    let isAhead = event > cursor?.event ?? 0
+    askForCounts(aheadOf: messages)
+    hold(messages, asOf: event)
+  }
+
+  /// How many wait to be read is asked for where an answer may have been before the events: none that comes now says that a
+  /// message is new, or gone.
+  public mutating func askForCounts(aheadOf messages: [SeenMessage]) {
     for seen in messages {
       let (id, message) = (seen.message.conversation, seen.message)
       guard message.author != me?.account.id, let held = conversations[id] else { continue }
-      if message.seq > held.conversation.lastSeq || isAhead && held.mayCountOtherwise(message) {
+      if message.seq > held.conversation.lastSeq || held.mayCountOtherwise(message) {
         needs.insert(.conversation(id))
       }
     }
-    hold(messages, asOf: event)
   }
 
   /// The cursor of an answer that said all up to there.

@@ -348,7 +348,7 @@ public actor Cache {
     for seen in messages where seqs.contains(seen.message.seq) {
       changes.messages.append(try cached(HeldMessage(seen, asOf: event)))
     }
-    try change(bringing: [], changes) { _ in }
+    try change(bringing: [], changes) { $0.askForCounts(aheadOf: messages) }
   }
 
   /// Own messages that the server has lost go out of the conversation, and wait to be offered again.
