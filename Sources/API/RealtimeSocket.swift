@@ -229,7 +229,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
       outbox.removeFirst()
     }
     // Nobody may ask for more than they take.
-    if slots.count + outbox.count >= Bound.open { socket.pause() } else { socket.resume() }
+    if !outbox.isEmpty || slots.count >= Bound.open { socket.pause() } else { socket.resume() }
   }
 
   // MARK: Following
@@ -295,7 +295,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
 
   private func took(_ page: CatchUpPage) {
     let fresh = following.fresh(page)
-    if !fresh.isEmpty, fresh.count == page.items.count, outbox.isEmpty, sendWhole(page.content) {
+    if page.isShared, !fresh.isEmpty, fresh.count == page.items.count, outbox.isEmpty, sendWhole(page.content) {
       return perform(following.took(page, through: page.through, isWhole: true))
     }
     var through = 0

@@ -84,6 +84,7 @@ extension ReadTransaction {
       let found: ToldEvents.Page
       if let known = told.page(missed, at: last) {
         found = known
+        page.isShared = true
       } else {
         guard let read = try read(way.sources, bounds, way.expanded.streams, told, at: last) else {
           return .reset(.trimmed, head: last)

@@ -61,7 +61,10 @@ struct OutputQueue {
   var isEmpty: Bool { head == items.count }
 
   /// Bytes in memory that would be free without this queue.
-  var held: Int { max(0, count - shared) }
+  var held: Int {
+    guard head < items.count, case .bytes(_, isShared: true) = items[head] else { return count - shared }
+    return count - (shared - sent)
+  }
 
   /// Whether a part of a file waits.
   var hasFile: Bool { files > 0 }
@@ -86,19 +89,24 @@ struct OutputQueue {
     lastIsOwn = false
   }
 
-  /// For what others send as well, perhaps after the same as before.
-  mutating func append(shared bytes: [UInt8], at seam: inout Seam) {
+  /// For what others have as well.
+  mutating func append(kept bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     count += bytes.count
     shared += bytes.count
+    items.append(.bytes(bytes, isShared: true))
+    lastIsOwn = false
+  }
+
+  /// For what others send as well, perhaps after the same as before.
+  mutating func append(shared bytes: [UInt8], at seam: inout Seam) {
     let last = items.count - 1
-    if last >= head, case .bytes(let tail, isShared: true) = items[last], tail.count + bytes.count <= Self.joinedForAll
-    {
-      items[last] = .bytes(seam.join(tail, bytes), isShared: true)
-    } else {
-      items.append(.bytes(bytes, isShared: true))
-      lastIsOwn = false
-    }
+    guard last >= head, case .bytes(let tail, isShared: true) = items[last], !bytes.isEmpty,
+      tail.count + bytes.count <= Self.joinedForAll
+    else { return append(kept: bytes) }
+    count += bytes.count
+    shared += bytes.count
+    items[last] = .bytes(seam.join(tail, bytes), isShared: true)
   }
 
   mutating func append(_ slice: FileSlice) {

@@ -166,6 +166,14 @@ public final class Stream: DescriptorHandler {
     askTurnEnd()
   }
 
+  /// The same for what stays in memory after it.
+  public func write(kept bytes: [UInt8]) {
+    guard phase == .open || phase == .handshaking || phase == .connecting else { return }
+    output.append(kept: bytes)
+    noteQueue()
+    askTurnEnd()
+  }
+
   /// The same for what many connections of the loop send.
   public func write(shared bytes: [UInt8]) {
     guard phase == .open || phase == .handshaking || phase == .connecting else { return }

@@ -39,6 +39,8 @@ public struct CatchUpPage: Sendable {
   }
 
   public var content: Content
+  /// Somebody else was given the same content before.
+  public var isShared = false
   /// Everything up to here is in it, or was in one before.
   public var through: Int
   public var hasMore: Bool

@@ -416,7 +416,7 @@ final class HTTPConnection: StreamHandler {
         stream.write(output)
       } else {
         stream.write(output)
-        stream.write(bytes)
+        if response.isKept { stream.write(kept: bytes) } else { stream.write(bytes) }
       }
       completed()
     case .segments(let segments):

@@ -132,12 +132,25 @@ public final class Server: Sendable {
   /// Cuts connections off where all of them together hold more than they may. To be called every second or so: how much
   /// there is changes with every packet, and to add it up each time would cost everyone.
   public func relieve() async {
-    for loop in loops { await relieve(loop) }
+    var holdings: [Int] = []
+    for loop in loops { holdings += await self.holdings(on: loop) }
+    let all = holdings.reduce(0, +)
+    guard all > site.limits.memory else { return }
+    complain("connections hold \(all) bytes, beyond --limit-memory: those that hold most are cut off")
+    holdings.sort(by: >)
+    // Well below, so that the next second does not begin with it again.
+    var rest = all
+    var least = Int.max
+    for bytes in holdings where rest > site.limits.memory / 4 * 3 {
+      rest -= bytes
+      least = bytes
+    }
+    for loop in loops { await cutOff(holding: least, on: loop) }
   }
 
-  private func relieve(_ loop: isolated EventLoop) {
-    loop.shard?.relieve(limit: site.limits.memory / loops.count)
-  }
+  private func holdings(on loop: isolated EventLoop) -> [Int] { loop.shard?.holdings ?? [] }
+
+  private func cutOff(holding bytes: Int, on loop: isolated EventLoop) { loop.shard?.cutOff(holding: bytes) }
 
   // MARK: Stopping
 

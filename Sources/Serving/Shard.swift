@@ -113,20 +113,12 @@ final class Shard {
 
   // MARK: Memory
 
-  /// Cuts off those that hold most, until what all hold together is well below the limit.
-  func relieve(limit: Int) {
-    let holding = connections.values.map { (held: $0.connection.held, connection: $0.connection) }
-    var total = holding.reduce(0) { $0 + $1.held }
-    guard total > limit else { return }
-    let before = total
-    var cut = 0
-    for (held, connection) in holding.sorted(by: { $0.held > $1.held }) where total > limit / 4 * 3 {
-      connection.abort()
-      total -= held
-      cut += 1
-    }
-    complain(
-      "\(cut) connections were cut off: all held \(before) bytes, beyond --limit-memory, and these \(before - total)")
+  /// What each connection keeps for itself, of those that keep something.
+  var holdings: [Int] { connections.values.map(\.connection.held).filter { $0 > 0 } }
+
+  /// Cuts off those that keep so much or more.
+  func cutOff(holding bytes: Int) {
+    for member in Array(connections.values) where member.connection.held >= bytes { member.connection.abort() }
   }
 }
 

@@ -105,8 +105,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func expired(on loop: isolated EventLoop) {
-    // Nothing is read from a peer that the handler keeps waiting.
-    if isOpen, isPaused, stream?.queued == 0 { return watch() }
+    // Nothing is read from a peer that the handler keeps waiting; what it takes is its sign of life.
+    if isOpen, isPaused, let stream, stream.queued == 0 || stream.hasProgressed() { return watch() }
     if isOpen, let messageEnd, let stream, stream.now >= messageEnd {
       return close(.policy, reason: "the message took too long")
     }

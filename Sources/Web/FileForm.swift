@@ -101,12 +101,14 @@ final class FileForm: Sendable {
   }
 
   var whole: Response {
-    let body: Response.Body =
-      switch content {
-      case .memory(let bytes): .bytes(bytes)
-      case .file(let file): .segments([.file(file, 0..<file.size)])
-      }
-    return Response(.ok, fields: fields, body: body, isNegotiated: true)
+    var whole = Response(.ok, fields: fields, isNegotiated: true)
+    switch content {
+    case .memory(let bytes):
+      whole.body = .bytes(bytes)
+      whole.isKept = true
+    case .file(let file): whole.body = .segments([.file(file, 0..<file.size)])
+    }
+    return whole
   }
 
   /// RFC 9110 §15.3.7: one range as it is, several as a multipart document.

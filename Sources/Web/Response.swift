@@ -8,6 +8,8 @@ public struct Response {
   /// All that could be chosen has been: the site neither compresses it nor looks at the request's conditions. Also for
   /// what mixes a secret with words of a stranger, since compression would tell how alike they are (BREACH).
   public var isNegotiated: Bool
+  /// The bytes of the body stay in memory, whoever they are sent to.
+  public var isKept = false
 
   public enum Body {
     case none

@@ -76,7 +76,8 @@ enum ServeCommand {
     let control = await controlServer(api, origin, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
     let housekeeping = keepHouse(store, eventAge)
-    let clock = keepTime(community.hub, server)
+    let clock = keepTime(community.hub)
+    let relief = relieve(server)
     try await announceSetUp(api.community, origin)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
@@ -86,6 +87,8 @@ enum ServeCommand {
     }
     // Who waits for something to happen waits no longer.
     clock.cancel()
+    relief.cancel()
+    await relief.value
     community.hub.close()
     await redirect?.stop(within: 0)
     await stop(server, signals.events)
@@ -124,11 +127,20 @@ enum ServeCommand {
     }
   }
 
-  private static func keepTime(_ hub: Hub, _ server: Server) -> Task<Void, Never> {
+  /// By itself: a loop that is busy answers late, and time goes on meanwhile.
+  private static func relieve(_ server: Server) -> Task<Void, Never> {
+    Task {
+      while !Task.isCancelled {
+        await server.relieve()
+        try? await Task.sleep(for: .seconds(1))
+      }
+    }
+  }
+
+  private static func keepTime(_ hub: Hub) -> Task<Void, Never> {
     Task {
       while !Task.isCancelled {
         hub.tick(now: Clock.wall() / 1_000_000)
-        await server.relieve()
         // Ends early, and with an error, when it is cancelled: that is what the loop asks.
         try? await Task.sleep(for: .seconds(1))
       }

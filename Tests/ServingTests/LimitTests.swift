@@ -65,8 +65,8 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: [true, false])
-  func `who holds most is cut off when all hold too much`(isSocket: Bool) async throws {
+  @Test(arguments: [true, false], [1, 4])
+  func `who holds most is cut off when all hold too much`(isSocket: Bool, loops: Int) async throws {
     var limits = Limits()
     limits.memory = 1 << 20
     let site = garden(limits: limits) { routes in
@@ -74,7 +74,7 @@ struct LimitTests {
         Response(.switchingProtocols, body: .webSocket(WebSocketUpgrade { EchoSocket($0) }))
       }
     }
-    try await serving(site) { running in
+    try await serving(site, Variant(loops: loops)) { running in
       let modest = try running.connect()
       try modest.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n")
       try modest.send([UInt8](repeating: 7, count: 299_999))
