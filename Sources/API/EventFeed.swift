@@ -31,6 +31,7 @@ extension API {
       var first = page
       repeat {
         watcher.follow(first.streams)
+        watcher.reads()
         found = try await live.catchUp(topics, from: .after(first.through), self.page, for: call.caller)
         guard case .page(let page) = found, page.isQuiet else { break }
         first = page
@@ -94,7 +95,10 @@ extension API {
         mayWait = !page.hasMore && watcher.covers(page.streams)
         watcher.follow(page.streams)
         if watcher.followSignals(of: topics, except: page.lost) {
-          for (account, presence) in community.hub.present {
+          for account in community.hub.present.keys {
+            guard !watcher.isDone else { return }
+            // It takes a while to tell of many: what changed meanwhile is not told as it was.
+            guard let presence = community.hub.presence(of: account) else { continue }
             let signal = Signal.presence(account, presence, lastSeenAt: nil)
             try await writer.write(ServerSentEvent.bytes(signal.jsonBytes, id: nil))
           }
@@ -108,6 +112,7 @@ extension API {
         if signals.isEmpty, watcher.isLate { try await writer.write(ServerSentEvent.comment) }
       }
       guard !watcher.isDone else { return }
+      watcher.reads()
       found = try await live.catchUp(topics, from: .after(position), page, for: watcher.caller)
     }
   }

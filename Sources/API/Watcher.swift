@@ -14,6 +14,8 @@ final class Watcher: Follower {
   private var signals: [[UInt8]] = []
   /// Whether what passes in streams may be heard: not from a change of rights until it is known what is followed then.
   private var mayHear = false
+  /// Rights have changed since the last page was asked for.
+  private var isStale = false
   private var hasEnded = false
   private let mayExpire: Bool
 
@@ -39,12 +41,17 @@ final class Watcher: Follower {
 
   // MARK: What is followed
 
+  /// A page is asked for now: it knows all that has happened.
+  func reads() { isStale = false }
+
   func follow(_ streams: [EventStream: FollowedStream]) {
-    mayHear = true
+    mayHear = !isStale
     for stream in streams.keys { _ = follow(.stream(stream)) }
     for case .stream(let stream) in audiences where streams[stream] == nil {
       audiences.remove(.stream(stream))
       live.board.unfollow(.stream(stream), self)
+      // What waits may be of it.
+      signals = []
     }
   }
 
@@ -108,7 +115,7 @@ final class Watcher: Follower {
   func reconsider(_ change: AccessChange) { missed() }
 
   func missed() {
-    mayHear = false
+    (mayHear, isStale) = (false, true)
     ring.yield()
   }
 

@@ -188,8 +188,17 @@ import Wire
       #expect(hear(typing) == 1)
       watcher.reconsider(.account(linus))
       #expect(hear(typing) == 0 && hear(.presence(linus, .online, lastSeenAt: nil)) == 1)
+      // This page was asked for before.
+      watcher.follow(streams)
+      #expect(hear(typing) == 0)
+      watcher.reads()
       watcher.follow(streams)
       #expect(hear(typing) == 1)
+      // Nor is told what waits of a stream that is lost.
+      watcher.take(typing, community.hub.makeFrame(typing.jsonBytes))
+      watcher.reads()
+      watcher.follow([:])
+      #expect(watcher.takeSignals().isEmpty)
       watcher.leave()
     }
   }
