@@ -71,7 +71,8 @@ extension RateLimits {
     Entry(name: "writing", meaning: "other changes of one person in a minute", path: \.writing.perMinute),
     Entry(name: "writing-burst", meaning: "how many of them at once", path: \.writing.burst),
     Entry(
-      name: "signals", meaning: "times that one person types, or tells other programs something, in a minute",
+      name: "signals",
+      meaning: "times that one person types, comes or goes, or tells other programs something, in a minute",
       path: \.signalling.perMinute),
     Entry(name: "signals-burst", meaning: "how many of them at once", path: \.signalling.burst),
     Entry(

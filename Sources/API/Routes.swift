@@ -109,7 +109,7 @@ extension API {
     Endpoint(.delete, "/conversations/{id}/request", .person(.write), refuseRequest),
     Endpoint(.put, "/conversations/{id}/read", .person(.write), markRead),
     Endpoint(.put, "/conversations/{id}/delivered", .person(.write), markDelivered),
-    Endpoint(.post, "/conversations/{id}/typing", .person(.write), type),
+    Endpoint(.post, "/conversations/{id}/typing", .person(.write), counts: .signalling, type),
     Endpoint(.put, "/conversations/{id}/level", .person(.write), setConversationLevel),
     Endpoint(.delete, "/conversations/{id}/level", .person(.write), unsetConversationLevel),
     Endpoint(.put, "/forums/{id}/level", .person(.write), setForumLevel),

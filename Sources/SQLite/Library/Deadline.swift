@@ -18,12 +18,11 @@ final class Deadline {
     latest = soonest + length * max(0, patience - 1)
   }
 
-  var isOver: Bool {
-    let now = ContinuousClock.now
-    return isOver(now) || outer?.isOver(now) == true
-  }
+  var isOver: Bool { isOver(.now) }
 
-  private func isOver(_ now: ContinuousClock.Instant) -> Bool {
+  private func isOver(_ now: ContinuousClock.Instant) -> Bool { isOverItself(now) || outer?.isOver(now) == true }
+
+  private func isOverItself(_ now: ContinuousClock.Instant) -> Bool {
     guard soonest < now else { return false }
     guard now < latest else { return true }
     let used = ProcessorTime.ofThread
