@@ -4,6 +4,8 @@ import ParleyKit
 /// A moment at which nothing is under way, and what has to be so then.
 extension PhoneSchedule {
   private static let mostRounds = 300
+  /// An app asks for one thing after the other.
+  private static let mostCalls = 3_000
 
   func rest() async throws {
     note("all comes to rest")
@@ -22,12 +24,17 @@ extension PhoneSchedule {
     var truths: [ID<Account>: Replica] = [:]
     for phone in phones {
       let account = phone.person.account
-      let truth: Replica
+      var truth: Replica
       if let known = truths[account] { truth = known } else { truth = try await stage.replica(of: phone.person) }
       truths[account] = truth
       // Before the last message and what was told since, an app holds what somebody has looked at.
       stage.check(try await held(by: phone), of: phone.name, account, against: truth, isWhole: false)
-      try await fetchAll(for: phone)
+      if try await fetchAll(for: phone) {
+        try await calm()
+        truth = try await stage.replica(of: phone.person)
+        truths = [account: truth]
+      }
+      guard stage.faults.isEmpty else { return }
       stage.check(try await held(by: phone), of: phone.name, account, against: truth, isProven: true)
       failed.formUnion(await phone.parley.outbox.list().map(\.id))
     }
@@ -46,16 +53,31 @@ extension PhoneSchedule {
   }
 
   /// Everything, and a proof of it: then also the marks are right that nobody could tell of.
-  private func fetchAll(for phone: Phone) async throws {
+  /// - Returns: whether time went by for it, in which others may have done something.
+  private func fetchAll(for phone: Phone) async throws -> Bool {
     let app = phone.parley
     let all = await app.cache.replica.conversations.keys.sorted()
+    isFetching = true
     let fetching = Task {
+      defer { isFetching = false }
       try await app.sync.fetchAll(all)
       for conversation in all { _ = try await app.sync.verify(conversation) }
     }
-    await lane.quiet()
-    while try await carryAll() {}
-    try await fetching.value
+    var hasWaited = false
+    for _ in 0..<Self.mostCalls {
+      await lane.quiet()
+      guard isFetching else {
+        try await fetching.value
+        return hasWaited
+      }
+      if try await carryAll() { continue }
+      // It waits for a pause of its own, or for its turn behind one.
+      guard wakeNext() else { break }
+      hasWaited = true
+    }
+    fetching.cancel()
+    stage.fail("\(phone.name) never has all that it asks for")
+    return hasWaited
   }
 
   /// Goes on until everybody follows and has nothing left to send.
@@ -80,6 +102,8 @@ extension PhoneSchedule {
     let state = await phone.parley.state
     guard state == .following else { return "\(phone.name) is \(state)" }
     if phone.wires.contains(where: { $0.line.isDead || $0.line.isClosed }) { return "\(phone.name) has a dead line" }
+    let calls = phone.parley.client.activity.count
+    guard calls == 0 else { return "\(phone.name) has asked for \(calls) things" }
     let needs = await phone.parley.cache.replica.needs
     guard needs.isEmpty else { return "\(phone.name) needs \(needs)" }
     let waiting = await phone.parley.outbox.list()

@@ -28,6 +28,8 @@ actor PhoneSchedule {
   /// What is broken on purpose, and how often that could be before it is.
   let injected: InjectedNetwork?
   var untilFault = 2
+  /// Whether an app is asking for all that there is.
+  var isFetching = false
   /// The last answer to a message.
   var lastAnswer: (status: Int, body: [UInt8])?
 
