@@ -124,11 +124,39 @@ public actor Parley {
   private func listen() async throws -> ClientFault? {
     let live = LiveConnection(client, after: await cache.replica.cursor?.description)
     self.live = live
-    defer {
-      live.stop()
-      self.live = nil
+    let news = await cache.news()
+    let asking = Task {
+      do { try await self.fetchNeeds(told: news) } catch {
+        live.stop()
+        throw error
+      }
     }
-    return try await withTaskCancellationHandler {
+    let ended: Result<ClientFault?, any Error>
+    do { ended = .success(try await take(live)) } catch { ended = .failure(error) }
+    live.stop()
+    self.live = nil
+    asking.cancel()
+    // What was cut off is asked for when all that has happened since is.
+    do { try await asking.value } catch ClientFault.cancelled {} catch { throw error }
+    return try ended.get()
+  }
+
+  /// An answer that was asked for by hand, or came to the outbox, may leave something open of which no event tells.
+  private func fetchNeeds(told news: AsyncStream<CacheNews>) async throws {
+    try await sync.fetchNeeds()
+    var unanswered = await cache.replica.needs
+    for await one in news where one.isOther {
+      let needs = await cache.replica.needs
+      unanswered.formIntersection(needs)
+      // What has no answer that is new enough is not asked for again and again, but after the next event.
+      guard !needs.isSubset(of: unanswered) else { continue }
+      try await sync.fetchNeeds()
+      unanswered = await cache.replica.needs
+    }
+  }
+
+  private func take(_ live: LiveConnection) async throws -> ClientFault? {
+    try await withTaskCancellationHandler {
       for await news in live {
         switch news {
         case .event(let frame):

@@ -60,6 +60,26 @@ import Testing
     }
   }
 
+  @Test func `what an answer leaves open is asked for without an event`() async throws {
+    try await Harbour.open { harbour in
+      let ada = try harbour.client("ada")
+      let garden = try await harbour.group("ada", "grace")
+      let said = try await ada.send(.post(in: garden) { $0.field("text", "frist") }).message
+      _ = try await ada.send(.edit(said.id) { $0.field("text", "first") })
+      _ = try await ada.send(.post(in: garden) { $0.field("text", "second") })
+      let parley = try open(harbour, "grace", try Line())
+      try await parley.sync.begin()
+      await parley.start()
+      await settle(parley) { $0 == .following }
+      let seen = try await parley.client.send(.message(said.id)).value
+      // As the outbox keeps it.
+      try await parley.cache.hold([seen], asOf: 0)
+      try await wait { await parley.cache.replica.needs.isEmpty }
+      #expect(await parley.state == .following)
+      await parley.stop()
+    }
+  }
+
   @Test func `a network that breaks again and again loses nothing and tells nothing twice`() async throws {
     try await Harbour.open { harbour in
       let ada = try harbour.client("ada")

@@ -60,6 +60,29 @@ private struct Stingy: Transport {
     }
   }
 
+  @Test func `what an answer leaves open is asked for with it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let said = try await hamlet.post("frist", as: "grace", in: garden)
+      for number in 2...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      // Nobody here knows whether it waited before.
+      _ = try await hamlet.client("grace").send(.edit(said.id) { json in json.field("text", "first") })
+      let asks: [(Sync) async throws -> Void] = [
+        { try await $0.fetchAll([garden]) }, { try await $0.fetch(1...2, of: garden) },
+        { try await $0.fetchOlder(than: 3, in: garden) }, { try await $0.refresh([said.id]) },
+      ]
+      for (number, ask) in asks.enumerated() {
+        let ada = try HamletClient(hamlet, "ada")
+        try await ada.sync.begin()
+        ada.server.set { $0.asked = [] }
+        try await ask(ada.sync)
+        #expect(await ada.cache.replica.needs.isEmpty, "\(number)")
+        #expect(ada.server.asked.contains("GET /conversations/\(garden)"), "\(number)")
+        #expect(await ada.cache.replica.conversations[garden]?.unread == 3, "\(number)")
+      }
+    }
+  }
+
   @Test func `a full sync that was cut goes on where it was`() async throws {
     try await Hamlet.open { hamlet in
       let folder = try Folder()

@@ -28,7 +28,7 @@ public actor Sync {
 
   /// Fetches what a first screen needs, where nothing is held yet.
   public func begin() async throws {
-    try await turns.next { if await cache.replica.cursor == nil { try await beginAnew() } }
+    try await turn { if await cache.replica.cursor == nil { try await beginAnew() } }
   }
 
   /// Whoever is signed in has to be the person to whom all that is held belongs: of another's, nothing is left here.
@@ -44,10 +44,7 @@ public actor Sync {
 
   /// What has just happened. Events that don't follow on what is held make the missing ones be fetched first.
   public func take(_ events: [ReceivedEvent]) async throws {
-    try await turns.next {
-      try await apply(events)
-      try await fetchNeeds()
-    }
+    try await turn { try await apply(events) }
   }
 
   /// The server has given all events up to here.
@@ -56,17 +53,17 @@ public actor Sync {
   }
 
   /// The server can't say what happened since our cursor.
-  public func reset() async throws { try await turns.next { try await beginAnew() } }
+  public func reset() async throws { try await turn { try await beginAnew() } }
 
   /// Events of a stream were left out: the connection was too slow.
   public func pull(_ stream: EventStream) async throws {
-    try await turns.next { try await pull(stream, after: await cache.replica.positions[stream]?.offset ?? 0) }
+    try await turn { try await pull(stream, after: await cache.replica.positions[stream]?.offset ?? 0) }
   }
 
   /// Everything that has happened, without a live connection: the newest of all conversations in one call.
   /// - Parameter wait: so many seconds the server may wait for something to happen.
   public func catchUp(wait: Int = 0) async throws {
-    try await turns.next {
+    try await turn {
       if await cache.replica.cursor == nil { try await beginAnew() }
       var wait = wait
       while let cursor = await cache.replica.cursor {
@@ -80,7 +77,6 @@ public actor Sync {
         wait = 0
         if !found.hasMore { break }
       }
-      try await fetchNeeds()
     }
   }
 
@@ -122,7 +118,23 @@ public actor Sync {
 
   // MARK: What no event has told
 
-  private func fetchNeeds() async throws {
+  /// One after the other. An answer may leave something open of which no event will tell, so that is asked for before the
+  /// next one comes.
+  private func turn<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    try await turns.next {
+      let value = try await body()
+      try await askForNeeds()
+      return value
+    }
+  }
+
+  /// What is still open, such as what came beside an answer to the outbox.
+  func fetchNeeds() async throws {
+    guard await !cache.replica.needs.isEmpty else { return }
+    try await turn {}
+  }
+
+  private func askForNeeds() async throws {
     for _ in 0..<Self.mostAsks {
       let needs = await cache.replica.needs
       if needs.isEmpty { return }
@@ -213,7 +225,7 @@ public actor Sync {
     guard await !cache.operations.values.contains(where: { $0.conversation == conversation && $0.kind != .read }) else {
       throw SyncRefusal.unsentWork(conversation)
     }
-    return try await turns.next {
+    return try await turn {
       guard let last = try await cache.lastHeld(in: conversation) else {
         let page = try await fetch(conversation, [.init("order", "desc")], limit: 50)
         try await cache.hold(page.messages, asOf: page.asOf.event)
@@ -236,7 +248,7 @@ public actor Sync {
   /// them.
   @discardableResult
   public func refresh(_ messages: [ID<Message>]) async throws -> [SeenMessage] {
-    try await turns.next {
+    try await turn {
       var found: [SeenMessage] = []
       var rest = messages[...]
       while !rest.isEmpty {
@@ -256,7 +268,7 @@ public actor Sync {
     guard seq > 1 else { return }
     let missing = await cache.history(of: conversation).held.missing(in: max(1, seq - limit)...seq - 1)
     guard let top = missing.last else { return }
-    try await turns.next {
+    try await turn {
       let page = try await fetch(
         conversation, try await before(top.upperBound + 1, in: conversation), limit: min(limit, Self.page))
       try await cache.hold(page.messages, asOf: page.asOf.event)
@@ -270,7 +282,7 @@ public actor Sync {
       let holes = await cache.history(of: conversation).held.missing(in: seqs)
       guard let hole = holes.last(where: { !asked.contains($0) }) else { return }
       asked.insert(hole)
-      try await turns.next { try await fill(hole, of: conversation) }
+      try await turn { try await fill(hole, of: conversation) }
     }
   }
 
@@ -312,7 +324,7 @@ public actor Sync {
   private func fetchNextPage(
     of conversation: ID<Conversation>, but asked: Stretches
   ) async throws -> (left: Int, page: ClosedRange<Int>)? {
-    try await turns.next {
+    try await turn {
       guard let held = await cache.replica.conversations[conversation] else { throw SyncRefusal.unknownConversation }
       let history = await cache.history(of: conversation)
       var known = history.held
@@ -349,7 +361,7 @@ public actor Sync {
   /// there is none, it is made.
   public func privateChannel(_ spec: ConversationSpec) async throws -> ID<Conversation> {
     let type = spec.type
-    return try await turns.next {
+    return try await turn {
       let replica = await cache.replica
       let me = replica.me?.account.id
       var found: ID<Conversation>?
@@ -400,7 +412,7 @@ public actor Sync {
   /// Compares what is held of a conversation with the server, and mends what differs.
   public func verify(_ conversation: ID<Conversation>) async throws -> Verdict {
     try await catchUp()
-    var verdict = try await turns.next { try await compare(conversation) }
+    var verdict = try await turn { try await compare(conversation) }
     for seqs in await cache.history(of: conversation).held.all {
       verdict.renewed += try await renewMarks(in: seqs, of: conversation)
     }
@@ -428,11 +440,11 @@ public actor Sync {
 
   /// A conversation as the server has it now, with its newest messages.
   public func refresh(_ conversation: ID<Conversation>) async throws {
-    try await turns.next { try await fetchConversation(conversation) }
+    try await turn { try await fetchConversation(conversation) }
   }
 
   public func refresh(_ forum: ID<Forum>) async throws {
-    try await turns.next { try await fetch(.forum(forum)) }
+    try await turn { try await fetch(.forum(forum)) }
   }
 
   private func compare(_ conversation: ID<Conversation>) async throws -> Verdict {
