@@ -275,14 +275,19 @@ public actor Sync {
     }
   }
 
-  /// What of a stretch is not held yet, from its newest end on, page by page. What the server does not give is left out.
+  /// What of a stretch is not held yet, from its newest end on, page by page. What the server does not give is left out: a
+  /// hole for which nothing new came.
   public func fetch(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
     var asked: Set<ClosedRange<Int>> = []
     while true {
       let holes = await cache.history(of: conversation).held.missing(in: seqs)
       guard let hole = holes.last(where: { !asked.contains($0) }) else { return }
-      asked.insert(hole)
-      try await turn { try await fill(hole, of: conversation) }
+      let isMore = try await turn {
+        let before = await cache.history(of: conversation).held
+        try await fill(hole, of: conversation)
+        return await cache.history(of: conversation).held != before
+      }
+      if !isMore { asked.insert(hole) }
     }
   }
 
