@@ -98,9 +98,10 @@ public actor Parley {
         // Nothing of one person's is sent or shown as another.
         if !isVerified {
           try await sync.verifyPerson()
-          try await outbox.start()
           isVerified = true
         }
+        // Where the disk was full it has stopped.
+        try await outbox.start()
         try await sync.catchUp()
         await deliveries.tellSoon()
         await outbox.networkIsBack()

@@ -1,9 +1,36 @@
 import Foundation
 import JSON
 import Model
+import Synchronization
 import Testing
 
 @testable import ParleyKit
+
+/// How much more a disk takes.
+private final class Room: Sendable {
+  let left = Mutex(Int.max)
+}
+
+private final class SmallDisk: CacheStore {
+  private let store = MemoryStore()
+  private let room: Room
+
+  init(_ room: Room) { self.room = room }
+
+  func keep(_ changes: CacheChanges) throws(CacheFault) {
+    let hasRoom = room.left.withLock { left in
+      guard left > 0 else { return false }
+      left -= 1
+      return true
+    }
+    guard hasRoom else { throw .broken("the disk is full") }
+    store.keep(changes)
+  }
+
+  func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] { store.rows(of: table) }
+
+  func erase() throws(CacheFault) { store.erase() }
+}
 
 @Suite struct OutboxTests {
   /// Waits until nothing waits to be sent.
@@ -89,6 +116,28 @@ import Testing
       for await event in events { if case .didSend = event { break } }
       await outbox.stop()
       #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["tomorrow"])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `whoever waits for a full disk is told, and things go on when there is room`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let client = try hamlet.client("ada")
+      let room = Room()
+      let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in SmallDisk(room) }
+      let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
+      try await Sync(cache, client).catchUp()
+      try await outbox.start()
+      // For the words, and not for the try.
+      room.left.withLock { $0 = 1 }
+      await #expect(throws: (any Error).self) { try await outbox.create(Draft("waits"), in: garden) }
+      #expect(await outbox.list().count == 1)
+      room.left.withLock { $0 = .max }
+      try await outbox.start()
+      try await wait { await outbox.list().isEmpty }
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["waits"])
+      await outbox.stop()
     }
   }
 

@@ -204,6 +204,8 @@ extension Outbox {
       return isWaiting ? .waits(held, fault) : .failed(held)
     } catch {
       isRunning = false
+      lastFault = .notKept
+      tell(.stopped)
       return .broken(error)
     }
   }
