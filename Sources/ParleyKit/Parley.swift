@@ -121,7 +121,7 @@ public actor Parley {
     }
   }
 
-  /// Takes what happens until the connection is gone, and says why it is; nil where all is to be looked at anew.
+  /// Takes what happens until the connection is gone, and says why it is.
   private func listen() async throws -> ClientFault? {
     let live = LiveConnection(client, after: await cache.replica.cursor?.description)
     self.live = live
@@ -172,7 +172,7 @@ public actor Parley {
           failures = 0
           if let cursor = EventCursor(cursor) { try await sync.caughtUp(to: cursor) }
           set(.following)
-        case .reset: return nil
+        case .reset(let reason, _): return .interrupted("what has happened since can’t be told: \(reason)")
         case .away(let fault, _), .ended(let fault): return fault
         }
       }
