@@ -140,6 +140,24 @@ import Testing
     }
   }
 
+  @Test func `a list says that its beginning is missing, and moves to the newest before anywhere else`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      for isOlder in [true, false] {
+        let ada = try HamletClient(hamlet, "ada")
+        try await ada.sync.begin()
+        ada.server.set { $0.isOffline = true }
+        let window = MessageWindow(garden, ada.cache, ada.sync)
+        let torn = isOlder ? try await window.older() : try await window.newer()
+        #expect(torn.messages.map(\.text) == ["3"] && torn.gaps == [0])
+        ada.server.set { $0.isOffline = false }
+        let whole = isOlder ? try await window.older() : try await window.newer()
+        #expect(whole.messages.map(\.text) == ["1", "2", "3"] && whole.gaps.isEmpty)
+      }
+    }
+  }
+
   @Test func `a room in which one takes no part is read as it is now`() async throws {
     try await Hamlet.open { hamlet in
       let room = try await hamlet.client("ada").send(

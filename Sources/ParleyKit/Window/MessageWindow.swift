@@ -18,8 +18,9 @@ public actor MessageWindow {
     /// Whether there is more before and after it.
     public var hasOlder: Bool
     public var hasNewer: Bool
-    /// Places in the list right before which messages are missing that are not held, such as without a network. To move
-    /// the window asks for them.
+    /// Places in the list right before which messages are missing that are not held, such as without a network; where the
+    /// newest are, that is behind the last message: `messages.count`, where nothing waits to be sent. To move the window
+    /// asks for them.
     public var gaps: [Int] = []
   }
 
@@ -27,7 +28,7 @@ public actor MessageWindow {
   private let cache: Cache
   private let sync: Sync?
   private let size: Int
-  /// Nil while nothing is held.
+  /// Nil while it was not moved anywhere.
   private var first: Int?
   /// Nil while it sticks to the newest.
   private var last: Int?
@@ -73,7 +74,8 @@ public actor MessageWindow {
   /// So many more at the beginning; what is not held is asked for.
   @discardableResult
   public func older(_ count: Int? = nil) async throws -> Update {
-    if let first, first > 1 { self.first = max(1, first - (count ?? size)) }
+    guard let first else { return try await newest() }
+    if first > 1 { self.first = max(1, first - (count ?? size)) }
     try await fetch()
     return try await refresh()
   }
@@ -81,6 +83,7 @@ public actor MessageWindow {
   /// So many more at the end, until it sticks to the newest again; what is not held is asked for.
   @discardableResult
   public func newer(_ count: Int? = nil) async throws -> Update {
+    guard first != nil else { return try await newest() }
     if let last {
       let newEnd = last + (count ?? size)
       self.last = newEnd >= (await end) ? nil : newEnd
@@ -155,10 +158,14 @@ public actor MessageWindow {
     }
     let held = shown.prefix { $0.held != nil }.compactMap(\.message)
     let old = current
-    let from = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
+    var from = await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1
+    let history = await cache.history(of: conversation)
+    // Nobody gives us what is before.
+    if history.sync == .complete, let begin = history.first { from = max(from, begin) }
     let isBehind = await end > newestSeq
     var gaps = zip(held, held.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
       .map { $0.offset + 1 }
+    if let oldest = held.first, oldest.seq > max(start, from) { gaps.insert(0, at: 0) }
     if last == nil, isBehind, !held.isEmpty { gaps.append(held.count) }
     // Another refresh may have been quicker while this one waited: the deltas are from what is shown now.
     let update = Update(
