@@ -160,12 +160,13 @@ import Testing
 
   @Test func `a room in which one takes no part is read as it is now`() async throws {
     try await Hamlet.open { hamlet in
-      let room = try await hamlet.client("ada").send(
+      let forum = try await hamlet.client("ada").send(
         .createForum { json in
           json.field("title", "garden")
           json.field("visibility", "public")
         }
-      ).value.forum.room
+      ).value.forum
+      let room = forum.room
       let linus = try HamletClient(hamlet, "linus")
       try await linus.sync.catchUp()
       let window = MessageWindow(room, linus.cache, linus.sync)
@@ -177,6 +178,12 @@ import Testing
       #expect(try await texts().suffix(40) == (21...60).map(String.init)[...])
       linus.server.set { $0.isOffline = true }
       #expect(try await texts().last == "60")
+      // It goes, and nobody tells linus.
+      linus.server.set { $0.isOffline = false }
+      try await hamlet.client("ada").send(.deleteForum(forum.id))
+      #expect(try await texts().last == "60")
+      let other = MessageWindow(ID(999_999), linus.cache, linus.sync)
+      await #expect(throws: ClientFault.self) { try await other.newest() }
     }
   }
 

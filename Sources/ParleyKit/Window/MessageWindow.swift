@@ -59,16 +59,22 @@ public actor MessageWindow {
   public func newest() async throws -> Update {
     await watch()
     let before = current.messages
-    try await lookAgain()
-    let end = await end
-    last = nil
-    first = max(1, end - size + 1)
     // What is held shows at once.
+    await moveToNewest()
+    try await refresh()
+    try await lookAgain()
+    await moveToNewest()
     try await refresh()
     try await fetch()
     var update = try await refresh()
     update.deltas = Self.deltas(from: before, to: update.messages)
     return update
+  }
+
+  private func moveToNewest() async {
+    let end = await end
+    last = nil
+    first = max(1, end - size + 1)
   }
 
   /// So many more at the beginning; what is not held is asked for.
@@ -111,13 +117,14 @@ public actor MessageWindow {
   private func lookAgain() async throws {
     guard let sync, await cache.replica.cursor != nil else { return }
     if await cache.replica.conversations[conversation]?.isOwn ?? false { return }
-    try await unlessOffline { try await sync.refresh(conversation) }
+    try await showingHeld { try await sync.refresh(conversation) }
   }
 
-  /// Without a network, what is held is shown.
-  private func unlessOffline(_ ask: () async throws -> Void) async throws {
-    do { try await ask() } catch {
-      guard let fault = error as? ClientFault, fault.isTemporary else { throw error }
+  /// Without a network what is held is shown, and so it is where the server gives this person nothing of it any longer.
+  private func showingHeld(_ ask: () async throws -> Void) async throws {
+    do { try await ask() } catch let fault as ClientFault {
+      if fault.isTemporary { return }
+      guard fault.isGone, await !cache.history(of: conversation).held.all.isEmpty else { throw fault }
     }
   }
 
@@ -133,7 +140,7 @@ public actor MessageWindow {
     let start = max(first ?? 1, await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1)
     let stop = min(last ?? newEnd, newEnd)
     guard let sync, start <= stop else { return }
-    try await unlessOffline {
+    try await showingHeld {
       try await sync.fetch(start...stop, of: conversation)
       try await sync.renewMarks(in: start...stop, of: conversation)
     }
