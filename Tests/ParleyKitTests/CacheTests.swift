@@ -209,6 +209,36 @@ import Testing
     }
   }
 
+  @Test func `a place for which the app finds no name is asked for when its message changes`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      var indexing = MessageIndexing()
+      let asked = Atomic(0)
+      indexing.placeName = { _ in asked.add(1, ordering: .relaxed).newValue == 1 ? nil : "Alexanderplatz" }
+      let ada = try HamletClient(hamlet, "ada", indexing)
+      try await ada.sync.catchUp()
+      let point = Draft.Annotation("net.app.core.geolocation") { json in
+        json.field("latitude", 52.5219)
+        json.field("longitude", 13.4132)
+      }
+      let message = try await hamlet.post("here", as: "grace", in: garden, [point])
+      try await ada.sync.catchUp()
+      try await wait { asked.load(ordering: .relaxed) == 1 }
+      #expect(try await ada.cache.searchPlaces("alexanderplatz").messages.isEmpty)
+      var isSet = false
+      try await wait {
+        isSet.toggle()
+        if isSet {
+          _ = try await ada.client.send(.act(on: message.id, type: "like"))
+        } else {
+          try await ada.client.send(.takeBack(on: message.id, type: "like"))
+        }
+        try await ada.sync.catchUp()
+        return try await !ada.cache.searchPlaces("alexanderplatz").messages.isEmpty
+      }
+    }
+  }
+
   @Test(arguments: [false, true])
   func `no mark is left out where many messages are shown at one moment`(isOnDisk: Bool) async throws {
     try await Hamlet.open { hamlet in

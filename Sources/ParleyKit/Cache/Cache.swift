@@ -20,8 +20,10 @@ public actor Cache {
   private(set) var orphans: [ID<Message>: HeldMessage] = [:]
   /// What operations will make, for as long as they say the same.
   private var unsent: [OutboxOperation.Name: (draft: Draft, message: CachedMessage)] = [:]
-  /// For the names of whose places the app was asked.
+  /// For the names of whose places the app is asked, or has given one.
   private var asked: Set<ID<Message>> = []
+  /// How often all was erased: what was begun before has nothing to do with what is held now.
+  private var erasures = 0
   private var isClosed = false
   private var observers: [Int: AsyncStream<CacheNews>.Continuation] = [:]
   private var lastObserver = 0
@@ -220,23 +222,34 @@ public actor Cache {
       return cached.index.placeName == nil && message.namelessPlace != nil && asked.insert(message.id).inserted
     }
     guard !nameless.isEmpty else { return }
+    let ids = nameless.map(\.message.id)
+    let erasures = erasures
     Task {
-      do throws(CacheFault) { for cached in nameless { try await namePlace(of: cached.message) } } catch {
-        // What can't be kept now is asked for again when the app begins anew.
-        return
+      for id in ids {
+        guard self.erasures == erasures else { return }
+        // What has no name now is asked for again when the message is kept again, such as with another mark.
+        if await !self.namePlace(of: id, erasures), self.erasures == erasures { self.asked.remove(id) }
       }
     }
   }
 
-  private func namePlace(of message: Message) async throws(CacheFault) {
-    guard let place = message.namelessPlace, let name = await indexing.placeName?(place),
-      let cached = try messages(.ids([message.id])).first, cached.message.namelessPlace == place
-    else { return }
-    var changes = CacheChanges()
-    changes.messages = [
-      CachedMessage(cached.held, generation: cached.generation, indexing.index(cached.message, placeName: name))
-    ]
-    try change(bringing: [], changes) { _ in }
+  /// Nobody is told of a place whose message is no longer held.
+  /// - Returns: whether it has a name now.
+  private func namePlace(of id: ID<Message>, _ erasures: Int) async -> Bool {
+    do throws(CacheFault) {
+      guard let place = try messages(.ids([id])).first?.message.namelessPlace,
+        let name = await indexing.placeName?(place), self.erasures == erasures,
+        let cached = try messages(.ids([id])).first, cached.message.namelessPlace == place
+      else { return false }
+      var changes = CacheChanges()
+      changes.messages = [
+        CachedMessage(cached.held, generation: cached.generation, indexing.index(cached.message, placeName: name))
+      ]
+      try change(bringing: [], changes) { _ in }
+      return true
+    } catch {
+      return false
+    }
   }
 
   // MARK: Events
@@ -416,6 +429,7 @@ public actor Cache {
     try store.erase()
     (replica, histories, operations, drafts, orphans, notes) = (Replica(), [:], [:], [:], [:], [:])
     (unsent, asked) = ([:], [])
+    erasures += 1
     try store.keep(indexVersion)
     tell(CacheNews.erased)
   }

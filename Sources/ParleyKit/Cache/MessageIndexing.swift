@@ -7,7 +7,8 @@ public struct MessageIndexing: Sendable {
   public var displayDate: @Sendable (Message) -> Int64 = { $0.createdAt }
   /// The types of annotations that are looked up; nil for all.
   public var annotationTypes: Set<String>?
-  /// A name for a place that has none, such as "Mission Street". Asked once for each message that needs it.
+  /// A name for a place that has none, such as "Mission Street". Asked when a message that needs it is kept, and until there
+  /// is one whenever it is kept again.
   public var placeName: (@Sendable (Location) async -> String?)?
   /// Change it when the decisions above change: all is indexed anew then.
   public var version = 1
