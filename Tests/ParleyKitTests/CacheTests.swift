@@ -239,6 +239,20 @@ import Testing
     }
   }
 
+  @Test func `the newest that are held are found, whatever is missing between them`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let first = try await hamlet.post("1", as: "grace", in: garden)
+      for number in 2...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.begin()
+      try await ada.sync.refresh([first.id])
+      #expect(try await ada.cache.newest(2, in: garden).map(\.text) == ["1", "3"])
+      try await ada.outbox.send(Draft("mine"), in: garden)
+      #expect(try await ada.cache.newest(2, in: garden).map(\.text) == ["3", "mine"])
+    }
+  }
+
   @Test(arguments: [false, true])
   func `no mark is left out where many messages are shown at one moment`(isOnDisk: Bool) async throws {
     try await Hamlet.open { hamlet in

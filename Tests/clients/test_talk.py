@@ -97,6 +97,8 @@ class Talk(Home, FollowingTest):
         self.check_refused(2, "no forum", "read", "sailing")
         self.check_refused(2, "nothing to say", "post", self.room, "")
         self.check_refused(2, "no word", "search", '""')
+        self.check_refused(2, "only what should not be found", "search", " -anchovies")
+        self.check_refused(2, "at most 1000 bytes", "search", "x" * 1_001)
         self.check_refused(1, "nothing here", "read", "999999")
 
     def test_conversations_and_what_waits_in_them(self):

@@ -52,6 +52,14 @@ extension Cache {
     return try find(lookup, isWanted)
   }
 
+  /// The newest of a conversation as they were said, tombstones too, whatever is missing between them; what was not sent yet
+  /// comes last.
+  public func newest(_ limit: Int, in conversation: ID<Conversation>) throws(CacheFault) -> [ShownMessage] {
+    let held = shown(try messages(.stretch(1...Int.max, of: conversation, .descending, limit: limit)).reversed())
+    let known = Set(held.map(\.identity))
+    return (held + unsent(in: conversation).filter { !known.contains($0.identity) }).suffix(limit)
+  }
+
   /// Which of the messages that are held have a mark of one's own, by the date of the message.
   public func actioned(
     _ type: String, in conversation: ID<Conversation>, before: Int64? = nil, limit: Int = 50

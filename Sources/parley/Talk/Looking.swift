@@ -86,7 +86,7 @@ extension TalkCommand {
     } catch let fault as ClientFault where fault.isTemporary {
       guard let parley = try desk.parley, let place = await desk.held(settings.operands[0], parley) else { throw fault }
       // With what waits to be sent.
-      let shown = try await MessageWindow(place, parley.cache, size: try number(settings)).newest().messages
+      let shown = try await parley.cache.newest(try number(settings), in: place)
       guard !shown.isEmpty else { throw fault }
       return await kept(shown, fault, parley, settings)
     }
@@ -99,8 +99,8 @@ extension TalkCommand {
     let desk = try Desk(settings)
     await desk.sendWaiting()
     let words = settings.operands[0]
-    guard (try? SearchQuery(words)) != nil else {
-      throw Settings.Mistake(sentence: "\"\(words)\" has no word to look for.")
+    do throws(SearchQuery.Fault) { _ = try SearchQuery(words) } catch {
+      throw Settings.Mistake(sentence: sentence(error, words))
     }
     do {
       let page = try await desk.client.send(.search(q: words, limit: try number(settings)))
@@ -112,6 +112,16 @@ extension TalkCommand {
       let found = try await parley.cache.search(words, limit: try number(settings)).messages
       guard !found.isEmpty else { throw fault }
       return await kept(found, fault, parley, settings)
+    }
+  }
+
+  private static func sentence(_ fault: SearchQuery.Fault, _ words: String) -> String {
+    switch fault {
+    case .empty: "\"\(words)\" has no word to look for."
+    case .onlyExclusions: "\"\(words)\" says only what should not be found."
+    case .tooLong(let limit): "That is too much to look for: at most \(limit) bytes."
+    case .tooManyTerms(let limit): "That is too much to look for: at most \(limit) words."
+    case .tooManyBeginnings(let limit): "At most \(limit) words may be the beginnings of others."
     }
   }
 
