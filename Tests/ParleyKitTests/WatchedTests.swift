@@ -43,6 +43,29 @@ import Testing
     }
   }
 
+  @Test func `what still goes out stands above all else, whatever date is shown`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let orchard = try await hamlet.group("ada", "linus")
+      var indexing = MessageIndexing()
+      indexing.displayDate = { _ in -1 }
+      let ada = try HamletClient(hamlet, "ada", indexing)
+      try await ada.sync.catchUp()
+      func listed() async throws -> [ID<Conversation>] {
+        try await ada.cache.ownConversations().map(\.conversation.id)
+      }
+      #expect(try await listed() == [orchard, garden])
+      var operation = try await ada.outbox.send(Draft("waits"), in: garden)
+      #expect(try await listed() == [garden, orchard])
+      operation.state = .failed(.unfinished)
+      try await ada.cache.keep([CacheRow(.operation, operation.id, writing: operation)])
+      #expect(try await listed() == [garden, orchard])
+      operation.state = .failed(.tooLarge)
+      try await ada.cache.keep([CacheRow(.operation, operation.id, writing: operation)])
+      #expect(try await listed() == [orchard, garden])
+    }
+  }
+
   @Test func `a thing has one object, which changes with it`() async throws {
     try await Hamlet.open { hamlet in
       let garden = try await hamlet.group("ada", "grace")

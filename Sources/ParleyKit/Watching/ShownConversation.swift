@@ -11,6 +11,8 @@ public struct ShownConversation: Sendable, Hashable {
   public let forum: Forum?
   /// Of the others who take part, where they are few, those who are known here.
   public let others: [Person]
+  /// When the last of what still goes out was said, by this device's clock; 0 where nothing does.
+  let waitsSince: Int64
 
   public var conversation: Conversation { held.conversation }
   /// Nil where nobody knows yet.
@@ -23,10 +25,10 @@ public struct ShownConversation: Sendable, Hashable {
     return others.compactMap { $0.account.displayName ?? $0.account.name }.joined(separator: ", ")
   }
 
-  /// Ids grow with time, so one without messages stands where it was made. What waits is newer than all that was sent.
+  /// Ids grow with time, so one without messages stands where it was made. What waits is newer than all that was sent; what
+  /// the server has refused is not.
   var activity: (Int64, Int) {
-    let unsentAt = last.flatMap { $0.isUnsent ? $0.displayDate : nil } ?? 0
-    return (unsentAt, max(conversation.lastMessage?.number ?? 0, conversation.id.number))
+    (waitsSince, max(conversation.lastMessage?.number ?? 0, conversation.id.number))
   }
 }
 
@@ -35,9 +37,12 @@ extension Cache {
     guard let held = replica.conversations[id] else { return nil }
     let newest = try messages(.stretch(1...Int.max, of: id, .descending, limit: 1))
     let others = (held.conversation.participants ?? []).map(\.account).filter { $0 != replica.me?.account.id }
+    let unsent = unsent(in: id)
+    let going = unsent.compactMap(\.waiting.first).filter { $0.failure?.isTemporary ?? true }
     return ShownConversation(
-      held: held, last: unsent(in: id).last ?? shown(newest).first, draft: draft(in: id),
-      forum: held.conversation.forum.flatMap { replica.forums[$0]?.forum }, others: others.compactMap { person($0) })
+      held: held, last: unsent.last ?? shown(newest).first, draft: draft(in: id),
+      forum: held.conversation.forum.flatMap { replica.forums[$0]?.forum }, others: others.compactMap { person($0) },
+      waitsSince: going.map(\.createdAt).max() ?? 0)
   }
 
   /// One's own, the last active first.
