@@ -27,15 +27,19 @@ export class Mirror {
   }
 
   /**
-   * What the disk has and nobody told: the tab that wrote it was gone before it could. Drafts are told before they are there.
-   * @param {import('./store.js').Store} store @returns {Promise<import('./store.js').Change[]>}
+   * What the disk has and nobody told: the tab that wrote it was gone before it could. Drafts are told before they are there, and
+   * an app puts people and forums here that the disk never had. What it gives is asked for when it is applied: whatever was told
+   * since then is newer.
+   * @param {import('./store.js').Store} store @returns {Promise<() => import('./store.js').Change[]>}
    */
   async untold(store) {
     const tables = mirrored.filter((table) => table !== 'drafts');
     const before = tables.map((table) => new Map(this.#tables[table]));
     const listed = await Promise.all(tables.map((table) => store.list(table)));
     for (const { name } of await store.list('streams')) this.streams.add(name);
-    return tables.flatMap((table, place) => {
+    const isOnlyHere = (/** @type {string} */ table, /** @type {any} */ row) =>
+      (table === 'people' || table === 'forums') && row.known === undefined;
+    return () => tables.flatMap((table, place) => {
       const held = this.#tables[table];
       const rows = new Map(listed[place].map((row) => [String(keyOf(table, row)), row]));
       /** @type {import('./store.js').Change[]} */
@@ -45,7 +49,8 @@ export class Mirror {
         const now = held.get(name);
         // What was told since it was listed is newer.
         if (now !== before[place].get(name) || JSON.stringify(now) === JSON.stringify(row)) continue;
-        changes.push(row === undefined ? { table, key: keyOf(table, now) } : put(table, row));
+        if (row !== undefined) changes.push(put(table, row));
+        else if (!isOnlyHere(table, now)) changes.push({ table, key: keyOf(table, now) });
       }
       return changes;
     });

@@ -116,6 +116,7 @@ export class Parley {
       BroadcastChannel: options.BroadcastChannel,
       onMessage: (message) => this.#heard(message),
       onLead: (isFirst) => this.#lead(isFirst),
+      onFollow: () => this.#takeUntold(),
     });
     this.looking = new Looking({ after: options.awayAfter ?? aMinute, onChange: () => this.#look() });
     client.onActivity = (underWay) => this.#emit('activity', underWay);
@@ -633,6 +634,7 @@ export class Parley {
       case 'leader':
         // A new one asks who looks at what, and says where it stands.
         this.#look();
+        if (!this.tabs.isLeader) this.#takeUntold();
         break;
       case 'erased':
         this.close();
@@ -647,20 +649,24 @@ export class Parley {
     else this.tabs.tell({ kind: 'want', name });
   }
 
+  /** Shows what the disk has and nobody told: the tab that wrote it was gone before it could, or this one did not listen yet. */
+  async #takeUntold() {
+    try {
+      const windows = [...this.#windows].map((window) => window.untold());
+      const [held, ...shown] = await Promise.all([this.mirror.untold(this.store), ...windows]);
+      if (this.#isClosed) return;
+      for (const changes of [held, ...shown]) this.#apply(changes());
+    } catch (error) {
+      if (!this.#isClosed) this.#tell('fault', error);
+    }
+  }
+
   /**
    * This tab has the connection now, and sends what waits. What the one before it wrote at last may not have been told.
    * @param {boolean} isFirst
    */
   async #lead(isFirst) {
-    if (!isFirst) {
-      try {
-        const windows = [...this.#windows].map((window) => window.untold());
-        this.#apply((await Promise.all([this.mirror.untold(this.store), ...windows])).flat());
-      } catch (error) {
-        this.#tell('fault', error);
-      }
-      if (this.#isClosed) return;
-    }
+    // It is there before the disk is read: what is wanted meanwhile is fetched.
     this.sync = new Sync({
       client: this.client,
       store: this.store,
@@ -670,6 +676,13 @@ export class Parley {
       emit: (kind, detail) => this.#tell(kind, detail),
       live: this.options.live,
     });
+    if (!isFirst) {
+      // The one before may have gone without a word; the others say anew what they look at.
+      for (const tabs of [this.#inFront, this.#seen, this.#lookedAt]) tabs.clear();
+      this.#look();
+      await this.#takeUntold();
+      if (this.#isClosed) return;
+    }
     this.tabs.tell({ kind: 'leader' });
     this.#followAll();
     this.outbox.start();

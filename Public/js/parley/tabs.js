@@ -8,6 +8,7 @@
  * @property {string} name
  * @property {(message: any) => void} onMessage From another tab.
  * @property {(isFirst: boolean) => void} onLead This tab leads from now on; the first does where no other did.
+ * @property {() => void} onFollow Another leads.
  * @property {LockManager | null} [locks]
  * @property {(new (name: string) => BroadcastChannel) | null} [BroadcastChannel]
  */
@@ -22,11 +23,12 @@ export class Tabs {
 
   /** @param {TabsOptions} options */
   constructor({
-    name, onMessage, onLead, locks = globalThis.navigator?.locks ?? null,
+    name, onMessage, onLead, onFollow, locks = globalThis.navigator?.locks ?? null,
     BroadcastChannel = globalThis.BroadcastChannel ?? null,
   }) {
     this.name = name;
     this.onLead = onLead;
+    this.onFollow = onFollow;
     this.locks = locks;
     if (!BroadcastChannel) return;
     this.#channel = new BroadcastChannel(name);
@@ -46,7 +48,10 @@ export class Tabs {
       lead(true);
       return;
     }
-    const wait = () => locks.request(this.name, { signal: this.#stop.signal }, () => lead(false));
+    const wait = () => {
+      if (!this.#stop.signal.aborted) this.onFollow();
+      return locks.request(this.name, { signal: this.#stop.signal }, () => lead(false));
+    };
     locks.request(this.name, { ifAvailable: true }, (lock) => (lock ? lead(true) : wait())).catch(() => {});
   }
 

@@ -79,17 +79,23 @@ export class MessageWindow {
   }
 
   /**
-   * What the disk has of what is shown and of what follows it, and nobody told.
-   * @returns {Promise<import('./store.js').Change[]>}
+   * What the disk has of what is shown and of what follows it, and nobody told. What it gives is asked for when it is applied:
+   * whatever was told since then is newer.
+   * @returns {Promise<() => import('./store.js').Change[]>}
    */
   async untold() {
-    const shown = new Map(this.#messages.map((message) => [message.seq, message]));
+    const bySeq = () => new Map(this.#messages.map((message) => [message.seq, message]));
+    const before = bySeq();
     const [first] = this.#messages;
-    if (!first) return [];
-    const last = this.#messages[this.#messages.length - 1].seq;
-    const held = await this.pages.held(this.conversation, first.seq, this.isAtNewest ? last + this.size : last);
-    const isOther = (/** @type {any} */ row) => JSON.stringify(row) !== JSON.stringify(shown.get(row.seq));
-    return held.filter(isOther).map((row) => put('messages', row));
+    const last = this.#messages[this.#messages.length - 1]?.seq ?? this.#thing.last_seq ?? 0;
+    const from = first?.seq ?? Math.max(1, last - this.size + 1);
+    const held = await this.pages.held(this.conversation, from, this.isAtNewest ? last + this.size : last);
+    return () => {
+      const now = bySeq();
+      const isOther = (/** @type {any} */ row) =>
+        now.get(row.seq) === before.get(row.seq) && JSON.stringify(row) !== JSON.stringify(now.get(row.seq));
+      return held.filter(isOther).map((row) => put('messages', row));
+    };
   }
 
   get #thing() {

@@ -41,6 +41,41 @@ async function opened({
   return { peer, parley, store, connect, faults };
 }
 
+/** Several tabs of one device; what `isLost` says does not arrive. */
+function device({ isLost = () => false } = {}) {
+  let leader = Promise.resolve();
+  let isFree = true;
+  const channels = new Set();
+  return {
+    store: memoryStore(),
+    tell(message) {
+      for (const channel of channels) channel.onmessage({ data: message });
+    },
+    locks: {
+      request(_, { ifAvailable }, work) {
+        if (ifAvailable && !isFree) return Promise.resolve(work(null));
+        isFree = false;
+        leader = leader.then(() => work({}));
+        return leader;
+      },
+    },
+    BroadcastChannel: class {
+      constructor() {
+        channels.add(this);
+      }
+
+      postMessage(message) {
+        if (isLost(message)) return;
+        for (const channel of channels) if (channel !== this) queueMicrotask(() => channel.onmessage({ data: structuredClone(message) }));
+      }
+
+      close() {
+        channels.delete(this);
+      }
+    },
+  };
+}
+
 const seqs = async (store) => (await store.list('messages')).map(({ seq }) => seq);
 const isLive = (parley) => until(() => parley.state.connection === 'live', 'the connection to be live');
 
@@ -433,24 +468,8 @@ test('a hidden tab says that somebody is away only when the tab that they looked
 });
 
 test('a tab that takes over has what the one before it wrote and did not tell', async () => {
-  let leader = Promise.resolve();
-  let isFree = true;
-  const locks = {
-    request(_, { ifAvailable }, work) {
-      if (ifAvailable && !isFree) return Promise.resolve(work(null));
-      isFree = false;
-      const done = leader.then(() => work({}));
-      leader = done;
-      return done;
-    },
-  };
-  // Nothing that is told arrives.
-  class Channel {
-    postMessage() {}
-    close() {}
-  }
-  const store = memoryStore();
-  const both = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel: Channel } };
+  const { store, locks, BroadcastChannel } = device({ isLost: () => true });
+  const both = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel } };
   const first = await opened(both);
   await first.connect();
   await isLive(first.parley);
@@ -466,6 +485,91 @@ test('a tab that takes over has what the one before it wrote and did not tell', 
   await until(() => window.items.at(-1).message.seq === last + 1, 'what was not told');
   assert.equal(second.parley.mirror.cursor, `aa.${last + 1}`);
   assert.equal(second.parley.tabs.isLeader, true);
+});
+
+test('a tab that follows another leader from now on has what was not told, and keeps what only it has', async () => {
+  const { store, locks, BroadcastChannel } = device({ isLost: ({ kind }) => kind === 'changes' });
+  const tabs = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel } };
+  const first = await opened(tabs);
+  await first.connect();
+  await isLive(first.parley);
+  const second = await opened(tabs);
+  const third = await opened(tabs);
+  const window = third.parley.window('12', () => {});
+  await window.latest();
+  const last = window.items.at(-1).message.seq;
+  first.peer.socket.tell(created(last + 1));
+  await until(() => first.parley.mirror.cursor === `aa.${last + 1}`, 'the first to have it');
+  third.parley.mirror.people.set('99', { id: '99', name: 'eve' });
+  assert.equal(window.items.at(-1).message.seq, last);
+  first.parley.close();
+  await until(() => window.items.at(-1).message.seq === last + 1, 'what was not told');
+  assert.equal(second.parley.tabs.isLeader, true);
+  assert.equal(third.parley.tabs.isLeader, false);
+  assert.equal(third.parley.mirror.cursor, `aa.${last + 1}`);
+  assert.equal(third.parley.mirror.people.get('99').name, 'eve');
+});
+
+test('what is told while the disk is read is newer than what is read', async () => {
+  const { store, locks, BroadcastChannel } = device();
+  let isHeld = false;
+  const ends = [];
+  const slow = {
+    ...store,
+    async list(table, ...more) {
+      const rows = await store.list(table, ...more);
+      if (isHeld && table === 'messages') await new Promise((resolve) => ends.push(resolve));
+      return rows;
+    },
+  };
+  const tabs = { event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel } };
+  const first = await opened({ ...tabs, store });
+  await first.connect();
+  await isLive(first.parley);
+  const second = await opened({ ...tabs, store: slow });
+  const window = second.parley.window('12', () => {});
+  await window.latest();
+  const last = window.items.at(-1).message;
+  isHeld = true;
+  const read = window.untold();
+  await until(() => ends.length > 0, 'the disk to be read');
+  first.peer.socket.tell({ ...created(61), event: 'message.updated', data: { ...last, text: 'better', revision: 2 } });
+  await until(() => window.items.at(-1).message.text === 'better', 'it to be told');
+  ends.shift()();
+  assert.deepEqual((await read)(), []);
+});
+
+test('what is wanted while a new leader reads the disk is fetched, and of who went without a word nothing is left', async () => {
+  const { store, locks, BroadcastChannel, tell } = device();
+  let isHeld = false;
+  const ends = [];
+  const slow = {
+    ...store,
+    async list(table, ...more) {
+      if (isHeld) await new Promise((resolve) => ends.push(resolve));
+      return store.list(table, ...more);
+    },
+  };
+  globalThis.document = { visibilityState: 'hidden', addEventListener() {}, removeEventListener() {} };
+  try {
+    const tabs = { answers: { 'GET /users/99': { id: '99', name: 'eve', revision: 1 } }, parley: { locks, BroadcastChannel } };
+    const first = await opened({ ...tabs, store });
+    await first.connect();
+    await isLive(first.parley);
+    const second = await opened({ ...tabs, store: slow });
+    tell({ kind: 'look', tab: 'crashed', topics: ['presence'], isSeen: true, isInFront: true, isLeaving: false });
+    assert.equal(second.parley.isInFront, true);
+    isHeld = true;
+    first.parley.close();
+    await until(() => ends.length > 0, 'the disk to be read');
+    assert.equal(second.parley.isInFront, false);
+    assert.equal(second.parley.person('99'), null);
+    isHeld = false;
+    for (const end of ends) end();
+    await until(() => second.parley.person('99')?.name === 'eve', 'them to be known');
+  } finally {
+    delete globalThis.document;
+  }
 });
 
 test('of what is written quickly the last is kept, and each write waits for the one before', async () => {
