@@ -71,10 +71,26 @@ async function current() {
   return now && (await caches.has(now)) ? caches.open(now) : null;
 }
 
+/** What is held stays in use, unless it lacks something: a worker before this one may have known of less. */
 async function install() {
   const { now } = await state();
-  if (!now || !(await caches.has(now))) await keepState({ now: await fill(), next: null });
+  if (!(await isWhole(now))) await keepState({ now: await fill(), next: null });
   await self.skipWaiting();
+}
+
+async function isWhole(name) {
+  if (!name || !(await caches.has(name))) return false;
+  const cache = await caches.open(name);
+  const page = await cache.match('/');
+  if (!page) return false;
+  const held = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname));
+  return belonging(await page.text()).every((path) => held.has(path));
+}
+
+/** All that belongs to a page, beside itself. */
+function belonging(page) {
+  const named = page.matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g);
+  return [...FILES.slice(1), ...[...named].map((it) => it[1])];
 }
 
 /** Fetches all that belongs to a version; it counts only when nothing is missing. */
@@ -84,10 +100,10 @@ async function fill() {
   try {
     const page = await fetch('/', { cache: 'no-cache' });
     if (!page.ok) throw new Error('no page');
-    const named = (await page.clone().text()).matchAll(/<(?:link rel="stylesheet" href|script type="module" src|meta name="rest" content)="([^"]+)"/g);
+    const paths = belonging(await page.clone().text());
     await cache.put('/', page);
     await Promise.all(
-      [...FILES.slice(1), ...[...named].map((it) => it[1])].map(async (path) => {
+      paths.map(async (path) => {
         const answer = await fetch(path, { cache: 'no-cache' });
         if (!answer.ok) throw new Error(`no ${path}`);
         await cache.put(path, answer);

@@ -1,7 +1,7 @@
 /// The app's modules as two scripts, each in the order in which its modules need one another: what a page begins with, and the
-/// rest, which is fetched as a whole when something of it is asked for. A module stands in braces, takes what it needs from
-/// `$modules` and puts there what it gives; comments and indentation stay behind. A browser that has both needs no other
-/// script, and has all of the version that runs.
+/// rest, which is fetched as a whole once the page stands, or something of it is asked for. A module stands in braces, takes
+/// what it needs from `$modules` and puts there what it gives; comments and indentation stay behind. A browser that has both
+/// needs no other script, and has all of the version that runs.
 struct JoinedScript {
   private let first: String
   /// A module that gives `add`, which puts the rest beside what is there; nil where the beginning is all.
@@ -44,21 +44,23 @@ struct JoinedScript {
     rest = others.isEmpty ? nil : "export const add = async ($modules, $load) => {\n\(others.joined())};\n"
   }
 
-  /// What a page begins with; the rest is at `address`. What could not be fetched is asked for again the next time.
+  /// What a page begins with; the rest is at `address`. It is fetched as soon as the page has nothing else to do, since another
+  /// version may take its place here while the page stands. What could not be fetched is asked for again the next time, at
+  /// another address: browsers keep in mind that a module was not there.
   func beginning(restAt address: String?) -> String {
-    let load =
-      address.map {
-        """
-        let $rest;
-        const $fetch = () => import("\($0)").then((it) => it.add($modules, $load));
-        const $load = async (path) => {
-        if (!$modules[path]) await ($rest ??= $fetch().catch((error) => { $rest = undefined; throw error; }));
-        return $modules[path];
-        };
+    guard let address else { return "const $modules = {};\nconst $load = async (path) => $modules[path];\n\(first)" }
+    return """
+      const $modules = {};
+      let $rest, $tries = 0;
+      const $again = () => ($tries++ ? `?again=${$tries}` : "");
+      const $fetch = () => import("\(address)" + $again()).then((it) => it.add($modules, $load));
+      const $load = async (path) => {
+      if (!$modules[path]) await ($rest ??= $fetch().catch((error) => { $rest = undefined; throw error; }));
+      return $modules[path];
+      };
+      \(first)(globalThis.requestIdleCallback ?? setTimeout)(() => $load("").catch(() => {}));
 
-        """
-      } ?? "const $load = async (path) => $modules[path];\n"
-    return "const $modules = {};\n\(load)\(first)"
+      """
   }
 
   /// What each needs stands before it.

@@ -63,7 +63,11 @@ import Testing
     let script = try joined(Self.pages)
     let beginning = script.beginning(restAt: "/js/rest.js")
     #expect(beginning.contains("const place = () => [$load('/app/pages/a.js'), $load('/app/pages/b.js')];"))
-    #expect(beginning.contains("import(\"/js/rest.js\")"))
+    #expect(beginning.contains("import(\"/js/rest.js\" + $again())"))
+    #expect(beginning.contains("const $again = () => ($tries++ ? `?again=${$tries}` : \"\");"))
+    // Once the page stands, the rest comes without being asked for.
+    #expect(
+      beginning.hasSuffix("}\n(globalThis.requestIdleCallback ?? setTimeout)(() => $load(\"\").catch(() => {}));\n"))
     #expect(modules(in: beginning) == ["/app/place.js", "/app/main.js"])
     let rest = try #require(script.rest)
     #expect(modules(in: rest).sorted() == ["/app/pages/a.js", "/app/pages/b.js", "/app/pages/c.js"])

@@ -89,6 +89,25 @@ class Offline(Kept):
         mine = [it for it in self.texts() if it and it.startswith("On the train")]
         self.assertEqual(mine, ["On the train, one", "On the train, two", "On the train, three"])
 
+    def test_what_an_earlier_worker_did_not_keep_is_fetched(self):
+        page = self.kept()
+        is_whole = """async () => {
+            const { now } = await (await (await caches.open("state")).match("/state")).json();
+            const rest = document.querySelector('meta[name="rest"]').content;
+            return !!(await (await caches.open(now)).match(rest));
+        }"""
+        self.assertTrue(page.evaluate(is_whole))
+        page.evaluate("""async () => {
+            const rest = document.querySelector('meta[name="rest"]').content;
+            for (const name of await caches.keys()) await (await caches.open(name)).delete(rest);
+            await (await navigator.serviceWorker.getRegistration()).unregister();
+        }""")
+        context = page.context
+        page.close()
+        page = self.page(context)
+        self.open(page)
+        page.wait_for_function(is_whole)
+
     def test_five_hundred_wait_and_leave_in_order(self):
         topic = self.call("POST", "/conversations", {"kind": "group", "title": "Many", "participants": ["@lin"]}, self.tokens["ada"])
         page = self.signed_in("ada")
