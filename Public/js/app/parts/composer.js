@@ -12,6 +12,9 @@ import { button, iconButton } from './button.js';
 import { completionList } from './completion.js';
 import { findEmoji } from './emoji.js';
 
+/** Of what is offered, none is chosen yet. */
+const NONE = -1;
+
 /**
  * @param {object} options
  * @param {boolean} options.enterSends a room sends with Enter; a topic with Ctrl or ⌘ and Enter
@@ -128,6 +131,7 @@ export function composer(options) {
 
   function clear() {
     input.value = '';
+    closeList();
     for (const it of files) if (it.picture) URL.revokeObjectURL(it.picture);
     files = [];
     replyTo = null;
@@ -281,7 +285,8 @@ export function composer(options) {
     const items = await suggestions(sign, start);
     if (complete.asked !== asked) return;
     if (!items.length) return closeList();
-    completing = { items, chosen: 0, from: input.selectionStart - start.length - 1, to: input.selectionStart };
+    // A tag may be new, and what is written of it is one already: nothing is put in its place unasked.
+    completing = { items, chosen: sign === '#' ? NONE : 0, from: input.selectionStart - start.length - 1, to: input.selectionStart };
     showList();
   }
 
@@ -311,7 +316,8 @@ export function composer(options) {
       on: choose,
     });
     refill(list, shown);
-    input.setAttribute('aria-activedescendant', `${shown.id}-${completing.chosen}`);
+    if (completing.chosen === NONE) input.removeAttribute('aria-activedescendant');
+    else input.setAttribute('aria-activedescendant', `${shown.id}-${completing.chosen}`);
     input.setAttribute('aria-controls', shown.id);
   }
 
@@ -326,10 +332,11 @@ export function composer(options) {
   function completionKey(event) {
     const { items, chosen } = completing;
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      completing.chosen = (chosen + (event.key === 'ArrowDown' ? 1 : items.length - 1)) % items.length;
+      const by = event.key === 'ArrowDown' ? 1 : -1;
+      completing.chosen = chosen === NONE && by < 0 ? items.length - 1 : (chosen + by + items.length) % items.length;
       showList();
-    } else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || event.key === 'Tab') {
-      choose(chosen);
+    } else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey && chosen !== NONE) || event.key === 'Tab') {
+      choose(Math.max(0, chosen));
     } else if (event.key === 'Escape') {
       event.stopPropagation();
       closeList();
