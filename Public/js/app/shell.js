@@ -116,11 +116,15 @@ export class Shell {
     this.router.go(address, options);
   }
 
-  /** The same for after something that takes a while: whoever has gone elsewhere in the meantime stays there. */
+  /**
+   * The same for after something that takes a while: whoever has gone elsewhere in the meantime stays there. A page that was
+   * only drawn anew is shown what came of it.
+   */
   fromHere() {
     const { turn } = this;
+    const { pathname } = location;
     return (address, options) => {
-      if (this.turn === turn) this.go(address, options);
+      if (this.turn === turn || (location.pathname === pathname && address === pathname)) this.go(address, options);
     };
   }
 
