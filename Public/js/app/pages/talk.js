@@ -112,7 +112,8 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   const onPresence = () => {
     const second = top.querySelector('.page-bar-second');
     const words = conversation.kind === 'topic' ? null : whoIsHere(place, conversation);
-    if (second && words) second.textContent = words;
+    // Where the way to the forum stands, it stays.
+    if (second && words && !second.querySelector('a')) second.textContent = words;
   };
   place.addEventListener('presence', onPresence);
 
