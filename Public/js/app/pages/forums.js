@@ -41,13 +41,15 @@ export async function open(shell, _, restore) {
   const body = el('div.page-body', null, column);
   pullToRefresh(body, () => place.loadForums());
   const further = () => {
-    if (most >= place.forums.size) return;
-    const last = [...column.querySelectorAll('.tile')].at(-AHEAD);
-    if (!last || last.getBoundingClientRect().top > body.getBoundingClientRect().bottom) return;
-    most += PAGE;
-    draw();
+    while (most < place.forums.size) {
+      const last = [...column.querySelectorAll('.tile')].at(-AHEAD);
+      if (!last || last.getBoundingClientRect().top > body.getBoundingClientRect().bottom) return;
+      most += PAGE;
+      draw();
+    }
   };
   body.addEventListener('scroll', further, { passive: true });
+  addEventListener('resize', further);
   return {
     title: say('place.forums'),
     here: '/forums',
@@ -64,8 +66,10 @@ export async function open(shell, _, restore) {
       }),
       body,
     ],
+    shown: further,
     leave: () => ({ most }),
     close: () => {
+      removeEventListener('resize', further);
       for (const name of listen) place.removeEventListener(name, draw);
     },
   };
