@@ -21,12 +21,19 @@ class Addresses(Village):
         expect(grace.get_by_role("alert").filter(has_text="not an address is neither")).to_be_visible()
         own.fill("grace@example.org\n+49 30 1234567")
         grace.get_by_role("button", name="Save addresses").click()
-        expect(grace.get_by_text("You are found by 2 addresses.")).to_be_visible()
+        expect(grace.get_by_text("2 addresses are kept.")).to_be_visible()
         # Nobody is told them.
         expect(own).to_have_value("")
         self.photograph(grace, "addresses-phone")
         self.assert_accessible(grace, "addresses")
         self.assert_fits(grace, "addresses")
+        # An empty field takes nothing away unasked.
+        patches = []
+        grace.on("request", lambda it: patches.append(it) if it.method == "PATCH" else None)
+        grace.get_by_role("button", name="Save addresses").click()
+        grace.get_by_role("dialog", name="Keep no addresses").get_by_role("button", name="Cancel").click()
+        expect(grace.get_by_role("dialog")).to_have_count(0)
+        self.assertEqual(patches, [])
 
         lin = self.signed_in("lin")
         self.go(lin, "/messages/new")
@@ -40,6 +47,11 @@ class Addresses(Village):
         self.assert_accessible(lin, "somebody found by an address")
         lin.get_by_role("button", name="Begin").click()
         expect(lin.get_by_role("heading", name="Grace", level=1)).to_be_visible()
+
+        grace.get_by_role("button", name="Save addresses").click()
+        grace.get_by_role("dialog").get_by_role("button", name="Keep no addresses").click()
+        expect(grace.get_by_text("0 addresses are kept.")).to_be_visible()
+        self.assertEqual([it.post_data_json for it in patches], [{"addresses": []}])
 
     def test_where_the_place_does_not_have_it_nobody_is_asked(self):
         self.call("PATCH", "/settings", {"discovery": False}, self.tokens["ada"])

@@ -269,6 +269,8 @@ function addresses(place) {
   const save = button(say('addresses.save'), { type: 'submit' });
   const work = async () => {
     const given = lines();
+    // What is kept is not shown, so an empty field says little.
+    if (!given.length && !(await confirm(say('addresses.none'), say('addresses.noneWords'), say('addresses.none')))) return;
     await place.call('PATCH', '/users/me', { body: { addresses: given } });
     own.input.value = '';
     toast(say('addresses.saved', { n: given.length }));
