@@ -215,6 +215,15 @@ private struct Copy {
     }
   }
 
+  @Test func `a later revision is newer, however little an answer says that it knew`() {
+    var copy = Copy(lastSeq: 3)
+    copy.replica.hold([SeenMessage(Copy.message(3))], asOf: 110)
+    copy.replica.hold([SeenMessage(Copy.message(3, revision: 2, "y"))], asOf: 100)
+    #expect(copy.held?.messages[3]?.message.content?.text == "y" && copy.held?.messages[3]?.asOf == 110)
+    copy.replica.hold([SeenMessage(Copy.message(3, "x"))], asOf: 120)
+    #expect(copy.held?.messages[3]?.message.content?.text == "y")
+  }
+
   @Test func `an answer that is older than what was applied is asked for again`() throws {
     var copy = Copy()
     copy.said(101, 11, .messageCreated, Copy.message(1))

@@ -127,8 +127,10 @@ extension HeldConversation {
   mutating func hold(_ seen: SeenMessage, asOf event: Int) -> Bool {
     let message = seen.message
     let held = messages[message.seq] ?? HeldMessage(message: message, mine: nil, asOf: 0)
-    guard event >= held.asOf, message.revision >= held.message.revision else { return false }
-    messages[message.seq] = HeldMessage(message: message, mine: seen.mine, asOf: event)
+    // A later revision was made after all that is held was known, also where an answer does not say how much it knew.
+    let isLater = message.revision > held.message.revision
+    guard isLater || event >= held.asOf && message.revision == held.message.revision else { return false }
+    messages[message.seq] = HeldMessage(message: message, mine: seen.mine, asOf: max(event, held.asOf))
     seqs[message.id] = message.seq
     return true
   }

@@ -349,6 +349,11 @@ extension MessageWindow {
 
 extension Cache {
   @discardableResult
+  public nonisolated func newest(
+    _ limit: Int, in conversation: ID<Conversation>, then: @escaping Completion<[ShownMessage]>
+  ) -> Task<Void, Never> { answer({ try await self.newest(limit, in: conversation) }, then: then) }
+
+  @discardableResult
   public nonisolated func search(
     _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
     limit: Int = 50, where isWanted: (@Sendable (ShownMessage) -> Bool)? = nil,
