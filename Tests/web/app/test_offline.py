@@ -92,11 +92,12 @@ class Offline(Kept):
     def test_what_an_earlier_worker_did_not_keep_is_fetched(self):
         page = self.kept()
         is_whole = """async () => {
-            const { now } = await (await (await caches.open("state")).match("/state")).json();
+            const state = await (await caches.open("state")).match("/state");
+            const { now } = state ? await state.json() : {};
             const rest = document.querySelector('meta[name="rest"]').content;
-            return !!(await (await caches.open(now)).match(rest));
+            return !!now && !!(await (await caches.open(now)).match(rest));
         }"""
-        self.assertTrue(page.evaluate(is_whole))
+        page.wait_for_function(is_whole)
         page.evaluate("""async () => {
             const rest = document.querySelector('meta[name="rest"]').content;
             for (const name of await caches.keys()) await (await caches.open(name)).delete(rest);

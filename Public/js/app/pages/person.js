@@ -36,9 +36,12 @@ export async function open(shell, { name }) {
             on: (event) => menu(event.currentTarget, items(shell, person, () => decided?.again()), say('act.more')),
           }),
         ];
-  const card = el('div.person-page');
-  const draw = () => redraw(card, () => personCard(place.people.get(person.id) ?? person, { actions, presence: place.presenceOf(person.id) }));
-  draw();
+  const drawn = (verbs) =>
+    personCard(place.people.get(person.id) ?? person, { actions: verbs, presence: place.presenceOf(person.id) });
+  const card = drawn(actions);
+  const verbs = card.querySelector('.person-actions');
+  // What can be pressed stays where it is, or a press that has begun would be lost.
+  const draw = () => redraw(card, ...drawn([]).children, verbs);
   place.addEventListener('presence', draw);
   return {
     title: nameOf(person),
@@ -51,7 +54,7 @@ export async function open(shell, { name }) {
       el(
         'div.page-body',
         null,
-        el('div.page-column', null, card, decided),
+        el('div.page-column', null, el('div.person-page', null, card), decided),
       ),
     ],
     close: () => place.removeEventListener('presence', draw),
