@@ -107,7 +107,7 @@ import Wire
     #expect(page.contains("<meta name=\"rest\" content=\"\(files[1].path)\">"))
     let beginning = await client.get(files[0].path).text
     #expect(beginning.contains("function early() {}"))
-    #expect(beginning.contains("import(\"\(files[1].path)\")"))
+    #expect(beginning.contains("import(\"\(files[1].path)\" + "))
     #expect(!beginning.contains("function late() {}"))
     let rest = await client.get(files[1].path)
     #expect(rest.text.contains("function late() {}"))
