@@ -160,24 +160,22 @@ public final class Stream: DescriptorHandler {
   // MARK: Writing
 
   public func write(_ bytes: [UInt8]) {
-    guard phase == .open || phase == .handshaking || phase == .connecting else { return }
-    output.append(bytes)
-    noteQueue()
-    askTurnEnd()
+    queue { $0.append(bytes) }
   }
 
   /// The same for what stays in memory after it.
   public func write(kept bytes: [UInt8]) {
-    guard phase == .open || phase == .handshaking || phase == .connecting else { return }
-    output.append(kept: bytes)
-    noteQueue()
-    askTurnEnd()
+    queue { $0.append(kept: bytes) }
   }
 
   /// The same for what many connections of the loop send.
   public func write(shared bytes: [UInt8]) {
+    queue { $0.append(shared: bytes, at: &reactor.seam) }
+  }
+
+  private func queue(_ append: (inout OutputQueue) -> Void) {
     guard phase == .open || phase == .handshaking || phase == .connecting else { return }
-    output.append(shared: bytes, at: &reactor.seam)
+    append(&output)
     noteQueue()
     askTurnEnd()
   }

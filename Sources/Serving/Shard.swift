@@ -35,6 +35,13 @@ final class Shard {
       }
     }
 
+    func drain() {
+      switch self {
+      case .http(let connection): connection.drain()
+      case .webSocket(let connection): connection.drain()
+      }
+    }
+
     func abort() {
       switch self {
       case .http(let connection): connection.abort()
@@ -99,12 +106,7 @@ final class Shard {
 
   func drain() {
     isDraining = true
-    for member in Array(connections.values) {
-      switch member.connection {
-      case .http(let connection): connection.drain()
-      case .webSocket(let connection): connection.drain()
-      }
-    }
+    for member in Array(connections.values) { member.connection.drain() }
   }
 
   func abortAll() {
