@@ -75,9 +75,11 @@ enum ServeCommand {
     let origin = HostOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
     let control = await controlServer(api, origin, data, complain)
     let redirect = try await redirectServer(redirects, addresses, sockets, limits, complain)
-    let housekeeping = keepHouse(store, eventAge)
-    let clock = keepTime(community.hub)
-    let relief = relieve(server)
+    let housekeeper = Housekeeping(store, eventAge: eventAge)
+    let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
+    let clock = every(.seconds(1)) { community.hub.tick(now: Clock.wall() / 1_000_000) }
+    // By itself: a loop that is busy answers late, and time goes on meanwhile.
+    let relief = every(.seconds(1)) { await server.relieve() }
     try await announceSetUp(api.community, origin)
     announce(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
 
@@ -116,33 +118,13 @@ enum ServeCommand {
     }
   }
 
-  private static func keepHouse(_ store: Store, _ eventAge: Int64?) -> Task<Void, Never> {
-    let housekeeping = Housekeeping(store, eventAge: eventAge)
-    return Task {
-      while !Task.isCancelled {
-        await housekeeping.tick()
-        // Ends early, and with an error, when it is cancelled: that is what the loop asks.
-        try? await Task.sleep(for: Housekeeping.interval)
-      }
-    }
-  }
-
-  /// By itself: a loop that is busy answers late, and time goes on meanwhile.
-  private static func relieve(_ server: Server) -> Task<Void, Never> {
+  /// Again and again until it is cancelled.
+  private static func every(_ interval: Duration, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task {
       while !Task.isCancelled {
-        await server.relieve()
-        try? await Task.sleep(for: .seconds(1))
-      }
-    }
-  }
-
-  private static func keepTime(_ hub: Hub) -> Task<Void, Never> {
-    Task {
-      while !Task.isCancelled {
-        hub.tick(now: Clock.wall() / 1_000_000)
+        await work()
         // Ends early, and with an error, when it is cancelled: that is what the loop asks.
-        try? await Task.sleep(for: .seconds(1))
+        try? await Task.sleep(for: interval)
       }
     }
   }
