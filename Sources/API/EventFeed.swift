@@ -95,7 +95,7 @@ extension API {
         mayWait = !page.hasMore && watcher.covers(page.streams)
         watcher.follow(page.streams)
         if watcher.followSignals(of: topics, except: page.lost) {
-          for account in community.hub.present.keys {
+          for account in community.hub.present {
             guard !watcher.isDone else { return }
             // It takes a while to tell of many: what changed meanwhile is not told as it was.
             guard let presence = community.hub.presence(of: account) else { continue }

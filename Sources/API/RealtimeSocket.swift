@@ -244,7 +244,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
         guard audiences.insert(audience).inserted else { continue }
         live.board.follow(audience, self)
         if audience == .presence {
-          untold = Array(community.hub.present.keys)
+          untold = community.hub.present
           tellPresent()
         }
       case .unfollow(let audience):

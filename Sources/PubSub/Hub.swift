@@ -107,7 +107,7 @@ public final class Hub: Sendable {
   }
 
   /// Who is here now.
-  public var present: [ID<Account>: Signal.Presence] { presence.withLock { $0.present } }
+  public var present: [ID<Account>] { presence.withLock { $0.present } }
 
   /// How somebody is here, if they are.
   public func presence(of account: ID<Account>) -> Signal.Presence? { presence.withLock { $0.told(of: account) } }

@@ -42,7 +42,7 @@ public struct PresenceBoard {
 
   func told(of account: ID<Account>) -> Signal.Presence? { people[account]?.told }
 
-  public var present: [ID<Account>: Signal.Presence] { people.mapValues(\.told) }
+  public var present: [ID<Account>] { Array(people.keys) }
 
   /// What others are to be told, if it is news.
   mutating func note(

@@ -91,7 +91,7 @@ extension Box where Value == PresenceBoard {
     #expect(board.note(desk, of: ada, .away, now: 1) == .away)
     #expect(board.note(desk, of: ada, .offline, now: 2) == nil)
     #expect(board.note(phone, of: ada, .offline, now: 3) == nil)
-    #expect(board.present[ada] == .away)
+    #expect(board.value.told(of: ada) == .away)
     #expect(board.settle(now: 2 + PresenceBoard.grace).isEmpty)
     // A page that is loaded anew.
     #expect(board.note(desk, of: ada, .away, now: 4) == nil)
@@ -109,11 +109,11 @@ extension Box where Value == PresenceBoard {
       if board.note(desk, of: ada, round.isMultiple(of: 2) ? .online : .away, now: 0) != nil { told += 1 }
     }
     #expect(told == Int(PresenceBoard.burst))
-    #expect(board.present[ada] == .online)
+    #expect(board.value.told(of: ada) == .online)
     // What it came to is told later.
     #expect(board.settle(now: PresenceBoard.pause - 1).isEmpty)
     let held = board.settle(now: PresenceBoard.pause)
-    #expect(held.count == 1 && held[0] == (ada, .away) && board.present[ada] == .away)
+    #expect(held.count == 1 && held[0] == (ada, .away) && board.value.told(of: ada) == .away)
     #expect(board.settle(now: 10 * PresenceBoard.pause).isEmpty)
     // A clock that was set back holds up nothing.
     #expect(board.note(desk, of: ada, .online, now: -86_400_000) == .online)
