@@ -112,8 +112,7 @@ extension ReadTransaction {
   /// Nil where the log lacks some.
   private func read(
     _ sources: [CatchUpTrail.Source], _ bounds: PageBounds, _ streams: [EventStream: FollowedStream],
-    _ told: ToldEvents,
-    at last: Int
+    _ told: ToldEvents, at last: Int
   ) throws(Refusal) -> ToldEvents.Page? {
     guard let merged = try merge(sources, limit: bounds.events) else { return nil }
     var page = ToldEvents.Page(hasMore: merged.hasMore, through: merged.hasMore ? merged.events.last?.id : nil)
@@ -166,9 +165,9 @@ extension ReadTransaction {
 
   // MARK: Which streams there are
 
-  private func expand(_ topics: [LiveTopic], into found: inout CatchUpTrail.Expanded, for caller: Caller)
-    throws(Refusal)
-  {
+  private func expand(
+    _ topics: [LiveTopic], into found: inout CatchUpTrail.Expanded, for caller: Caller
+  ) throws(Refusal) {
     // Watched by everyone who is somebody: they tell of one's own rights.
     if let account = caller.account {
       let isAsked = topics.contains(.me)
@@ -200,9 +199,9 @@ extension ReadTransaction {
     }
   }
 
-  private func expandOwn(_ account: ID<Account>, into found: inout CatchUpTrail.Expanded, for caller: Caller)
-    throws(Refusal)
-  {
+  private func expandOwn(
+    _ account: ID<Account>, into found: inout CatchUpTrail.Expanded, for caller: Caller
+  ) throws(Refusal) {
     let conversations = try followedConversations(of: account)
     found.streams.reserveCapacity(found.streams.count + conversations.count)
     for conversation in conversations {
