@@ -8,20 +8,20 @@ extension API {
     var json = JSONWriter(reserving: 1 << 16)
     json.value(snapshot)
     let said = json.bytes[(json.bytes.firstIndex(of: UInt8(ascii: ",")) ?? 0)...]
-    return .written(json).tagged(String(fingerprint(said), radix: 16))
+    return .written(json).tagged(fingerprint(said).hexadecimal)
   }
 
   /// Four sums side by side, which a processor adds up at once: a snapshot may have a million bytes.
-  private static func fingerprint(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    let (basis, prime) = (0xcbf2_9ce4_8422_2325 as UInt64, 0x100_0000_01b3 as UInt64)
-    var (first, second, third, fourth) = (basis, basis, basis, basis)
+  private static func fingerprint(_ bytes: ArraySlice<UInt8>) -> Fingerprint {
+    var (first, second, third, fourth) = (Fingerprint(), Fingerprint(), Fingerprint(), Fingerprint())
     var rest = bytes.makeIterator()
     while let byte = rest.next() {
-      first = (first ^ UInt64(byte)) &* prime
-      second = (second ^ UInt64(rest.next() ?? 0)) &* prime
-      third = (third ^ UInt64(rest.next() ?? 0)) &* prime
-      fourth = (fourth ^ UInt64(rest.next() ?? 0)) &* prime
+      first.take(UInt64(byte))
+      second.take(UInt64(rest.next() ?? 0))
+      third.take(UInt64(rest.next() ?? 0))
+      fourth.take(UInt64(rest.next() ?? 0))
     }
-    return [second, third, fourth].reduce(first) { ($0 ^ $1) &* prime }
+    for other in [second, third, fourth] { first.take(other.sum) }
+    return first
   }
 }

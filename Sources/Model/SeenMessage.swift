@@ -25,13 +25,8 @@ public struct SeenMessage: Sendable, Hashable {
     case allRead = "all_read"
   }
 
-  /// Another whenever it is seen otherwise. Marks and readers raise no revision, so a sum (FNV-1a) goes with it.
-  public var tag: String {
-    var json = JSONWriter()
-    json.value(self)
-    let sum = json.bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    return "\(message.revision)-\(String(sum, radix: 16))"
-  }
+  /// Another whenever it is seen otherwise. Marks and readers raise no revision, so its fingerprint goes with it.
+  public var tag: String { "\(message.revision)-\(Fingerprint(of: self).hexadecimal)" }
 }
 
 extension SeenMessage: JSONWritable {

@@ -6,6 +6,7 @@
 // up per message, those of the index with plus and those of the text with minus, and messages share 65,536 sums: memory
 // does not grow with the database. Where a sum is not zero, a second pass looks at its messages one by one.
 
+import JSON
 public import Model
 import SQLite
 
@@ -100,18 +101,18 @@ struct SearchCheck {
     try connection.execute("insert into temp.due (due) values ('delete-all')")
   }
 
-  /// FNV-1a over word, message, column and place, and a last mix, since sums want every bit (that of SplitMix64).
+  /// Over word, message, column and place, and a last mix, since sums want every bit (that of SplitMix64).
   private static func hash(_ row: borrowing Row) throws -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    func take(_ value: UInt64) { hash = (hash ^ value) &* 0x0000_0100_0000_01b3 }
+    var place = Fingerprint()
     func take(_ bytes: Span<UInt8>) {
-      for index in bytes.indices { take(UInt64(bytes[index])) }
-      take(0x100)
+      for index in bytes.indices { place.take(UInt64(bytes[index])) }
+      place.take(0x100)
     }
     try row.withBytes(0) { take($0) }
     try row.withBytes(2) { take($0) }
-    take(UInt64(bitPattern: Int64(try row.int(1))))
-    take(UInt64(bitPattern: Int64(try row.int(3))))
+    place.take(UInt64(bitPattern: Int64(try row.int(1))))
+    place.take(UInt64(bitPattern: Int64(try row.int(3))))
+    var hash = place.sum
     hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
     hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
     return hash ^ (hash >> 31)

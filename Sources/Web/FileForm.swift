@@ -1,3 +1,4 @@
+import JSON
 import Wire
 
 /// A file's content in one coding, with the fields that go with it. A class, since every request for it would copy its
@@ -138,16 +139,11 @@ extension FileForm.Content {
   /// its size and times; the time of change too, since archives may set the other one to the same for all versions.
   fileprivate var tag: EntityTag {
     switch self {
-    case .memory(let bytes): EntityTag("\(Self.hex(bytes.count))-\(Self.hex(Self.hash(bytes)))")
+    case .memory(let bytes): EntityTag("\(Self.hex(bytes.count))-\(Fingerprint(bytes).hexadecimal)")
     case .file(let file):
       EntityTag("\(Self.hex(file.size))-\(Self.hex(file.stamp.modified))-\(Self.hex(file.stamp.changed))")
     }
   }
 
   private static func hex(_ number: some BinaryInteger) -> String { String(number, radix: 16) }
-
-  /// FNV-1a, 64 bits: these are the host's own files, nobody picks them to collide.
-  private static func hash(_ bytes: [UInt8]) -> UInt64 {
-    bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-  }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Wire
 
 /// A file that was made when the server started, whose name changes with its content: a browser asks for it once and keeps
@@ -29,8 +30,7 @@ public struct JoinedFile: Sendable {
 
   /// Letters and figures both, so that `FileName.isHashed` takes it for what it is.
   private static func name(of bytes: [UInt8]) -> String {
-    let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    let digits = String(hash, radix: 16)
+    let digits = Fingerprint(bytes).hexadecimal
     return "a0" + String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

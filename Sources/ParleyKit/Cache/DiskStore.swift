@@ -288,11 +288,5 @@ public final class DiskStore: CacheStore {
 }
 
 extension MessageIndex {
-  /// FNV-1a over all of it.
-  fileprivate var fingerprint: Int {
-    var json = JSONWriter()
-    json.value(self)
-    let sum = json.bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    return Int(truncatingIfNeeded: sum)
-  }
+  fileprivate var fingerprint: Int { Int(truncatingIfNeeded: Fingerprint(of: self).sum) }
 }
