@@ -14,9 +14,9 @@ export function topicRow(topic, { href, author, last, at, unread = 0, forum, rep
       el(
         'span.topic-row-title',
         null,
-        topic.pinned && icon('pin', say('topic.pinned')),
-        topic.locked && icon('lock', say('topic.locked')),
-        topic.solved_by && icon('check', say('topic.solved')),
+        topic.pinned && [icon('pin', say('topic.pinned')), ' '],
+        topic.locked && [icon('lock', say('topic.locked')), ' '],
+        topic.solved_by && [icon('check', say('topic.solved')), ' '],
         el('span', null, topic.title),
       ),
       el('span.second.one-line', null, names, at && ' · ', at && time(at), forum && ` · ${forum}`),
