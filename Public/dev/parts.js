@@ -347,6 +347,7 @@ const parts = {
           { mine: true, quote: { author: 'Grace', text: 'What we agreed' } },
           { reply_to: '1', status: 'delivered' },
         ),
+        post('The pump was out of oil.', lin, { solves: true }),
         post('Not sent', ada, { mine: true }, { state: 'failed' }),
         post('@ada, for you', lin, {}, { mentionsMe: true }),
         post('', lin, {}, { deleted: true, deletion: 'moved', moved_to: '3' }),

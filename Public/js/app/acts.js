@@ -15,9 +15,14 @@ import { say, sayProblem } from './text.js';
 import { moment, time } from './times.js';
 
 export class Acts {
-  /** @param {object} options shell, place, stream, conversation, composer, canModerate, canPin */
+  /** @param {object} options shell, place, stream, conversation, forum, now, field, canModerate */
   constructor(options) {
     Object.assign(this, options);
+  }
+
+  /** Where one writes, while one may. */
+  get composer() {
+    return this.field?.hidden ? null : this.field;
   }
 
   /** @param {string} verb @param {any} [detail] */
@@ -76,6 +81,24 @@ export class Acts {
 
   async pin(message) {
     await this.call(message.actions?.pin?.count ? 'DELETE' : 'PUT', `/messages/${message.id}/actions/pin`);
+  }
+
+  /** Whether I may say which answer solved the topic: whoever began it and writes in it, and who keeps order. */
+  get maySolve() {
+    return this.canModerate || (!!this.composer && this.conversation.created_by === this.place.me.id);
+  }
+
+  solves(message) {
+    return this.now().solved_by === message.id;
+  }
+
+  /** Or takes the mark away. */
+  async solve(message) {
+    const solved_by = this.solves(message) ? null : message.id;
+    const kept = await this.place.call('PATCH', `/conversations/${this.conversation.id}`, { body: { solved_by } });
+    Object.assign(this.conversation, kept);
+    this.place.say('conversations');
+    toast(say(solved_by ? 'topic.solvedDone' : 'topic.unsolvedDone'));
   }
 
   // MARK: Words
@@ -230,9 +253,15 @@ export class Acts {
       item('link', 'link', say('act.link'), { keys: 'l' }),
       item('star', 'star', say(message.actions?.star?.mine ? 'act.unstar' : 'act.star'), { keys: 's' }),
       mine && this.composer && item('edit', 'edit', say('act.editMessage'), { keys: 'e' }),
-      message.edited_at && (mine || this.canModerate) && item('history', 'clock', say('act.history')),
+      message.edited_at &&
+        (mine || this.canModerate || this.forum?.shows_revisions) &&
+        item('history', 'clock', say('act.history')),
       mine && !inForum && item('status', 'checks', say('act.status')),
       this.canModerate && item('pin', 'pin', say(message.actions?.pin?.count ? 'act.unpin' : 'act.pin')),
+      this.conversation.kind === 'topic' &&
+        this.maySolve &&
+        (this.solves(message) || (this.forum?.solvable && message.seq > 1)) &&
+        item('solve', 'check', say(this.solves(message) ? 'topic.unsolve' : 'topic.solve')),
       inForum &&
         this.conversation.kind === 'room' &&
         (mine || this.canModerate) &&

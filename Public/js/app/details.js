@@ -1,7 +1,7 @@
 // The panel beside a conversation: who is in it, what is pinned, how loud it is, and whether this device has all of it.
 
 import { el, redraw, refill } from './dom.js';
-import { memberMenu } from './membership.js';
+import { looksAfter, memberMenu } from './membership.js';
 import { button, whileBusy } from './parts/button.js';
 import { ask, confirm } from './parts/dialog.js';
 import { choice, field } from './parts/field.js';
@@ -145,7 +145,7 @@ function groupActions(shell, conversation) {
 
 function topicActions(shell, conversation, forum) {
   const { place } = shell;
-  const canModerate = place.isModerator || ['moderator', 'admin'].includes(forum.role);
+  const canModerate = looksAfter(place, forum);
   if (conversation.kind !== 'topic' || (!canModerate && conversation.created_by !== place.me.id)) return null;
   const rename = async () => {
     const title = await ask(
@@ -163,6 +163,8 @@ function topicActions(shell, conversation, forum) {
     'div.panel-block.form-foot',
     null,
     button(say('topic.rename'), { picture: 'edit', on: rename }),
+    conversation.solved_by &&
+      button(say('topic.unsolve'), { picture: 'undo', on: () => change(shell, conversation, { solved_by: null }) }),
     canModerate &&
       button(say(conversation.pinned ? 'act.unpin' : 'act.pin'), {
         picture: 'pin',

@@ -9,6 +9,18 @@ import { say, sayProblem } from './text.js';
 
 const PICTURES = { member: 'person', moderator: 'shield', admin: 'shield' };
 
+/** Whether I keep order in a forum. Without one, in the place. */
+export const looksAfter = (place, forum) => place.isModerator || ['moderator', 'admin'].includes(forum?.role);
+
+/** Whether I may say what a forum is. */
+export const mayChange = (place, forum) => place.isHost || forum.role === 'admin';
+
+/** Whether I am among those whom a forum lets do something. @param {'readers'|'members'|'moderators'} circle */
+export function isIn(place, forum, circle) {
+  if (forum.role ? circle !== 'moderators' : circle === 'readers' && place.me.role !== 'guest') return true;
+  return looksAfter(place, forum);
+}
+
 /** As far as can be known here: who reads a forum may belong to it, and guests are brought. */
 export const mayJoin = (place, forum) => !!place.me && !forum.role && place.me.role !== 'guest' && !forum.archived;
 

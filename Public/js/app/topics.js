@@ -4,7 +4,12 @@ import { topicAddress } from './router.js';
 
 /** The rows of a forum's topics; also beside an open topic on a wide screen. */
 export function topicRows(place, list, here = null) {
-  const pinnedFirst = [...list].sort((a, b) => Number(b.pinned) - Number(a.pinned));
+  // What has changed since they were listed, as far as it is known.
+  const fresh = list.map((it) => {
+    const own = place.parley?.conversation(it.id);
+    return own?.revision > it.revision ? { ...it, ...own } : it;
+  });
+  const pinnedFirst = fresh.sort((a, b) => Number(b.pinned) - Number(a.pinned));
   return pinnedFirst.map((it) => {
     const own = place.conversations.get(it.id);
     const author = place.person(it.created_by);

@@ -20,7 +20,7 @@ const REST = 200;
 export class MessageView {
   /**
    * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
-   *   file(id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name), moved(),
+   *   file(id), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name), moved(),
    *   hidesGone (no line where a message was)
    */
   constructor(options) {
@@ -144,6 +144,7 @@ export class MessageView {
     const kept = new Map();
     let day = null;
     let hasNew = this.newFrom === null;
+    const solvedBy = this.solvedBy?.() ?? null;
     const above = this.stream.hasOlder ? (this.more ??= el('p.stream-more', null, say('list.older'))) : this.head;
     if (this.above.firstChild !== (above ?? null)) refill(this.above, above);
     shown.forEach((message, index) => {
@@ -176,6 +177,7 @@ export class MessageView {
         author.avatar,
         quote,
         this.stream.latest > 0,
+        message.id === solvedBy,
       ]);
       nodes.push(
         this.keep(kept, message.id, key, () =>
@@ -190,6 +192,7 @@ export class MessageView {
               quote,
               size: this.stream.latest,
               act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
+              solves: message.id === solvedBy,
               onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
               files,
             },

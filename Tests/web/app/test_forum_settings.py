@@ -1,5 +1,7 @@
 """What those who look after a forum set for it."""
 
+import re
+
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -25,3 +27,116 @@ class ForumSettings(Village):
         page.get_by_role("button", name="Save").click()
         expect(reader.get_by_role("textbox", name="Write a message")).to_have_count(0)
         self.eventually(page, True, lambda: self.call("GET", f"/forums/{self.garden['id']}", token=self.tokens["ada"])["archived"])
+
+    def plot(self, title, **settings):
+        ada = self.tokens["ada"]
+        forum = self.call("POST", "/forums", {"title": title, "visibility": "members"}, ada)
+        return self.call("PATCH", f"/forums/{forum['id']}", settings, ada) if settings else forum
+
+    def test_a_refusal_stands_at_its_field(self):
+        forum = self.plot("Orchard")
+        page = self.signed_in("ada")
+        self.go(page, f"/f/{forum['id']}/edit")
+        address = page.get_by_label("Address of a call")
+        address.fill("meet.example.org")
+        page.get_by_label("Who calls everybody").select_option("Those who look after it")
+        page.get_by_label("Topics can be solved").check()
+        page.get_by_label("Earlier texts are open").check()
+        page.get_by_role("button", name="Save").click()
+        expect(address).to_have_accessible_description(re.compile("An address begins with https"))
+        expect(address).to_be_focused()
+        address.fill("https://meet.example.org/orchard?key=1")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("heading", name="Orchard").first).to_be_visible()
+        kept = self.call("GET", f"/forums/{forum['id']}", token=self.tokens["ada"])
+        self.assertEqual([kept[it] for it in ("ring", "solvable", "shows_revisions", "locked")], ["moderators", True, True, False])
+        self.go(page, f"/f/{forum['id']}/room")
+        call = page.get_by_role("link", name="Call at meet.example.org")
+        expect(call).to_have_attribute("href", "https://meet.example.org/orchard?key=1")
+        expect(call).to_have_attribute("target", "_blank")
+        # Who may call everybody is offered how.
+        page.get_by_role("textbox", name="Write a message").press_sequentially("@roo")
+        expect(page.get_by_role("option", name="Everybody")).to_be_visible()
+        self.photograph(page, "room-call-light")
+        reader = self.signed_in("lin", "phone")
+        self.go(reader, f"/f/{forum['id']}/room")
+        expect(reader.get_by_role("link", name="Call at meet.example.org")).to_be_visible()
+        field = reader.get_by_role("textbox", name="Write a message")
+        field.press_sequentially("@lin")
+        expect(reader.get_by_role("option", name="@lin")).to_be_visible()
+        field.fill("")
+        field.press_sequentially("@r")
+        expect(reader.get_by_role("option")).to_have_count(0)
+        self.photograph(reader, "room-call-phone-light")
+        self.assert_fits(reader, "a room with a call")
+
+    def test_who_keeps_order_locks_and_changes_nothing_else(self):
+        forum = self.plot("Shed")
+        self.call("PUT", f"/forums/{forum['id']}/members/@grace", {"role": "moderator"}, self.tokens["ada"])
+        reader = self.signed_in("lin")
+        self.go(reader, f"/f/{forum['id']}/room")
+        field = reader.get_by_role("textbox", name="Write a message")
+        field.fill("Half a thought")
+        page = self.signed_in("grace")
+        self.go(page, f"/f/{forum['id']}/edit")
+        expect(page.get_by_label("Title")).to_have_count(0)
+        page.get_by_label("Locked").check()
+        page.get_by_role("button", name="Save").click()
+        # Whoever stands in it is told at once, keeps what was begun, and has the focus still.
+        expect(reader.get_by_text("This is locked. It can be read.")).to_be_visible()
+        expect(field).to_be_hidden()
+        expect(reader.locator(".stream")).to_be_focused()
+        self.go(page, f"/f/{forum['id']}/edit")
+        page.get_by_label("Locked").uncheck()
+        page.get_by_role("button", name="Save").click()
+        expect(field).to_have_value("Half a thought")
+
+    def test_an_answer_solves_a_topic(self):
+        forum = self.plot("Questions", solvable=True)
+        topic = self.call("POST", f"/forums/{forum['id']}/conversations", {"title": "The pump is silent", "text": "What is it?"}, self.tokens["grace"])
+        answer = self.say("Is it the oil?", "lin", topic["id"])
+        self.call("PATCH", f"/messages/{answer['id']}", {"text": "It was out of oil."}, self.tokens["lin"])
+        address = f"/t/{topic['id']}"
+        asker, other = self.signed_in("grace"), self.signed_in("lin", "phone")
+        for page in (asker, other):
+            self.go(page, address)
+        verbs = self.verbs(asker, "It was out of oil.")
+        self.assertNotIn("Earlier texts", verbs)
+        asker.get_by_role("menuitem", name="Mark as the answer").click()
+        marked = "The answer"
+        for page in (asker, other):
+            expect(page.locator(".post", has_text="It was out of oil.").get_by_text(marked, exact=True)).to_be_visible()
+            expect(page.get_by_role("link", name="Solved: to the answer")).to_have_attribute("href", f"/m/{answer['id']}")
+        # Beside the topic, in the list of all.
+        expect(asker.get_by_role("link", name="Solved The pump is silent")).to_be_visible()
+        self.assert_accessible(asker, "a solved topic")
+        self.photograph(asker, "topic-solved-light")
+        self.photograph(other, "topic-solved-phone-light")
+        # Neither the question, nor by who only answers.
+        self.assertNotIn("Mark as the answer", self.verbs(asker, "What is it?"))
+        asker.keyboard.press("Escape")
+        self.assertNotIn("the answer", self.verbs(other, "It was out of oil.", "button"))
+        other.keyboard.press("Escape")
+        self.call("PATCH", f"/conversations/{topic['id']}", {"locked": True}, self.tokens["ada"])
+        expect(other.get_by_text("This is locked. It can be read.")).to_be_visible()
+        expect(other.locator(".stream-head").get_by_text("Locked")).to_be_visible()
+        expect(other.get_by_role("textbox")).to_have_count(0)
+        self.go(other, f"/f/{forum['id']}/topics")
+        expect(other.get_by_role("link", name="Locked Solved The pump is silent")).to_be_visible()
+
+        # Who keeps order takes it away again; and where the forum says so, everybody sees what was said before.
+        self.call("PATCH", f"/forums/{forum['id']}", {"shows_revisions": True}, self.tokens["ada"])
+        host = self.signed_in("ada")
+        self.go(host, address)
+        self.verbs(host, "It was out of oil.")
+        host.get_by_role("menuitem", name="Take the answer's mark away").click()
+        expect(asker.get_by_text(marked, exact=True)).to_have_count(0)
+        self.go(asker, "/")
+        self.go(asker, address)
+        self.assertIn("Earlier texts", self.verbs(asker, "It was out of oil."))
+
+    def verbs(self, page, text, role="menuitem"):
+        """What can be done with a post: a menu with a pointer, a sheet on a phone."""
+        page.locator(".post", has_text=text).get_by_role("button", name="More").click()
+        page.get_by_role(role, name="Copy link").wait_for()
+        return " ".join(page.get_by_role(role).all_inner_texts())

@@ -1,8 +1,8 @@
 // A forum: its topics and its room as two tabs; what it is about, and its settings for those who look after it.
 
 import { alike } from '../alike.js';
-import { el, redraw } from '../dom.js';
-import { joinButton, mayJoin } from '../membership.js';
+import { el, icon, redraw } from '../dom.js';
+import { isIn, joinButton, looksAfter, mayJoin } from '../membership.js';
 import { moreButton } from '../more.js';
 import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -45,6 +45,7 @@ export function forumTabs(shell, forum, here, second = null) {
       back: () => shell.router.back('/forums'),
       picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
       actions: [
+        here === 'room' && forum.call_url && callLink(forum.call_url),
         mayJoin(shell.place, forum) && joinButton(shell, forum),
         canStart &&
           here === 'topics' &&
@@ -65,11 +66,28 @@ export function forumTabs(shell, forum, here, second = null) {
   );
 }
 
+/** Where the room meets to speak. Who presses it sees where that is. */
+function callLink(address) {
+  const words = say('forum.callAt', { host: hostOf(address) });
+  return el(
+    'a.button.button-plain.call-link',
+    { href: address, target: '_blank', rel: 'noopener noreferrer', title: words, aria: { label: words } },
+    icon('call'),
+    el('span', null, say('forum.call')),
+  );
+}
+
+function hostOf(address) {
+  try {
+    return new URL(address).host;
+  } catch {
+    return address;
+  }
+}
+
 export function mayStart(place, forum) {
-  if (!place.me || forum.archived || forum.locked) return false;
-  if (forum.start_topics === 'readers') return true;
-  if (place.isModerator || ['moderator', 'admin'].includes(forum.role)) return true;
-  return forum.start_topics === 'members' && !!forum.role;
+  if (!place.me || forum.archived || (forum.locked && !looksAfter(place, forum))) return false;
+  return isIn(place, forum, forum.start_topics);
 }
 
 async function topics(shell, forum) {

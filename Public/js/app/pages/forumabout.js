@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../dom.js';
 import { nameOf } from '../named.js';
-import { joinButton, leaveForum, mayJoin, memberMenu } from '../membership.js';
+import { joinButton, leaveForum, looksAfter, mayChange, mayJoin, memberMenu } from '../membership.js';
 import { moreButton } from '../more.js';
 import { button } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
@@ -17,7 +17,7 @@ import { say, sayProblem } from '../text.js';
 
 export async function about(shell, forum) {
   const { place } = shell;
-  const canChange = place.isHost || forum.role === 'admin';
+  const canChange = mayChange(place, forum);
   const members = el('div');
   const creator = place.person(forum.created_by);
   let found = null;
@@ -145,10 +145,9 @@ export async function about(shell, forum) {
             'div.form-foot',
             null,
             mayJoin(place, forum) && joinButton(shell, forum),
-            canChange && [
+            (canChange || looksAfter(place, forum)) &&
               button(say('forum.edit'), { picture: 'edit', on: () => shell.go(forumAddress(forum, 'edit')) }),
-              button(say('forum.add'), { picture: 'plus', on: invite }),
-            ],
+            canChange && button(say('forum.add'), { picture: 'plus', on: invite }),
             forum.role && button(say('forum.leave'), { picture: 'leave', on: () => leaveForum(shell, forum) }),
             canChange && button(say('forum.delete'), { kind: 'danger', on: remove }),
           ),

@@ -2,6 +2,7 @@
 
 import { el, refill } from '../dom.js';
 import { iconOf } from '../drawings.js';
+import { mayChange } from '../membership.js';
 import { button, whileBusy } from '../parts/button.js';
 import { choice, field } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
@@ -23,6 +24,8 @@ export function edit(shell, forum) {
 function form(shell, forum) {
   const { place } = shell;
   const { limits } = place.server;
+  // Who only keeps order says how often is written, and whether.
+  const isWhole = !forum || mayChange(place, forum);
   const clientID = crypto.randomUUID();
   const sections = [...new Set([...place.forums.values()].map((it) => it.section).filter(Boolean))];
   const listID = 'known-sections';
@@ -72,11 +75,11 @@ function form(shell, forum) {
     ['members', 'public', 'private'].map((it) => [it, say(`forum.visibility.${it}`)]),
     { value: forum?.visibility ?? 'members' },
   );
-  const circle = (name) =>
+  const circle = (name, hint) =>
     choice(
       say(`forum.${name}`),
       ['readers', 'members', 'moderators'].map((it) => [it, say(`forum.circle.${it}`)]),
-      { value: forum?.[name] ?? 'readers' },
+      { value: forum?.[name] ?? 'readers', hint },
     );
   const [write, start] = [circle('write'), circle('start_topics')];
   const pauses = [...new Set([0, 10, 60, 600, forum?.slow_seconds ?? 0])].sort((a, b) => a - b);
@@ -85,7 +88,18 @@ function form(shell, forum) {
     pauses.map((it) => [String(it), it ? say('forum.slowSeconds', { n: it }) : say('forum.slowNone')]),
     { value: String(forum?.slow_seconds ?? 0), hint: say('forum.slowHint') },
   );
-  const archived = toggle(say('forum.archived'), { checked: !!forum?.archived, hint: say('forum.archivedHint') });
+  const is = (name) => toggle(say(`forum.${name}`), { checked: !!forum?.[name], hint: say(`forum.${name}Hint`) });
+  const [locked, archived, solvable, revisions] = ['locked', 'archived', 'solvable', 'shows_revisions'].map(is);
+  const ring = circle('ring', say('forum.ringHint'));
+  const call = field(say('forum.callAddress'), {
+    value: forum?.call_url ?? '',
+    type: 'url',
+    hint: say('forum.callHint'),
+    placeholder: 'https://',
+    limit: 2048,
+  });
+  /** Those that the server may have something to say about, by the names that it has for them. */
+  const named = { title, description, section, icon_url: icon, call_url: call };
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const save = button(say(forum ? 'act.save' : 'forum.create'), { kind: 'primary', type: 'submit' });
   const look = el('div.forum-preview');
@@ -137,21 +151,13 @@ function form(shell, forum) {
     event.preventDefault();
     if (save.disabled) return;
     fault.hidden = true;
+    for (const it of [title, description, section, call]) it.complain(null);
     await whileBusy(save, async () => {
       const go = shell.fromHere();
       try {
         const address = icon.input.value.trim();
-        const body = {
-          title: title.input.value.trim(),
-          description: description.input.value.trim(),
-          visibility: visibility.input.value,
-          write: write.input.value,
-          start_topics: start.input.value,
-          ...(forum ? { slow_seconds: Number(slow.input.value), archived: archived.input.checked } : {}),
-          ...(section.input.value.trim() || forum ? { section: section.input.value.trim() || null } : {}),
-          ...(address || forum?.icon_url ? { icon_url: address || null } : {}),
-          ...(await iconFile(address)),
-        };
+        const body = isWhole ? await said(address) : {};
+        if (forum) Object.assign(body, { slow_seconds: Number(slow.input.value), locked: locked.input.checked });
         const kept = forum
           ? await place.call('PATCH', `/forums/${forum.id}`, { body: { ...body, if_revision: forum.revision } })
           : await place.call('POST', '/forums', { body: { ...body, client_id: clientID } });
@@ -159,12 +165,43 @@ function form(shell, forum) {
         place.keepForum(kept);
         go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
-        fault.hidden = false;
-        fault.textContent = sayProblem(error);
-        fault.scrollIntoView({ block: 'nearest' });
+        refused(error);
       }
     });
     draw();
+  };
+
+  /** All that stands in the form, but for what keeps order. */
+  const said = async (address) => ({
+    title: title.input.value.trim(),
+    description: description.input.value.trim(),
+    visibility: visibility.input.value,
+    write: write.input.value,
+    start_topics: start.input.value,
+    ...(forum
+      ? {
+          ring: ring.input.value,
+          archived: archived.input.checked,
+          solvable: solvable.input.checked,
+          shows_revisions: revisions.input.checked,
+          call_url: call.input.value.trim() || null,
+        }
+      : {}),
+    ...(place.isHost && (section.input.value.trim() || forum) ? { section: section.input.value.trim() || null } : {}),
+    ...(address || forum?.icon_url ? { icon_url: address || null } : {}),
+    ...(await iconFile(address)),
+  });
+
+  /** What is wrong stands at the field that it is about, else above all of them. */
+  const refused = (error) => {
+    const its = named[error.errors?.[0]?.field];
+    if (its?.isConnected) {
+      its.complain(sayProblem(error));
+      return its.input.focus();
+    }
+    fault.hidden = false;
+    fault.textContent = sayProblem(error);
+    return fault.scrollIntoView({ block: 'nearest' });
   };
   draw();
   return {
@@ -181,29 +218,31 @@ function form(shell, forum) {
         null,
         el(
           'form.page-column',
-          { on: { submit } },
+          // What is no address is told by the server, in the words of this place.
+          { novalidate: true, on: { submit } },
           fault,
-          title,
-          description,
-          section,
-          el(
-            'datalist',
-            { id: listID },
-            sections.map((it) => el('option', { value: it })),
-          ),
-          visibility,
-          write,
-          start,
-          forum && [slow, archived],
-          icon,
-          own,
-          el('p.field-label', null, say('forum.look')),
-          look,
+          isWhole && [
+            title,
+            description,
+            place.isHost && [
+              section,
+              el(
+                'datalist',
+                { id: listID },
+                sections.map((it) => el('option', { value: it })),
+              ),
+            ],
+            visibility,
+            write,
+            start,
+          ],
+          forum && [isWhole && [ring, call], slow, isWhole && [solvable, revisions], locked],
+          isWhole && [forum && archived, icon, own, el('p.field-label', null, say('forum.look')), look],
           el('div.form-foot', null, save, button(say('act.cancel'), { on: () => shell.router.back('/forums') })),
         ),
       ),
     ],
-    shown: () => title.input.focus(),
+    shown: () => (isWhole ? title : slow).input.focus(),
     isWriting: () => !!title.input.value,
   };
 }

@@ -1,6 +1,7 @@
 // A conversation: a room, a topic, a direct or a group one.
 
-import { el, isTyping, refill } from '../dom.js';
+import { el, icon, isTyping, redraw, refill } from '../dom.js';
+import { isIn, looksAfter } from '../membership.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
 import { banner } from '../parts/banner.js';
@@ -44,11 +45,13 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     throw error;
   }
 
-  const refusal = cannotWrite(place, conversation, forum);
+  /** As it is by now: what others change comes by itself. */
+  const now = () => latest(place, conversation);
+  const cannot = () => cannotWrite(place, now(), place.forums.get(forum?.id) ?? forum);
   const { limits } = place.server;
   let acts = null;
   const field =
-    place.me && !refusal
+    place.me
       ? composer({
           enterSends: !isTopic,
           placeholder: say(isTopic ? 'composer.post' : 'composer.room'),
@@ -56,6 +59,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
           draft: place.draft(conversation.id),
           keep: (text, replyTo) => place.keepDraft(conversation.id, text, replyTo),
           people: (start) => place.findPeople(start),
+          rings: !!forum && isIn(place, forum, forum.ring),
           tags: (start) => findTags(place, start),
           typing: () => place.parley?.typing(conversation.id),
           lastOwn: () =>
@@ -77,17 +81,19 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
           },
         })
       : null;
-  const canModerate =
-    place.isModerator || ['moderator', 'admin'].includes(forum?.role) || conversation.role === 'admin';
-  const about = { shell, place, stream, conversation, composer: field, canModerate: !!forum && canModerate };
+  const canModerate = !!forum && (looksAfter(place, forum) || conversation.role === 'admin');
+  const about = { shell, place, stream, conversation, forum, now, field, canModerate };
   acts = place.me ? whenAsked(about) : null;
 
-  const head = isTopic ? topicHead(conversation, forum) : null;
+  const head = isTopic ? el('header.stream-head') : null;
+  const drawHead = () => head && redraw(head, topicHead(now(), forum));
+  drawHead();
   const view = new MessageView({
     stream,
     shape: isTopic ? 'post' : 'bubble',
     me: place.me,
     readUpTo,
+    solvedBy: () => (isTopic ? now().solved_by : null),
     hidesGone: place.me?.preferences?.tombstones === false,
     person: (id) => place.person(id),
     file: (id) => place.file(id),
@@ -117,13 +123,34 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   };
   place.addEventListener('presence', onPresence);
 
+  const note = el('p.stream-note');
+  const drawFoot = () => {
+    const why = cannot();
+    note.hidden = !!field && !why;
+    const wasHere = field?.contains(document.activeElement);
+    if (field) field.hidden = typing.hidden = !!why;
+    if (wasHere && why) view.node.focus({ preventScroll: true });
+    refill(note, why ?? el('a', { href: '/sign-in' }, say('talk.signIn')));
+  };
+  drawFoot();
+  let solvedBy = now().solved_by;
+  const onChanged = () => {
+    drawHead();
+    drawFoot();
+    if (solvedBy === now().solved_by) return;
+    solvedBy = now().solved_by;
+    view.soon();
+  };
+  for (const name of ['conversations', 'forums']) place.addEventListener(name, onChanged);
+
   const foot = el(
     'footer.stream-foot',
     null,
     view.pillPlace,
     line?.pillPlace,
-    place.me ? field && typing : null,
-    field ?? el('p.stream-note', null, refusal ?? el('a', { href: '/sign-in' }, say('talk.signIn'))),
+    place.me && typing,
+    field,
+    note,
   );
   const node = el(
     'section.conversation',
@@ -145,6 +172,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   });
 
   const title = talkTitle(place, conversation);
+  const split = isTopic ? beside(shell, forum, conversation, node) : { node, close() {} };
   const top = tabs ?? bar(shell, conversation, forum, title);
   const seeing = new IntersectionObserver(
     ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
@@ -157,20 +185,22 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     isTalk: true,
     keepsFocus: true,
     here: forum ? forumAddress(forum) : talkAddress(conversation),
-    node: [top, isTopic ? beside(shell, forum, conversation, node) : node],
-    isWriting: () => field?.isWriting,
+    node: [top, split.node],
+    isWriting: () => !field?.hidden && field?.isWriting,
     shown(left) {
       view.begin({ message, anchor: left?.anchor });
-      if (!message) field?.focusUnlessTouch();
+      if (!message && !field?.hidden) field?.focusUnlessTouch();
     },
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
       seeing.disconnect();
       line?.close();
+      split.close();
       view.close();
       for (const name of ['people', 'files']) place.removeEventListener(name, onKnown);
       place.removeEventListener('typing', onTyping);
       place.removeEventListener('presence', onPresence);
+      for (const name of ['conversations', 'forums']) place.removeEventListener(name, onChanged);
       stream.close?.();
     },
     pressed: (event) => keys(event, { view, acts, field, search: () => shell.go(`/search?in=${conversation.id}`) }),
@@ -179,13 +209,24 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
 
 /** On a wide screen a topic stands beside the list of all. */
 function beside(shell, forum, conversation, node) {
-  if (!forum || !matchMedia('(min-width: 1440px)').matches) return node;
+  if (!forum || !matchMedia('(min-width: 1440px)').matches) return { node, close() {} };
+  const { place } = shell;
   const list = el('nav.split-list', { aria: { label: forum.title } });
-  shell.place.call('GET', `/forums/${forum.id}/conversations`, { tries: 1 }).then(
-    (page) => refill(list, topicRows(shell.place, page.data, conversation.id)),
+  let listed = [];
+  const draw = () => redraw(list, topicRows(place, listed, conversation.id));
+  place.call('GET', `/forums/${forum.id}/conversations`, { tries: 1 }).then(
+    ({ data }) => {
+      listed = data;
+      draw();
+    },
     () => {},
   );
-  return el('div.split.has-list', null, list, node);
+  const listen = ['people', 'conversations'];
+  for (const name of listen) place.addEventListener(name, draw);
+  return {
+    node: el('div.split.has-list', null, list, node),
+    close: () => listen.forEach((name) => place.removeEventListener(name, draw)),
+  };
 }
 
 /** Older pages until the first unread is among them; a few, then the newest has to do. */
@@ -206,7 +247,7 @@ function bar(shell, conversation, forum, title) {
     actions: place.me
       ? [
           iconButton('panel', say('talk.details'), {
-            on: async () => (await import('../details.js')).details(shell, conversation, forum),
+            on: async () => (await import('../details.js')).details(shell, latest(place, conversation), forum),
             data: { act: 'details' },
           }),
         ]
@@ -238,10 +279,14 @@ function counted(place, n, ids) {
   return online > 1 ? `${people} · ${say('presence.count', { n: online })}` : people;
 }
 
+/** What is held of it by now, unless what was answered here is newer. */
+function latest(place, conversation) {
+  const held = place.parley?.conversation(conversation.id);
+  return held?.revision >= conversation.revision ? held : conversation;
+}
+
 function topicHead(conversation, forum) {
-  return el(
-    'header.stream-head',
-    null,
+  return [
     el('h2.page-title', null, conversation.title),
     el(
       'p.second',
@@ -250,19 +295,23 @@ function topicHead(conversation, forum) {
       ' · ',
       brief(new Date(conversation.created_at)),
     ),
-  );
+    (conversation.solved_by || conversation.locked) &&
+      el(
+        'p.topic-signs',
+        null,
+        conversation.solved_by && el('a.topic-solved', { href: `/m/${conversation.solved_by}` }, icon('check'), say('topic.toAnswer')),
+        conversation.locked && el('span', null, icon('lock'), say('topic.locked')),
+      ),
+  ];
 }
 
 function cannotWrite(place, conversation, forum) {
   if (!place.me) return null;
   if (place.isTooOld) return say('version.tooOld');
-  if (conversation.locked || forum?.locked) {
-    if (!place.isModerator && !['moderator', 'admin'].includes(forum?.role)) return say('talk.locked');
-  }
   if (forum?.archived) return say('talk.archived');
-  if (forum?.write === 'moderators' && !place.isModerator && !['moderator', 'admin'].includes(forum.role))
-    return say('talk.hostsWrite');
-  return null;
+  if ((conversation.locked || forum?.locked) && !looksAfter(place, forum)) return say('talk.locked');
+  if (!forum || isIn(place, forum, forum.write)) return null;
+  return say({ moderators: 'talk.hostsWrite', members: 'talk.membersWrite' }[forum.write] ?? 'talk.guestsRead');
 }
 
 function requestBanner(shell, conversation) {
@@ -295,14 +344,14 @@ function dropFiles(node, field) {
   if (!field) return;
   const show = (on) => node.classList.toggle('file-drop', on);
   node.addEventListener('dragover', (event) => {
-    if (!event.dataTransfer?.types.includes('Files')) return;
+    if (field.hidden || !event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
     show(true);
   });
   node.addEventListener('dragleave', () => show(false));
   node.addEventListener('drop', (event) => {
     show(false);
-    if (event.defaultPrevented || !event.dataTransfer?.files.length) return;
+    if (field.hidden || event.defaultPrevented || !event.dataTransfer?.files.length) return;
     event.preventDefault();
     field.take([...event.dataTransfer.files]);
   });
@@ -392,7 +441,7 @@ function keys(event, { view, acts, field, search }) {
     view.step(by);
     return true;
   }
-  if (event.key === 'c' && field) {
+  if (event.key === 'c' && field && !field.hidden) {
     field.input.focus();
     return true;
   }

@@ -21,6 +21,7 @@ const NONE = -1;
  * @param {(draft: {text, replyTo, editing, files}) => void} options.send
  * @param {(text: string, replyTo?: object) => void} [options.keep] called when what was begun has changed
  * @param {(start: string) => Promise<object[]>} [options.people] those whose name begins so
+ * @param {boolean} [options.rings] whether @room calls everybody who belongs here
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
  * @param {number} [options.filesUpTo] the size of a file at most; without it no file is taken
  * @param {() => void} [options.share] asks for a link to share
@@ -293,12 +294,16 @@ export function composer(options) {
   async function suggestions(sign, start) {
     if (sign === '@') {
       const people = (await options.people?.(start)) ?? [];
-      return people.slice(0, 8).map((it) => ({
-        words: nameOf(it),
-        second: `@${it.name}`,
-        insert: `@${it.name} `,
-        picture: avatar(it, { size: 1 }),
-      }));
+      const everybody = { words: say('composer.everybody'), second: '@room', insert: '@room ', picture: icon('bell') };
+      return [
+        ...people.slice(0, 8).map((it) => ({
+          words: nameOf(it),
+          second: `@${it.name}`,
+          insert: `@${it.name} `,
+          picture: avatar(it, { size: 1 }),
+        })),
+        ...(options.rings && 'room'.startsWith(start.toLowerCase()) ? [everybody] : []),
+      ];
     }
     if (sign === '#')
       return ((await options.tags?.(start)) ?? []).slice(0, 8).map((it) => ({ words: `#${it}`, insert: `#${it} ` }));

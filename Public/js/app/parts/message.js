@@ -20,6 +20,7 @@ import { tombstone } from './tombstone.js';
  * @param {object} view.author who wrote it
  * @param {boolean} view.mine
  * @param {boolean} view.first @param {boolean} view.last of its group
+ * @param {boolean} [view.solves] whether it is the answer that solved the topic
  * @param {object} [view.quote] the message that it answers, with `author` and `text`
  * @param {object} [view.files] attachments by id
  * @param {(verb: string, detail?: any) => void} view.act what is asked for: react, reply, more, retry, edit, remove
@@ -108,6 +109,7 @@ function post(message, view) {
         el('button.message-name', { on: { click: () => act?.('person', author) } }, name),
         el('span.mark', null, time(at, moment), message.edited_at && ` · ${say('message.edited')}`),
         view.mine && mark(message, view),
+        view.solves && el('span.post-solves', null, icon('check'), say('topic.answer')),
       ),
       quoteLine(view.quote, message.reply_to),
       message.text && rich(message.text, message.entities),
