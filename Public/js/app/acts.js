@@ -222,6 +222,7 @@ export class Acts {
 
   more(message, anchor) {
     const items = this.items(message);
+    if (!items.length) return undefined;
     if (matchMedia('(pointer: coarse), (max-width: 699px)').matches) {
       return messageSheet(
         items,

@@ -8,6 +8,7 @@ import { tile } from '../parts/tile.js';
 import { forumAddress } from '../router.js';
 import { forumIcon } from '../shell.js';
 import { say } from '../text.js';
+import { onPull } from '../touch.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
 const PAGE = 100;
@@ -39,7 +40,7 @@ export async function open(shell, _, restore) {
   const listen = ['forums', 'conversations', 'people'];
   for (const name of listen) place.addEventListener(name, draw);
   const body = el('div.page-body', null, column);
-  pullToRefresh(body, () => place.loadForums());
+  onPull(body, () => place.loadForums());
   const further = () => {
     while (most < place.forums.size) {
       const last = [...column.querySelectorAll('.tile')].at(-AHEAD);
@@ -112,24 +113,4 @@ function newestIn(place, forum) {
     if (at && (!newest || at > newest)) newest = at;
   }
   return newest;
-}
-
-/** A pull from the top of the list asks anew. */
-function pullToRefresh(body, work) {
-  let from = null;
-  body.addEventListener(
-    'touchstart',
-    (event) => {
-      from = body.scrollTop <= 0 ? event.touches[0].clientY : null;
-    },
-    { passive: true },
-  );
-  body.addEventListener(
-    'touchend',
-    async (event) => {
-      if (from !== null && event.changedTouches[0].clientY - from > 96) await work().catch(() => {});
-      from = null;
-    },
-    { passive: true },
-  );
 }

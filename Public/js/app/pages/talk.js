@@ -17,6 +17,7 @@ import { say, sayProblem } from '../text.js';
 import { timelineOf } from '../timeline.js';
 import { brief } from '../times.js';
 import { topicRows } from '../topics.js';
+import { onMessages } from '../touch.js';
 import { MessageView } from '../view.js';
 
 /** As many unread ones stand on the newest page in any case. */
@@ -162,13 +163,15 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   );
   dropFiles(node, field);
   view.node.addEventListener('click', (event) => openViewer(event, view.node));
-  longPress(view.node, (id, anchor) => {
-    const it = stream.shown.find((one) => one.id === id);
-    if (it) acts?.run(it, 'more', anchor);
-  });
-  swipe(view.node, (id) => {
-    const it = stream.shown.find((one) => one.id === id);
-    if (it && !it.deleted && !it.state) acts?.run(it, 'reply');
+  onMessages(view.node, {
+    held: (id, anchor) => {
+      const it = stream.shown.find((one) => one.id === id);
+      if (it && it.kind !== 'system') acts?.run(it, 'more', anchor);
+    },
+    drawn: (id) => {
+      const it = stream.shown.find((one) => one.id === id);
+      if (it && it.kind !== 'system' && !it.deleted && !it.state) acts?.run(it, 'reply');
+    },
   });
 
   const title = talkTitle(place, conversation);
@@ -366,46 +369,6 @@ async function openViewer(event, node) {
   viewer(
     all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })),
     all.indexOf(link),
-  );
-}
-
-/** Half a second on a message opens its sheet. */
-function longPress(node, on) {
-  let timer = null;
-  const stop = () => clearTimeout(timer);
-  node.addEventListener('pointerdown', (event) => {
-    const message = event.target.closest?.('[data-id]');
-    if (event.pointerType !== 'touch' || !message) return;
-    timer = setTimeout(() => {
-      navigator.vibrate?.(10);
-      on(message.dataset.id, message);
-    }, 500);
-  });
-  for (const name of ['pointerup', 'pointercancel', 'pointermove', 'scroll'])
-    node.addEventListener(name, stop, { passive: true });
-}
-
-/** To the right: an answer to the message under the finger. */
-function swipe(node, on) {
-  let begun = null;
-  node.addEventListener(
-    'touchstart',
-    (event) => {
-      const message = event.target.closest?.('[data-id]');
-      const touch = event.touches[0];
-      begun =
-        message && event.touches.length === 1 ? { id: message.dataset.id, x: touch.clientX, y: touch.clientY } : null;
-    },
-    { passive: true },
-  );
-  node.addEventListener(
-    'touchend',
-    (event) => {
-      const touch = event.changedTouches[0];
-      if (begun && touch.clientX - begun.x > 64 && Math.abs(touch.clientY - begun.y) < 32) on(begun.id);
-      begun = null;
-    },
-    { passive: true },
   );
 }
 

@@ -1,0 +1,108 @@
+"""What fingers do beyond pressing: a long press, a swipe, a pull from the top."""
+
+from contextlib import contextmanager
+
+from playwright.sync_api import expect
+from test_flows import Village
+
+
+class Touch(Village):
+    def phone(self, path):
+        """The page's clock can be stopped: however slow the machine is, a finger is as quick as it was meant to be."""
+        page = self.signed_in("lin", "phone")
+        page.clock.install()
+        self.open(page, path)
+        return page
+
+    @contextmanager
+    def stopped(self, page):
+        page.clock.pause_at(page.evaluate("Date.now()") / 1_000 + 5)
+        yield
+        page.clock.resume()
+
+    def hand(self, page):
+        """Puts fingers on the page, moves them and takes them away, as the browser hears of them from a screen."""
+        line = page.context.new_cdp_session(page)
+
+        def touch(kind, *points):
+            line.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": [{"x": x, "y": y, "id": at} for at, (x, y) in enumerate(points)]})
+        return touch
+
+    def drag(self, page, start, by):
+        touch = self.hand(page)
+        (x, y), (right, down) = start, by
+        with self.stopped(page):
+            touch("Start", start)
+            for part in range(1, 5):
+                touch("Move", (x + right * part / 4, y + down * part / 4))
+            touch("End")
+
+    def middle(self, locator):
+        box = self.box(locator)
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def test_a_long_press_opens_what_can_be_done(self):
+        self.say("Look at [the seeds](https://example.org/seeds)")
+        page = self.phone(f"/f/{self.garden['id']}/room")
+        link = page.get_by_role("link", name="the seeds")
+        sheet, touch = page.get_by_role("dialog"), self.hand(page)
+        x, y = self.middle(link)
+        # A finger that scrolls presses nothing, nor do two.
+        with self.stopped(page):
+            touch("Start", (x, y))
+            touch("Move", (x, y - 40))
+            page.clock.run_for(700)
+            touch("End")
+            touch("Start", (x, y), (x + 40, y))
+            page.clock.run_for(700)
+            touch("End")
+        expect(sheet).to_have_count(0)
+        # None is quite still.
+        x, y = self.middle(link)
+        touch("Start", (x, y))
+        touch("Move", (x + 2, y + 3))
+        expect(sheet).to_be_visible()
+        # What lies under the finger as it leaves is not meant; nor is it a swipe.
+        touch("Move", (x + 120, y))
+        touch("End")
+        self.frames(page)
+        expect(page.locator(".composer-above")).to_be_hidden()
+        self.assertEqual(len(page.context.pages), 1)
+        sheet.get_by_role("button", name="Reply").tap()
+        expect(sheet).to_have_count(0)
+        expect(page.locator(".composer-above")).to_contain_text("the seeds")
+
+    def test_a_swipe_replies(self):
+        self.say("Who waters the beans?")
+        wide = self.say(f"```\n{'wide ' * 60}\n```")
+        gone = self.say("Nobody")
+        self.call("DELETE", f"/messages/{gone['id']}", token=self.tokens["grace"])
+        page = self.phone(f"/f/{self.garden['id']}/room")
+        text = page.get_by_text("Who waters the beans?")
+        begun = page.locator(".composer-above")
+        start = self.middle(text)
+        for by in ((-120, 0), (40, 0), (100, 90)):
+            self.drag(page, start, by)
+            start = self.middle(text)
+        # Code that is wider than its place goes along with the finger; where nothing is left, nothing is answered.
+        self.drag(page, self.middle(page.locator(f"[data-id='{wide['id']}'] pre")), (100, 0))
+        self.drag(page, self.middle(page.get_by_text("Deleted by its author")), (100, 0))
+        self.frames(page)
+        expect(begun).to_be_hidden()
+        self.drag(page, self.middle(text), (100, 5))
+        expect(begun).to_contain_text("Who waters the beans?")
+        expect(page.get_by_role("textbox", name="Write a message")).to_be_focused()
+
+    def test_a_pull_asks_anew(self):
+        page = self.phone("/forums")
+        asked = []
+        page.on("request", lambda it: asked.append(it.url) if it.url.endswith("/api/v1/forums") else None)
+        self.drag(page, (200, 300), (0, 60))
+        self.drag(page, (200, 300), (0, -150))
+        self.frames(page)
+        self.assertEqual(asked, [])
+        self.drag(page, (200, 300), (0, 150))
+        self.eventually(page, 1, lambda: len(asked))
+        page.context.set_offline(True)
+        self.drag(page, (200, 300), (0, 150))
+        expect(page.get_by_text("the server did not answer")).to_be_visible()
