@@ -92,8 +92,9 @@ export function wayBack(held = document.activeElement) {
   };
 }
 
-function focusAgain(node, held) {
-  const alike = ['aria-label', 'href', 'data-person'].flatMap((name) => {
+/** What had the focus and is gone: what stands in its place in this node has it then, or the node. */
+export function focusAgain(node, held) {
+  const alike = ['aria-label', 'href', 'data-person', 'title'].flatMap((name) => {
     const value = held.getAttribute(name);
     return value ? [node.querySelector(`[${name}="${CSS.escape(value)}"]`)] : [];
   });

@@ -1,6 +1,6 @@
 // What stands around every page: sidebar, bottom bar, the page itself, what floats, and the keys that work everywhere.
 
-import { el, isTyping } from './dom.js';
+import { el, focusAgain, isTyping } from './dom.js';
 import { rememberLook } from './look.js';
 import { nameOf } from './named.js';
 import { banner } from './parts/banner.js';
@@ -226,9 +226,9 @@ export class Shell {
     }
     const view = this.view();
     const [side, bar] = [sidebar(view), bottomBar(view)];
-    const held = document.activeElement?.closest?.('.sidebar, .bottom-bar')
-      ? document.activeElement.getAttribute('href')
-      : null;
+    const held = document.activeElement;
+    const isAtSide = this.side?.contains(held);
+    const isBelow = this.bar?.contains(held);
     const scroll = this.side?.querySelector('.sidebar-list')?.scrollTop ?? 0;
     if (!this.main.isConnected || this.node.children.length === 1)
       this.node.replaceChildren(side, this.main, bar, (this.edge ??= sidebarEdge()));
@@ -240,7 +240,7 @@ export class Shell {
     }
     [this.side, this.bar] = [side, bar];
     side.querySelector('.sidebar-list').scrollTop = scroll;
-    if (held) this.node.querySelector(`[href="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+    if (isAtSide || isBelow) focusAgain(isAtSide ? side : bar, held);
   }
 
   view() {

@@ -1,7 +1,7 @@
 // The view of one conversation's messages: opens at the first unread, sticks to the newest, loads older ones at the top
 // without a jump, and keeps what is under the eye where it is, whatever arrives.
 
-import { el, refill } from './dom.js';
+import { el, focusAgain, refill } from './dom.js';
 import { nameOf } from './named.js';
 import { empty } from './parts/empty.js';
 import { dayLine, newLine, pill } from './parts/lines.js';
@@ -20,8 +20,8 @@ const REST = 200;
 export class MessageView {
   /**
    * @param {object} options stream, shape ("bubble" or "post"), me, person(id), act(message, verb, detail),
-   *   file(id), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords, announce(name), moved(),
-   *   hidesGone (no line where a message was)
+   *   file(id), solvedBy() (the answer's id), readUpTo (seq), onRead(message), head (a node above all), emptyWords,
+   *   announce(name), moved(), hidesGone() (no line where a message was)
    */
   constructor(options) {
     Object.assign(this, options);
@@ -138,7 +138,7 @@ export class MessageView {
 
   /** The nodes that are to be there, in order; those that did not change are the same as before. */
   wanted() {
-    const isGone = (it) => this.hidesGone && it.deleted && it.deletion !== 'moved';
+    const isGone = (it) => this.hidesGone?.() && it.deleted && it.deletion !== 'moved';
     const shown = this.stream.shown.filter((it) => !it.machine_only && !isGone(it));
     const nodes = [];
     const kept = new Map();
@@ -168,7 +168,7 @@ export class MessageView {
       const quote = this.quote(message.reply_to);
       const files = Object.fromEntries((message.attachments ?? []).map((id) => [id, this.file?.(id) ?? undefined]));
       const key = JSON.stringify([
-        message,
+        withoutAge(message),
         files,
         first,
         last,
@@ -180,23 +180,28 @@ export class MessageView {
         message.id === solvedBy,
       ]);
       nodes.push(
-        this.keep(kept, message.id, key, () =>
-          messageElement(
-            { ...message, mentionsMe: this.namesMe(message) },
-            {
-              shape: this.shape,
-              author,
-              mine: !!this.me && message.author_id === this.me.id,
-              first,
-              last,
-              quote,
-              size: this.stream.latest,
-              act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
-              solves: message.id === solvedBy,
-              onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
-              files,
-            },
-          ),
+        this.keep(
+          kept,
+          message.id,
+          key,
+          () =>
+            messageElement(
+              { ...message, mentionsMe: this.namesMe(message) },
+              {
+                shape: this.shape,
+                author,
+                mine: !!this.me && message.author_id === this.me.id,
+                first,
+                last,
+                quote,
+                size: this.stream.latest,
+                act: this.me ? (verb, detail) => this.act(message, verb, detail) : null,
+                solves: message.id === solvedBy,
+                onStatus: this.onStatus && !message.state ? () => this.onStatus(message) : null,
+                files,
+              },
+            ),
+          `w-c${message.client_id}`,
         ),
       );
     });
@@ -211,11 +216,12 @@ export class MessageView {
     return nodes;
   }
 
-  keep(kept, id, key, make) {
+  keep(kept, id, key, make, waitedAs) {
     const known = this.drawn.get(id);
     const entry = known?.key === key ? known : { key, node: make() };
     if (id === this.marked) entry.node.classList.add('is-shown');
-    if (known && entry !== known && known.node.contains(document.activeElement)) entry.wantsFocus = true;
+    const before = known ?? this.drawn.get(waitedAs);
+    if (before && entry !== before && before.node.contains(document.activeElement)) entry.held = document.activeElement;
     kept.set(id, entry);
     return entry.node;
   }
@@ -227,9 +233,12 @@ export class MessageView {
       if (this.inner.children[index] !== node) this.inner.insertBefore(node, this.inner.children[index] ?? null);
     });
     for (const entry of this.drawn.values()) {
-      if (!entry.wantsFocus) continue;
-      entry.wantsFocus = false;
+      if (!entry.held) continue;
+      const { held } = entry;
+      entry.held = null;
+      // Its actions come with the focus.
       entry.node.focus({ preventScroll: true });
+      focusAgain(entry.node, held);
     }
   }
 
@@ -431,4 +440,9 @@ function joins(a, b) {
   if (a.author_id !== b.author_id) return false;
   const [from, to] = [new Date(a.created_at), new Date(b.created_at)];
   return Math.abs(to - from) < GROUP && startOfDay(from).getTime() === startOfDay(to).getTime();
+}
+
+/** All of a message but as of when it is known. */
+function withoutAge({ known: _, actions_known: __, ...message }) {
+  return message;
 }

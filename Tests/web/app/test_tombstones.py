@@ -12,7 +12,8 @@ class WithoutTombstones(Village):
         self.room(page)
         expect(page.get_by_text("Deleted by its author")).to_be_visible()
         self.go(page, "/you/look")
-        page.get_by_role("switch", name="Show where messages were").uncheck()
+        with page.expect_response(lambda it: it.request.method == "PATCH" and it.ok):
+            page.get_by_role("switch", name="Show where messages were").uncheck()
         self.eventually(page, False, lambda: self.call("GET", "/users/me", token=self.tokens["ada"])["preferences"].get("tombstones"))
         self.room(page)
         for id in (first, last):

@@ -89,13 +89,14 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   const head = isTopic ? el('header.stream-head') : null;
   const drawHead = () => head && redraw(head, topicHead(now(), forum));
   drawHead();
+  const hidesGone = () => place.me?.preferences?.tombstones === false;
   const view = new MessageView({
     stream,
     shape: isTopic ? 'post' : 'bubble',
     me: place.me,
     readUpTo,
     solvedBy: () => (isTopic ? now().solved_by : null),
-    hidesGone: place.me?.preferences?.tombstones === false,
+    hidesGone,
     person: (id) => place.person(id),
     file: (id) => place.file(id),
     act: (it, verb, detail) => acts?.run(it, verb, detail),
@@ -111,6 +112,13 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   view.moved = line?.moved;
   const onKnown = () => view.draw();
   for (const name of ['people', 'files']) place.addEventListener(name, onKnown);
+  let hid = hidesGone();
+  const onMe = () => {
+    if (hid === hidesGone()) return;
+    hid = hidesGone();
+    view.draw();
+  };
+  place.addEventListener('me', onMe);
   const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
   const onTyping = (event) => {
     if (event.detail.conversation === conversation.id) typing.replaceChildren(typingLine(event.detail.names));
@@ -201,6 +209,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
       split.close();
       view.close();
       for (const name of ['people', 'files']) place.removeEventListener(name, onKnown);
+      place.removeEventListener('me', onMe);
       place.removeEventListener('typing', onTyping);
       place.removeEventListener('presence', onPresence);
       for (const name of ['conversations', 'forums']) place.removeEventListener(name, onChanged);
