@@ -1,6 +1,6 @@
 // Search: operators as words one can press, hits with what stands around them.
 
-import { el, refill } from '../dom.js';
+import { el, redraw, refill } from '../dom.js';
 import { nameOf } from '../named.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
@@ -66,14 +66,15 @@ export async function open(shell, { query }) {
     const isWithin = within && chosen.has(`conversation:${within.id}`);
     const address = String(new URLSearchParams({ ...(words && { q: words }), ...(isWithin && { in: within.id }) }));
     history.replaceState(history.state, '', address ? `/search?${address}` : '/search');
-    if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
     const asked = (look.asked = {});
+    if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
     try {
       const page = await search(place, words, chosen);
       if (look.asked !== asked) return undefined;
       const hits = page.data ?? [];
       for (const it of hits) await place.conversation((it.message ?? it).conversation_id).catch(() => {});
-      return refill(
+      if (look.asked !== asked) return undefined;
+      return redraw(
         results,
         page.isHeld && el('p.second', null, say('search.held')),
         hits.length
@@ -81,6 +82,7 @@ export async function open(shell, { query }) {
           : empty(say('search.none', { words, n: place.forums.size }), { picture: 'search' }),
       );
     } catch (error) {
+      if (look.asked !== asked) return undefined;
       return refill(results, empty(sayProblem(error), { picture: 'alert' }));
     }
   }

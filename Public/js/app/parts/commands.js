@@ -9,6 +9,7 @@ export function commandMenu(find) {
   const { input, list } = parts;
   let items = [];
   let chosen = 0;
+  let listed = null;
   const show = () => {
     list.replaceChildren(...items.map((it, index) => commandRow(it, index === chosen, () => run(index))));
     if (!items.length)
@@ -29,12 +30,18 @@ export function commandMenu(find) {
     const words = input.value.trim();
     const found = await find(words);
     if (words !== input.value.trim()) return;
-    [items, chosen] = [found, 0];
+    [items, chosen, listed] = [found, 0, words];
     show();
   };
   const run = (index) => {
     node.close();
     items[index]?.on();
+  };
+  /** What is listed may still be for fewer letters: the answer is waited for then. */
+  const enter = async () => {
+    const words = input.value.trim();
+    if (listed !== words) await look();
+    if (listed === words && input.value.trim() === words && node.open) run(chosen);
   };
   input.addEventListener('input', look);
   node.addEventListener('keydown', (event) => {
@@ -45,7 +52,7 @@ export function commandMenu(find) {
       show();
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      run(chosen);
+      enter();
     }
   });
   node.addEventListener('click', (event) => {

@@ -282,6 +282,7 @@ export function composer(options) {
     const found = /(?:^|[\s(])([@#:])([\p{L}\p{N}_.+-]{0,32})$/u.exec(before);
     if (!found || (found[1] === ':' && found[2].length < 2)) return closeList();
     const [, sign, start] = found;
+    narrow(`${sign}${start}`.toLowerCase());
     const asked = (complete.asked = {});
     const items = await suggestions(sign, start);
     if (complete.asked !== asked) return;
@@ -289,6 +290,16 @@ export function composer(options) {
     // A tag may be new, and what is written of it is one already: nothing is put in its place unasked.
     completing = { items, chosen: sign === '#' ? NONE : 0, from: input.selectionStart - start.length - 1, to: input.selectionStart };
     showList();
+  }
+
+  /** Of what is offered, what still fits stays until the answer is there: Enter takes nobody who was offered for less. */
+  function narrow(start) {
+    if (!completing) return;
+    const fits = (it) => [it.insert, it.words, `@${it.words}`].some((words) => words.toLowerCase().startsWith(start));
+    completing.items = completing.items.filter(fits);
+    if (!completing.items.length) return closeList();
+    completing.chosen = Math.min(completing.chosen, 0);
+    return showList();
   }
 
   async function suggestions(sign, start) {
