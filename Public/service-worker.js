@@ -120,6 +120,11 @@ async function fill() {
 async function check() {
   const { now, next } = await state();
   if (!now) return { isNew: false };
+  // A worker before this one may have known of less, and a registration that comes back is not installed anew.
+  if (!(await isWhole(now))) {
+    await keepState({ now: await fill(), next });
+    return { isNew: false };
+  }
   const cache = await caches.open(now);
   for (const path of FILES) {
     const held = await cache.match(path);
