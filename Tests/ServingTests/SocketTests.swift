@@ -131,7 +131,7 @@ struct SocketTests {
       guard case .closed(let closing) = try client.next() else { throw Unexpected() }
       #expect(closing.code == .normal)
       #expect(client.raw.isOver())
-      #expect(told.all == [.init(cause: .peer, code: .normal, reason: "enough")])
+      #expect(eventually { told.all == [.init(cause: .peer, code: .normal, reason: "enough")] })
 
       let lost = try SocketClient(running)
       lost.raw.reset()

@@ -144,7 +144,7 @@ class SlowReader(FollowingTest):
         self.assertTrue(all(line.offsets == lines[0].offsets and not line.is_closed for line in lines))
 
         # The slow one has the beginning, knows that it lacks the rest, and gets all of it when it comes back.
-        slow.socket.settimeout(30)
+        slow.socket.settimeout(60)
         while slow.lagging is None and not slow.is_closed and slow.read():
             slow.parse()
         had = slow.offsets.get(f"conversation:{self.heavy}", [])

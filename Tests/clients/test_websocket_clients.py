@@ -55,7 +55,7 @@ class PythonWebsockets(EchoTest):
 
     def test_a_ping_is_answered(self):
         with connect(self.echo) as socket:
-            self.assertTrue(socket.ping(b"are you there?").wait(10))
+            self.assertTrue(socket.ping(b"are you there?").wait(60))
 
     def test_a_close_is_answered_with_its_code(self):
         socket = connect(self.echo)
@@ -71,7 +71,7 @@ class PythonWebsockets(EchoTest):
     def test_a_broadcast_reaches_everyone(self):
         address = f"{self.server.websocket_url}/broadcast"
         with connect(address) as ada, connect(address) as grace:
-            grace.ping().wait(10)  # both are in by now
+            self.assertTrue(grace.ping().wait(60))  # both are in by now
             ada.send(TEXT)
             self.assertEqual(ada.recv(timeout=60), TEXT)
             self.assertEqual(grace.recv(timeout=60), TEXT)

@@ -39,7 +39,9 @@ class Keyboard(Village):
         page.keyboard.press("Enter")
 
     def last_message(self, page, words):
-        """The newest message, with the focus on it."""
+        """The newest message, with the focus on it: from where one writes, since the key goes up from a message."""
+        page.keyboard.press("Escape")
+        page.keyboard.press("c")
         page.keyboard.press("Escape")
         page.keyboard.press("k")
         expect(page.locator("article:focus")).to_contain_text(words)

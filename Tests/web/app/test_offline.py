@@ -125,9 +125,9 @@ class Offline(Kept):
         expect(page.get_by_text("500 messages wait")).to_be_visible()
         self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
         page.context.set_offline(False)
-        expect(page.get_by_text("messages wait")).to_have_count(0, timeout=120_000)
+        expect(page.get_by_text("messages wait")).to_have_count(0, timeout=600_000)
         last = page.locator(".message.is-mine").filter(has_text="Queued 499")
-        expect(last.locator(".state")).to_have_attribute("title", "Stored", timeout=180_000)
+        expect(last.locator(".state")).to_have_attribute("title", "Stored", timeout=600_000)
         self.assertEqual([it for it in self.texts(topic["id"]) if it], [f"Queued {number}" for number in range(500)])
 
 

@@ -41,6 +41,7 @@ class LongTopic(Village):
         self.assert_at(page, 1)
         expect(page.get_by_role("heading", name="The diary of the beds", level=2)).to_be_in_viewport()
         slider.press("ArrowDown")
+        self.assert_at(page, 2)
         slider.press("PageDown")
         self.assert_at(page, 12)
         expect(slider).to_be_focused()
