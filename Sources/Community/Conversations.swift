@@ -54,7 +54,7 @@ extension Community {
       change.apply(to: &new)
       guard new != old else { return try tx.shown(id, to: caller, actor, bounds) }
       if new.readers.audience.isWider(than: old.readers.audience) {
-        try tx.openHistory(of: old, from: old.readers.audience, beginning: change.opensHistory)
+        try tx.openHistory(of: old, from: old.readers.audience, beginning: change.from == .beginning)
       }
       if new.isLocked != old.isLocked || new.slowSeconds != old.slowSeconds {
         try tx.audit(.conversationChanged, by: actor, subject: id.number, reason: change.reason)

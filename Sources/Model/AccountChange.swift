@@ -1,9 +1,9 @@
 public import JSON
 
 /// What a PATCH of a person says. What is absent stays.
-public struct AccountChange: Sendable {
+public struct AccountChange: Sendable, Hashable {
   // The profile.
-  public var displayName: Change<String>
+  public var displayName = Change<String>.unchanged
   public var bio: String?
   // What is one's own.
   public var isDiscoverable: Bool?
@@ -20,6 +20,9 @@ public struct AccountChange: Sendable {
   public var reason: String?
   /// Refused unless it is the present one.
   public var ifRevision: Int?
+
+  /// Nothing yet.
+  public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     displayName = try object.change("display_name")

@@ -19,6 +19,21 @@ public enum AccountReference: Sendable, Hashable {
   }
 }
 
+extension AccountReference: CustomStringConvertible {
+  /// As a request says it: `me`, `@ada` or `7`.
+  public var description: String {
+    switch self {
+    case .me: "me"
+    case .name(let name): "@" + name
+    case .id(let id): id.description
+    }
+  }
+}
+
+extension AccountReference: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.value(description) }
+}
+
 extension AccountReference: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     guard let reference = AccountReference(parsing: try value.string()) else { throw value.error(.invalid) }

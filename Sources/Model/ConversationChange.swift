@@ -1,13 +1,13 @@
 public import JSON
 
 /// What a PATCH of a conversation says. What is absent stays.
-public struct ConversationChange: Sendable {
-  public var title: Change<String>
+public struct ConversationChange: Sendable, Hashable {
+  public var title = Change<String>.unchanged
   public var annotations: JSONRaw?
   public var readers: OpennessChange?
   public var writers: OpennessChange?
-  /// With more readers: whether what was said before is opened too.
-  public var opensHistory: Bool
+  /// With more readers: from where on what was said is opened.
+  public var from: ForumChange.HistoryStart?
   public var isHistoryVisible: Bool?
   public var slowSeconds: Int?
   public var isLocked: Bool?
@@ -15,26 +15,28 @@ public struct ConversationChange: Sendable {
   /// Refused unless it is the present one.
   public var ifRevision: Int?
 
-  public struct OpennessChange: Sendable {
+  public struct OpennessChange: Sendable, Hashable {
     public var audience: Audience?
     public var isImmutable: Bool?
-  }
 
-  /// From where what was said is opened.
-  private enum HistoryOpening: String {
-    case now, beginning
+    public init(_ audience: Audience? = nil, isImmutable: Bool? = nil) {
+      self.audience = audience
+      self.isImmutable = isImmutable
+    }
   }
 
   /// A day.
   public static let mostSlowSeconds = 86_400
+
+  /// Nothing yet.
+  public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     title = try object.change("title")
     annotations = try object.optional("annotations") { value throws(JSONError) in try value.annotations() }
     readers = try object.optional("readers") { value throws(JSONError) in try OpennessChange(json: value) }
     writers = try object.optional("writers") { value throws(JSONError) in try OpennessChange(json: value) }
-    let from: HistoryOpening? = try object.optionalWord("from")
-    opensHistory = from == .beginning
+    from = try object.optionalWord("from")
     isHistoryVisible = try object.optional("history_visible")
     slowSeconds = try object.optional("slow_seconds") { value throws(JSONError) in
       try value.int(in: 0...Self.mostSlowSeconds)

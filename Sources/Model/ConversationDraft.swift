@@ -19,6 +19,11 @@ public struct ConversationDraft: Sendable {
   public struct Invited: Sendable, Hashable {
     public var account: AccountReference
     public var role: ParticipantRole
+
+    public init(_ account: AccountReference, as role: ParticipantRole = .member) {
+      self.account = account
+      self.role = role
+    }
   }
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -42,11 +47,11 @@ extension ConversationDraft.Invited {
   /// `"7"`, `"@ada"`, or `{"user_id":"7","role":"reader"}`.
   fileprivate init(json value: JSONValue) throws(JSONError) {
     guard value.kind == .object else {
-      self.init(account: try AccountReference(json: value), role: .member)
+      self.init(try AccountReference(json: value))
       return
     }
     var object = try value.object()
-    self.init(account: try object.read("user_id"), role: try object.optionalWord("role") ?? .member)
+    self.init(try object.read("user_id"), as: try object.optionalWord("role") ?? .member)
     try object.finish()
   }
 }

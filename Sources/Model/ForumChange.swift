@@ -1,11 +1,11 @@
 public import JSON
 
 /// What a PATCH of a forum says. What is absent stays.
-public struct ForumChange: Sendable {
+public struct ForumChange: Sendable, Hashable {
   public var title: String?
   public var about: String?
-  public var iconURL: Change<String>
-  public var icon: Change<ID<File>>
+  public var iconURL = Change<String>.unchanged
+  public var icon = Change<ID<File>>.unchanged
   public var visibility: Visibility?
   /// With a wider visibility: from where on those may read whom it lets in.
   public var from: HistoryStart?
@@ -15,9 +15,9 @@ public struct ForumChange: Sendable {
   public var isArchived: Bool?
   public var isSolvable: Bool?
   public var showsRevisions: Bool?
-  public var callURL: Change<String>
+  public var callURL = Change<String>.unchanged
   // What the place's staff decides.
-  public var section: Change<String>
+  public var section = Change<String>.unchanged
   public var position: Int?
   // What keeps order.
   public var slowSeconds: Int?
@@ -29,6 +29,9 @@ public struct ForumChange: Sendable {
   public enum HistoryStart: String, Sendable {
     case now, beginning
   }
+
+  /// Nothing yet.
+  public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     title = try object.optional("title")

@@ -51,12 +51,23 @@ extension Newcomers: JSONReadable {
 }
 
 /// What a PATCH of the settings says of them. What is absent stays.
-public struct NewcomersChange: Sendable {
+public struct NewcomersChange: Sendable, Hashable {
   public var days: Int?
   public var messages: Int?
   public var messagesPerHour: Int?
   public var linksPerHour: Int?
   public var mentionsPerHour: Int?
+
+  public init(
+    days: Int? = nil, messages: Int? = nil, messagesPerHour: Int? = nil, linksPerHour: Int? = nil,
+    mentionsPerHour: Int? = nil
+  ) {
+    self.days = days
+    self.messages = messages
+    self.messagesPerHour = messagesPerHour
+    self.linksPerHour = linksPerHour
+    self.mentionsPerHour = mentionsPerHour
+  }
 
   init(_ object: inout JSONObject) throws(JSONError) {
     func number(_ name: String, _ most: Int) throws(JSONError) -> Int? {

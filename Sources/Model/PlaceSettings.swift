@@ -89,7 +89,7 @@ extension PlaceSettings: JSONReadable {
 }
 
 /// What a PATCH of the settings says. What is absent stays.
-public struct PlaceSettingsChange: Sendable {
+public struct PlaceSettingsChange: Sendable, Hashable {
   public var name: String?
   public var hue: Int?
   public var welcome: String?
@@ -102,9 +102,12 @@ public struct PlaceSettingsChange: Sendable {
   public var newcomers: NewcomersChange?
   public var cutsMetadata: Bool?
   public var linkPreviews: Bool?
-  public var icon: Change<ID<File>>
+  public var icon = Change<ID<File>>.unchanged
   /// Refused unless it is the present one.
   public var ifRevision: Int?
+
+  /// Nothing yet.
+  public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     name = try object.optional("name")

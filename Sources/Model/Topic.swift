@@ -90,10 +90,10 @@ public struct TopicDraft: Sendable {
 }
 
 /// What a PATCH of a topic says. What is absent stays.
-public struct TopicChange: Sendable {
+public struct TopicChange: Sendable, Hashable {
   public var title: String?
   /// The message that solved it; `null` takes the mark away.
-  public var solvedBy: Change<ID<Message>>
+  public var solvedBy = Change<ID<Message>>.unchanged
   // What keeps order.
   public var isPinned: Bool?
   public var isLocked: Bool?
@@ -101,6 +101,9 @@ public struct TopicChange: Sendable {
   public var reason: String?
   /// Refused unless it is the present one.
   public var ifRevision: Int?
+
+  /// Nothing yet.
+  public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     title = try object.optional("title")

@@ -8,7 +8,7 @@ import Testing
   try await Harbour.open { harbour in
     let garden = try await harbour.group("ada", "grace")
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
-    let said = try await ada.send(.post(in: garden) { $0.field("text", "pizza in the garden") })
+    let said = try await ada.send(.post(in: garden, "pizza in the garden"))
     let marked = try await grace.send(.markRead(garden, upTo: said.message.id))
     #expect(marked.mark.readSeq == said.message.seq && marked.unread == 0)
     let receipts = try await ada.send(.receipts(of: said.message.id)).elements
@@ -22,27 +22,23 @@ import Testing
     #expect(found.message.message.id == said.message.id)
     #expect(found.pieces.filter(\.isHit).map(\.text) == ["orchard"] && !found.isCutBefore)
     #expect(try await grace.send(.conversation(garden)).title == "garden")
-    #expect(try await grace.send(.setLevel(of: garden) { $0.field("level", "nothing") }).level == .nothing)
+    #expect(try await grace.send(.setLevel(of: garden, to: .nothing)).level == .nothing)
     #expect(try await grace.send(.clearLevel(of: garden)).isOwn == false)
-    _ = try await ada.send(.post(in: garden) { $0.field("text", "@grace come") })
+    _ = try await ada.send(.post(in: garden, "@grace come"))
     let unread = try await grace.send(.unread()).elements
     #expect(unread.map(\.conversation) == [garden] && unread.map(\.mentions) == [1])
     let inbox = try await grace.send(.inbox())
     #expect(inbox.unread.counts[.mention] == 1)
     #expect(inbox.entries.contains { $0.message?.message.content?.text == "@grace come" })
-    let token = try await grace.send(
-      .makeToken { json in
-        json.field("name", "script")
-        json.field("scope", "read")
-      })
+    let token = try await grace.send(.makeToken(name: "script", scope: .read))
     #expect(token.wayIn.name == "script" && token.wayIn.scope == .read && token.token != nil)
     #expect(try await grace.send(.tokens()).elements.map(\.id) == [token.wayIn.id])
     #expect(try await grace.send(.sessions()).elements.contains { $0.isCurrent })
     let file = try await ada.upload(FileSource(name: "a.bin", bytes: [1, 2, 3]))
     #expect(try await ada.send(.linkFile(file.id)).path.contains("/files/\(file.id)/content?link="))
     let room = try await harbour.room()
-    let start = try await ada.send(.post(in: room) { $0.field("text", "a subject") })
-    let topic = try await ada.send(.makeTopic(of: start.message.id) { $0.field("title", "a subject") })
+    let start = try await ada.send(.post(in: room, "a subject"))
+    let topic = try await ada.send(.makeTopic(of: start.message.id, title: "a subject"))
     #expect(try await ada.send(.conversation(topic.topic)).kind == .topic)
   }
 }
@@ -51,32 +47,25 @@ import Testing
   try await Harbour.open { harbour in
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
     let room = try await harbour.room()
-    let said = try await grace.send(.post(in: room) { $0.field("text", "buy now") })
+    let said = try await grace.send(.post(in: room, "buy now"))
     let linus = try harbour.client("linus")
-    let told = try await linus.send(
-      .report { json in
-        json.field("message_id", said.message.id)
-        json.field("reason", "Advertising.")
-      })
+    let told = try await linus.send(.report(.message(said.message.id), reason: "Advertising."))
     #expect(told.message == said.message.id && told.reason == "Advertising." && told.state == .open)
     let waiting = try await ada.send(.reports()).elements
     #expect(waiting.map(\.id) == [told.id] && waiting.first?.copy != nil)
-    let judged = try await ada.send(.judge(told.id) { $0.field("state", "acted") })
+    let judged = try await ada.send(.judge(told.id, state: .acted))
     #expect(judged.state == .acted && judged.handledAt != nil && judged.revision == 2)
     #expect(try await ada.send(.report(told.id)).value.state == .acted)
 
-    let warning = try await ada.send(.warn(.name("grace")) { $0.field("reason", "Be kind.") })
+    let warning = try await ada.send(.warn(.name("grace"), reason: "Be kind."))
     #expect(warning.kind == .warning && warning.reason == "Be kind." && warning.until == nil)
-    let silence = try await ada.send(.silence(.name("grace")) { $0.field("until", Timestamp(1_900_000_000_000)) })
+    let silence = try await ada.send(.silence(.name("grace"), until: Timestamp(1_900_000_000_000)))
     #expect(silence.kind == .silence && silence.until == 1_900_000_000_000)
     #expect(try await ada.send(.sanctions(of: .name("grace"))).elements.map(\.kind) == [.silence, .warning])
     try await ada.send(.endSilence(of: .name("grace")))
 
-    let removal = try await ada.send(
-      .removeMany { json in
-        json.field("author", "@grace")
-        json.field("since", Timestamp(1_700_000_000_000))
-      })
+    let since = Timestamp(1_700_000_000_000)
+    let removal = try await ada.send(.removeMany(by: .person(.name("grace")), since: since))
     #expect(removal.since == 1_700_000_000_000)
     try await wait { try await ada.send(.removal(removal.id)).finishedAt != nil }
     #expect(try await ada.send(.removal(removal.id)).removedCount == 1)
@@ -105,7 +94,7 @@ import Testing
 @Test func `ways in, and ways back, have types`() async throws {
   try await Harbour.open { harbour in
     let (ada, nobody) = (try harbour.client("ada"), try harbour.client())
-    let invite = try await ada.send(.makeInvite { $0.field("max_uses", 2) })
+    let invite = try await ada.send(.makeInvite(maxUses: 2))
     #expect(invite.mostUses == 2 && invite.uses == 0 && invite.role == .member)
     #expect(try await ada.send(.invites()).elements.map(\.code) == [invite.code])
     guard case .whole(let whole) = try await ada.send(.invite(invite.code)).value else {
@@ -131,7 +120,7 @@ import Testing
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
     let start = try await ada.send(.sync(topics: "me")).value
     #expect(start.events.isEmpty && start.reset == nil && start.lost.isEmpty)
-    let said = try await grace.send(.post(in: garden) { $0.field("text", "@ada look") })
+    let said = try await grace.send(.post(in: garden, "@ada look"))
     let page = try await ada.send(.sync(topics: "me", after: start.cursor.description))
     #expect(page.events.contains { $0.kind == .messageCreated } && page.cursor.event > start.cursor.event)
     let stream = try await ada.send(.events(of: EventStream.conversation(garden).description, limit: 1))
@@ -139,10 +128,12 @@ import Testing
     let digest = try await ada.send(.digest(of: garden))
     #expect(digest.parts.last?.seqs.upperBound == said.message.seq && digest.lastEvent >= page.cursor.event)
     let entry = try #require(try await ada.send(.inbox()).entries.first)
-    let left = try await ada.send(.markInboxRead { $0.field("up_to", entry.entry.id) })
+    let left = try await ada.send(.markInboxRead(upTo: entry.entry.id))
     #expect(left.unread.counts[.mention] ?? 0 == 0)
 
-    guard case .own(let own) = try await ada.send(.changeConversation(garden) { $0.field("title", "orchard") }).value
+    guard
+      case .own(let own) = try await ada.send(.changeConversation(garden, ConversationChange(title: .set("orchard"))))
+        .value
     else {
       Issue.record("a group is no topic")
       return
@@ -150,9 +141,9 @@ import Testing
     #expect(own.conversation.title == "orchard")
     let room = try await harbour.room()
     let forum = try #require(try await ada.send(.conversation(room)).forum)
-    let topic = try await ada.send(.createTopic(in: forum) { $0.field("title", "roses") })
+    let topic = try await ada.send(.createTopic(in: forum, title: "roses"))
     guard
-      case .topic(let changed) = try await ada.send(.changeConversation(topic.id) { $0.field("locked", true) }).value
+      case .topic(let changed) = try await ada.send(.changeTopic(topic.id, TopicChange(isLocked: true))).value
     else {
       Issue.record("a topic is told as a conversation")
       return

@@ -38,7 +38,7 @@ import Testing
       let line = try Line()
       let parley = try open(harbour, "ada", line)
       try await parley.sync.begin()
-      let said = try await grace.send(.post(in: garden) { $0.field("text", "one") })
+      let said = try await grace.send(.post(in: garden, "one"))
       let told = payload(#"{"event":"message.created","data":{"id":"\#(said.message.id)","revision":1,"text":"lies"}}"#)
       let message = try await parley.message(ofPayload: told)
       #expect(message.text == "one" && message.author == said.message.author)
@@ -56,7 +56,7 @@ import Testing
       #expect(await parley.cache.replica.conversations[garden]?.unread == 1)
 
       let room = try await harbour.room()
-      let elsewhere = try await harbour.client("ada").send(.post(in: room) { $0.field("text", "elsewhere") })
+      let elsewhere = try await harbour.client("ada").send(.post(in: room, "elsewhere"))
       let there = payload(#"{"message_id":"\#(elsewhere.message.id)"}"#)
       #expect(try await parley.message(ofPayload: there).text == "elsewhere")
       await #expect(throws: SyncRefusal.unknownMessage) {
@@ -79,8 +79,8 @@ import Testing
       let line = try Line()
       let parley = try open(harbour, "ada", line)
       #expect(try await both(parley.conversations()).last?.map(\.conversation.id) == [garden])
-      _ = try await grace.send(.changePerson(.me) { $0.field("display_name", "Grace H.") })
-      for number in 1...5 { _ = try await grace.send(.post(in: garden) { $0.field("text", "\(number)") }) }
+      _ = try await grace.send(.changePerson(.me, AccountChange(displayName: .set("Grace H."))))
+      for number in 1...5 { _ = try await grace.send(.post(in: garden, "\(number)")) }
 
       let person = try await both(parley.person(me))
       #expect(person.last?.account.displayName == "Grace H.")
@@ -109,7 +109,7 @@ import Testing
       let grace = try harbour.client("grace")
       let parley = try open(harbour, "linus", try Line())
       try await parley.sync.begin()
-      let said = try await harbour.client("ada").send(.post(in: room) { $0.field("text", "hello") }).message
+      let said = try await harbour.client("ada").send(.post(in: room, "hello")).message
       #expect(try await parley.conversation(room).fresh().last?.text == "hello")
       #expect(try await both(parley.conversation(room)).map(\.conversation.id).last == room)
       #expect(try await parley.message(said.id).fresh().text == "hello")
@@ -118,7 +118,7 @@ import Testing
       #expect(try await parley.forum(forums[0].forum.id).fresh().forum.title == "garden")
       await #expect(throws: ClientFault.self) { try await parley.conversation(garden).fresh() }
       await #expect(throws: (any Error).self) { try await parley.forum(ID(999_999)).fresh() }
-      let secret = try await grace.send(.post(in: garden) { $0.field("text", "not for linus") }).message
+      let secret = try await grace.send(.post(in: garden, "not for linus")).message
       await #expect(throws: SyncRefusal.unknownMessage) { try await parley.message(secret.id).fresh() }
     }
   }
@@ -129,10 +129,10 @@ import Testing
       let garden = try await harbour.group("ada", "grace")
       let line = try Line()
       let parley = try open(harbour, "ada", line)
-      _ = try await grace.send(.post(in: garden) { $0.field("text", "0") })
+      _ = try await grace.send(.post(in: garden, "0"))
       try await parley.sync.begin()
       try await parley.sync.fetchNewest(in: garden)
-      for number in 1...3 { _ = try await grace.send(.post(in: garden) { $0.field("text", "\(number)") }) }
+      for number in 1...3 { _ = try await grace.send(.post(in: garden, "\(number)")) }
       let made = try await parley.outbox.create(Draft("mine"), in: garden)
       #expect(made.map { $0.content?.text } == ["1", "2", "3", "mine"])
       #expect(try await parley.outbox.create(Draft("again"), in: garden).map { $0.content?.text } == ["again"])

@@ -44,7 +44,7 @@ import Testing
       let message = try await hamlet.post("before", as: "grace", in: garden)
       let late = try await ada.client.send(.message(message.id)).value
       let asOf = try #require(await ada.cache.replica.cursor?.event)
-      _ = try await hamlet.client("grace").send(.edit(message.id) { json in json.field("text", "after") })
+      _ = try await hamlet.client("grace").send(.edit(message.id, text: "after"))
       try await ada.sync.catchUp()
       try await ada.cache.hold([late], asOf: asOf)
       #expect(try await ada.texts(garden) == ["after"])

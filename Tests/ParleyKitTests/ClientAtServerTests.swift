@@ -18,14 +18,11 @@ import Testing
     #expect(person.account.name == "grace" && asks)
     #expect(try await session.verify().asksDiscoverability == false)
 
-    let draft = Request<Resource<SeenMessage>>.post(in: room) { json in
-      json.field("text", "first")
-      json.field("client_id", "one")
-    }
+    let draft = Request<Resource<SeenMessage>>.post(in: room, "first", clientID: "one")
     let first = try await client.send(draft)
     #expect(try await client.send(draft).message.id == first.message.id)
     for number in 2...5 {
-      _ = try await client.send(.post(in: room) { $0.field("text", "message \(number)") })
+      _ = try await client.send(.post(in: room, "message \(number)"))
     }
     var seqs: [Int] = []
     for try await page in client.pages(of: .messages(in: room, order: "asc", limit: 2)) {
@@ -136,7 +133,7 @@ import Testing
   try await Harbour.open { harbour in
     let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
     let garden = try await harbour.group("ada", "grace")
-    let said = try await ada.send(.post(in: garden) { $0.field("text", "hello") })
+    let said = try await ada.send(.post(in: garden, "hello"))
     let own = try #require(try await grace.send(.conversations()).elements.first)
     #expect(try await grace.send(own.messages()).elements.map(\.message.id) == [said.message.id])
     #expect(try await grace.send(own.participants()).elements.count == 2)
@@ -175,11 +172,7 @@ import Testing
     let client = try harbour.client("ada")
     let size = Client.smallFile + 100_000
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-    let begun = try await client.send(
-      .beginUpload { json in
-        json.field("name", "a.bin")
-        json.field("size", size)
-      })
+    let begun = try await client.send(.beginUpload(name: "a.bin", size: size))
     let id = begun.id
     var part = Request<Reply>.continueUpload(
       id, .bytes(Array(bytes[..<70_000]), type: "application/offset+octet-stream"))
@@ -215,7 +208,7 @@ final class MemoryNotes: Sendable {
 @Test func `what was fetched can be archived by the means of an app`() async throws {
   try await Harbour.open { harbour in
     let client = try harbour.client("ada")
-    let said = try await client.send(.post(in: harbour.room()) { $0.field("text", "“kept” \n") })
+    let said = try await client.send(.post(in: harbour.room(), "“kept” \n"))
     let person = try await client.send(.person(.me)).value
     let bytes = try JSONEncoder().encode([said])
     let kept = try JSONDecoder().decode([Resource<SeenMessage>].self, from: bytes)

@@ -62,11 +62,7 @@ final class Daemon {
   }
 
   private func settle() async throws {
-    _ = try await client().send(
-      .useLink(code) { json in
-        json.field("name", "ada")
-        json.field("password", Self.password)
-      })
+    _ = try await client().send(.useLink(code, password: Self.password, name: "ada"))
   }
 
   private func stop() {

@@ -67,16 +67,13 @@ import Testing
       let garden = try await hamlet.group("ada", "grace")
       let grace = try HamletClient(hamlet, "grace")
       let marks = marks(of: grace)
-      _ = try await grace.client.send(.changePerson(.me) { $0.field("show_receipts", false) })
+      _ = try await grace.client.send(.changePerson(.me, AccountChange(showsReceipts: false)))
       let said = try await hamlet.post("one", as: "ada", in: garden)
       try await grace.sync.catchUp()
       #expect(await marks.tell() == .everything && told(by: grace) == 0)
-      _ = try await grace.client.send(.changePerson(.me) { $0.field("show_receipts", true) })
+      _ = try await grace.client.send(.changePerson(.me, AccountChange(showsReceipts: true)))
       let stranger = try await hamlet.client("linus").send(
-        .createConversation { json in
-          json.field("kind", "direct")
-          json.field("participants", [hamlet.id("grace")])
-        })
+        .createConversation(.direct, with: [.id(hamlet.id("grace"))]))
       let asked = try await hamlet.post("let me in", as: "linus", in: stranger.conversation.id)
       try await grace.sync.catchUp()
       #expect(await marks.tell() == .everything && told(by: grace) == 1)
@@ -142,13 +139,13 @@ import Testing
     try await Harbour.open { harbour in
       let garden = try await harbour.group("ada", "grace")
       let ada = try harbour.client("ada")
-      let before = try await ada.send(.post(in: garden) { $0.field("text", "before") })
+      let before = try await ada.send(.post(in: garden, "before"))
       let parley = try Parley(
         try harbour.client("grace"), clock: Outbox.Clock(now: Ground.ticking, wait: { _ in }),
         open: { file in throw TransportFailure.sourceFailed(file.path) }, { MemoryStore() })
       await parley.start()
       try await wait { try await ada.send(.receipts(of: before.message.id)).elements.map(\.isDelivered) == [true] }
-      let after = try await ada.send(.post(in: garden) { $0.field("text", "after") })
+      let after = try await ada.send(.post(in: garden, "after"))
       try await wait { try await ada.send(.receipts(of: after.message.id)).elements.map(\.isDelivered) == [true] }
       #expect(try await ada.send(.receipts(of: after.message.id)).elements.map(\.isRead) == [false])
       await parley.stop()

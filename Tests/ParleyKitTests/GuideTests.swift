@@ -38,11 +38,7 @@ import Testing
       let photo = folder.path + "/photo.txt"
       try Data("as if it were one".utf8).write(to: URL(filePath: photo))
       let client = try await comeIn(try #require(ServerAddress(daemon.url)), Daemon.password)
-      let forum = try await client.send(
-        .createForum { json in
-          json.field("title", "Garden")
-          json.field("visibility", "public")
-        })
+      let forum = try await client.send(.createForum(title: "Garden", visibility: .public))
       let room = forum.forum.room
       let parley = try await follow(client, folder.path + "/cache.db")
       let shown = Task { try await show(room, parley, until: 2) }

@@ -41,11 +41,7 @@ final class Hamlet: Sendable {
   /// A group of these people, made by the first.
   func group(_ names: String...) async throws -> ID<Conversation> {
     let made = try await client(names[0]).send(
-      .createConversation { json in
-        json.field("kind", "group")
-        json.field("title", "garden")
-        json.field("participants", names.dropFirst().map { id($0) })
-      })
+      .createConversation(.group, with: names.dropFirst().map { .id(id($0)) }, title: "garden"))
     let group = made.conversation.id
     // Whoever is drawn into a group by somebody new to them takes the request.
     for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: group)) }
@@ -56,12 +52,7 @@ final class Hamlet: Sendable {
   func post(
     _ text: String, as name: String, in conversation: ID<Conversation>, _ annotations: [Draft.Annotation] = []
   ) async throws -> Message {
-    let said = try await client(name).send(
-      .post(in: conversation) { json in
-        json.field("text", text)
-        if !annotations.isEmpty { json.field("annotations", annotations) }
-      })
-    return said.message
+    try await client(name).send(.post(in: conversation, text, annotations: annotations)).message
   }
 
   /// Every message of a conversation, as the server has it.

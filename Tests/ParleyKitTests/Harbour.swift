@@ -57,11 +57,7 @@ final class Harbour: Sendable {
 
   /// A forum that ada made; its room.
   func room() async throws -> ID<Conversation> {
-    let forum = try await client("ada").send(
-      .createForum { json in
-        json.field("title", "garden")
-        json.field("visibility", "public")
-      })
+    let forum = try await client("ada").send(.createForum(title: "garden", visibility: .public))
     return forum.value.forum.room
   }
 
@@ -70,11 +66,7 @@ final class Harbour: Sendable {
     var others: [ID<Account>] = []
     for name in names.dropFirst() { others.append(try await client(name).send(.person(.me)).account.id) }
     let made = try await client(names[0]).send(
-      .createConversation { json in
-        json.field("kind", "group")
-        json.field("title", "garden")
-        json.field("participants", others)
-      })
+      .createConversation(.group, with: others.map { .id($0) }, title: "garden"))
     let id = made.conversation.id
     // Whoever is drawn into a group by somebody new to them takes the request.
     for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: id)) }

@@ -33,12 +33,12 @@ private func isLive(_ live: LiveConnection) async -> String? {
     let ada = try harbour.client("ada")
     let live = LiveConnection(try harbour.client("grace"), topics: ["conversation:\(room)"])
     #expect(await isLive(live) != nil)
-    for number in 1...5 { _ = try await ada.send(.post(in: room) { $0.field("text", "\(number)") }) }
+    for number in 1...5 { _ = try await ada.send(.post(in: room, "\(number)")) }
     #expect(try await texts(live, until: "5") == ["1", "2", "3", "4", "5"])
     let cursor = try #require(live.cursor)
     live.stop()
 
-    for number in 6...9 { _ = try await ada.send(.post(in: room) { $0.field("text", "\(number)") }) }
+    for number in 6...9 { _ = try await ada.send(.post(in: room, "\(number)")) }
     let back = LiveConnection(try harbour.client("grace"), topics: ["conversation:\(room)"], after: cursor)
     #expect(try await texts(back, until: "9") == ["6", "7", "8", "9"])
     #expect(await isLive(back) != nil)
@@ -55,10 +55,10 @@ private func isLive(_ live: LiveConnection) async -> String? {
     #expect(await isLive(live) != nil)
     var all: [String] = []
     for round in 0..<5 {
-      for number in 0..<3 { _ = try await ada.send(.post(in: room) { $0.field("text", "\(round) \(number)") }) }
+      for number in 0..<3 { _ = try await ada.send(.post(in: room, "\(round) \(number)")) }
       all += try await texts(live, until: "\(round) 2")
       network.cut()
-      _ = try await ada.send(.post(in: room) { $0.field("text", "\(round) cut") })
+      _ = try await ada.send(.post(in: room, "\(round) cut"))
       all += try await texts(live, until: "\(round) cut")
     }
     #expect(all == (0..<5).flatMap { round in ["\(round) 0", "\(round) 1", "\(round) 2", "\(round) cut"] })
@@ -74,12 +74,12 @@ private func isLive(_ live: LiveConnection) async -> String? {
     let network = Cutting(try harbour.client("grace"))
     let live = LiveConnection(network.client, topics: ["conversation:\(room)"])
     #expect(await isLive(live) != nil)
-    _ = try await ada.send(.post(in: room) { $0.field("text", "a") })
+    _ = try await ada.send(.post(in: room, "a"))
     #expect(try await texts(live, until: "a") == ["a"])
     network.swallow(2)
-    for text in ["b", "c", "d"] { _ = try await ada.send(.post(in: room) { $0.field("text", text) }) }
+    for text in ["b", "c", "d"] { _ = try await ada.send(.post(in: room, text)) }
     #expect(try await texts(live, until: "d") == ["b", "c", "d"])
-    _ = try await ada.send(.post(in: room) { $0.field("text", "e") })
+    _ = try await ada.send(.post(in: room, "e"))
     #expect(try await texts(live, until: "e") == ["e"])
     live.stop()
   }

@@ -153,11 +153,7 @@ private final class SmallDisk: CacheStore {
         var operation = try await ada.outbox.send(Draft("was it said?"), in: garden)
         try await ada.outbox.send(Draft("afterwards"), in: garden)
         // The server has it, and the app dies before it has heard so.
-        _ = try await ada.client.send(
-          .post(in: garden) { json in
-            json.field("text", "was it said?")
-            json.field("client_id", operation.id)
-          })
+        _ = try await ada.client.send(.post(in: garden, "was it said?", clientID: operation.id))
         operation.isUnderWay = true
         operation.attempts = 1
         try await ada.cache.keep([CacheRow(.operation, operation.id, writing: operation)])

@@ -38,13 +38,13 @@ import Testing
       let parley = try open(harbour, "ada", line, file: folder.path + "/cache.db")
       await parley.start()
       await settle(parley) { $0 == .following }
-      _ = try await grace.send(.post(in: garden) { $0.field("text", "one") })
+      _ = try await grace.send(.post(in: garden, "one"))
       try await wait { try await texts(parley, garden) == ["one"] }
 
       line.cut()
       await settle(parley, until: isWaiting)
       for number in 1...500 { try await parley.outbox.send(Draft("from the train \(number)"), in: garden) }
-      _ = try await grace.send(.post(in: garden) { $0.field("text", "are you there?") })
+      _ = try await grace.send(.post(in: garden, "are you there?"))
       line.mend()
       await parley.hurry()
       await settle(parley) { $0 == .following }
@@ -64,9 +64,9 @@ import Testing
     try await Harbour.open { harbour in
       let ada = try harbour.client("ada")
       let garden = try await harbour.group("ada", "grace")
-      let said = try await ada.send(.post(in: garden) { $0.field("text", "frist") }).message
-      _ = try await ada.send(.edit(said.id) { $0.field("text", "first") })
-      _ = try await ada.send(.post(in: garden) { $0.field("text", "second") })
+      let said = try await ada.send(.post(in: garden, "frist")).message
+      _ = try await ada.send(.edit(said.id, text: "first"))
+      _ = try await ada.send(.post(in: garden, "second"))
       let parley = try open(harbour, "grace", try Line())
       try await parley.sync.begin()
       await parley.start()
@@ -90,10 +90,10 @@ import Testing
       await settle(parley) { $0 == .following }
       for round in 0..<8 {
         line.loseAnswers(round % 3)
-        _ = try await ada.send(.post(in: garden) { $0.field("text", "ada \(round)") })
+        _ = try await ada.send(.post(in: garden, "ada \(round)"))
         try await parley.outbox.send(Draft("grace \(round)"), in: garden)
         line.cut()
-        _ = try await ada.send(.post(in: garden) { $0.field("text", "ada \(round) again") })
+        _ = try await ada.send(.post(in: garden, "ada \(round) again"))
         line.mend()
       }
       try await wait { await parley.outbox.list().isEmpty }

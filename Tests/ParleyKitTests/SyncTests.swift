@@ -38,7 +38,7 @@ private struct Stingy: Transport {
           _ = try await hamlet.client(one.by).send(.delete(one.id))
         case 1 where !said.isEmpty:
           let one = said[Int.random(in: 0..<said.count, using: &random)]
-          _ = try await hamlet.client(one.by).send(.edit(one.id) { json in json.field("text", "edit \(round)") })
+          _ = try await hamlet.client(one.by).send(.edit(one.id, text: "edit \(round)"))
         case 2 where !said.isEmpty:
           let one = said[Int.random(in: 0..<said.count, using: &random)]
           _ = try await hamlet.client(name).send(.act(on: one.id, type: "like"))
@@ -66,7 +66,7 @@ private struct Stingy: Transport {
       let said = try await hamlet.post("frist", as: "grace", in: garden)
       for number in 2...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
       // Nobody here knows whether it waited before.
-      _ = try await hamlet.client("grace").send(.edit(said.id) { json in json.field("text", "first") })
+      _ = try await hamlet.client("grace").send(.edit(said.id, text: "first"))
       let asks: [(Sync) async throws -> Void] = [
         { try await $0.fetchAll([garden]) }, { try await $0.fetch(1...2, of: garden) },
         { try await $0.fetchOlder(than: 3, in: garden) }, { try await $0.refresh([said.id]) },
@@ -181,15 +181,10 @@ private struct Stingy: Transport {
       defer { folder.remove() }
       let file = folder.path + "/cache.db"
       let owner = try hamlet.client("ada")
-      let forum = try await owner.send(
-        .createForum { json in
-          json.field("title", "attic")
-          json.field("visibility", "private")
-        }
-      ).value.forum.id
-      let topic = try await owner.send(.createTopic(in: forum) { $0.field("title", "roses") }).value.id
+      let forum = try await owner.send(.createForum(title: "attic", visibility: .private)).value.forum.id
+      let topic = try await owner.send(.createTopic(in: forum, title: "roses")).value.id
       for number in 1...30 { try await hamlet.post("\(number)", as: "ada", in: topic) }
-      _ = try await owner.send(.changeForum(forum) { $0.field("visibility", "members") })
+      _ = try await owner.send(.changeForum(forum, ForumChange(visibility: .members)))
       _ = try await hamlet.client("grace").send(.setMember(of: forum, to: .me))
       try await hamlet.post("31", as: "grace", in: topic)
       for number in 32...50 { try await hamlet.post("\(number)", as: "ada", in: topic) }

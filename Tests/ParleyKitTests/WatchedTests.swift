@@ -25,7 +25,7 @@ import Testing
       var list = await next { $0.count == 2 && $0.allSatisfy { !$0.others.isEmpty } }
       #expect(list.map(\.conversation.id) == [garden, orchard])
       #expect(list.map(\.title) == ["garden", "garden"] && list[1].others.map(\.account.name) == ["linus"])
-      _ = try await harbour.client("linus").send(.post(in: orchard) { $0.field("text", "apples") })
+      _ = try await harbour.client("linus").send(.post(in: orchard, "apples"))
       try await parley.sync.catchUp()
       list = await next { $0.first?.last?.text == "apples" }
       #expect(list.map(\.conversation.id) == [orchard, garden] && list.first?.unread == 1)
@@ -92,10 +92,10 @@ import Testing
       try await ada.outbox.act("like", on: .message(said.id), in: garden)
       try await wait { message.value?.mine == ["like"] }
       #expect(changed.withLock { $0 })
-      _ = try await hamlet.client("grace").send(.edit(said.id) { $0.field("text", "two") })
-      _ = try await hamlet.client("grace").send(.changePerson(.me) { $0.field("display_name", "Grace H.") })
-      _ = try await ada.client.send(.changeConversation(garden) { $0.field("title", "orchard") })
-      _ = try await ada.client.send(.changePerson(.me) { $0.field("bio", "gardens") })
+      _ = try await hamlet.client("grace").send(.edit(said.id, text: "two"))
+      _ = try await hamlet.client("grace").send(.changePerson(.me, AccountChange(displayName: .set("Grace H."))))
+      _ = try await ada.client.send(.changeConversation(garden, ConversationChange(title: .set("orchard"))))
+      _ = try await ada.client.send(.changePerson(.me, AccountChange(bio: "gardens")))
       try await ada.sync.catchUp()
       try await wait {
         message.value?.text == "two" && conversation.value?.conversation.title == "orchard"
@@ -124,7 +124,7 @@ import Testing
           }
           return titles
         }
-        _ = try await ada.client.send(.changeConversation(garden) { $0.field("title", "orchard") })
+        _ = try await ada.client.send(.changeConversation(garden, ConversationChange(title: .set("orchard"))))
         try await ada.sync.catchUp()
         #expect(await titles.value.last == "orchard")
       }

@@ -39,7 +39,7 @@ import Testing
       #expect(list.count { $0.text == "mine" } == 1)
       #expect(list.last?.message?.clientID == operation.id)
       let message = try #require(list.first?.message)
-      _ = try await hamlet.client("grace").send(.edit(message.id) { json in json.field("text", "edited") })
+      _ = try await hamlet.client("grace").send(.edit(message.id, text: "edited"))
       try await hamlet.post("after", as: "grace", in: garden)
       try await ada.sync.catchUp()
       while list.last?.text != "after" || list.first?.text != "edited", let update = await iterator.next() {
@@ -54,11 +54,7 @@ import Testing
       let ada = try HamletClient(hamlet, "ada")
       try await ada.sync.catchUp()
       let operation = try await ada.outbox.send(Draft("mine"), in: garden)
-      _ = try await ada.client.send(
-        .post(in: garden) { json in
-          json.field("text", "mine")
-          json.field("client_id", operation.id)
-        })
+      _ = try await ada.client.send(.post(in: garden, "mine", clientID: operation.id))
       try await ada.sync.catchUp()
       let shown = try await MessageWindow(garden, ada.cache).newest().messages
       #expect(shown.map(\.text) == ["mine"] && shown.first?.isUnsent == false)
@@ -160,12 +156,7 @@ import Testing
 
   @Test func `a room in which one takes no part is read as it is now`() async throws {
     try await Hamlet.open { hamlet in
-      let forum = try await hamlet.client("ada").send(
-        .createForum { json in
-          json.field("title", "garden")
-          json.field("visibility", "public")
-        }
-      ).value.forum
+      let forum = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
       let room = forum.room
       let linus = try HamletClient(hamlet, "linus")
       try await linus.sync.catchUp()

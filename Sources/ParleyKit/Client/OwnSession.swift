@@ -36,11 +36,7 @@ public struct OwnSession: Sendable {
   @discardableResult
   public func signIn(_ name: String, password: String, device: String = "") async throws(ClientFault) -> String {
     let answer = try await client.send(
-      Request<Resource<SignedIn>>.signIn { json in
-        json.field("username", name)
-        json.field("password", password)
-        json.field("device", device)
-      }.unsigned())
+      Request<Resource<SignedIn>>.signIn(name, password: password, device: device).unsigned())
     guard let token = answer.token else { throw .notUnderstood("a session without a token") }
     client.token = token
     return token

@@ -163,22 +163,6 @@ public struct QueryItem: Sendable, Hashable {
   }
 }
 
-public enum RequestBody: Sendable {
-  case none
-  case json(JSONRaw)
-  /// Bytes of this media type.
-  case bytes([UInt8], type: String)
-  /// A part of a file.
-  case file(FileSource, Range<Int>, type: String)
-
-  /// An object of these members.
-  public static func object(_ members: (inout JSONWriter) -> Void) -> RequestBody {
-    var json = JSONWriter()
-    json.object(members)
-    return .json(JSONRaw(trusted: json.bytes))
-  }
-}
-
 /// What came back, whole.
 public struct Reply: Sendable {
   public let status: Int

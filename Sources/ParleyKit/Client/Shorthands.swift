@@ -1,16 +1,4 @@
-public import JSON
 public import Model
-
-extension AccountReference {
-  /// As it stands in a path: `me`, `@ada` or `7`.
-  var text: String {
-    switch self {
-    case .me: "me"
-    case .name(let name): "@" + name
-    case .id(let id): id.description
-    }
-  }
-}
 
 // What one does with something that was fetched, as thin methods: each is a request.
 
@@ -50,10 +38,7 @@ extension Resource where Value == SeenMessage {
   public func act(_ type: String) -> Request<Resource<SeenMessage>> { .act(on: id, type: type) }
   public func takeBack(_ type: String) -> Request<Void> { .takeBack(on: id, type: type) }
   public func edit(_ text: String) -> Request<Resource<SeenMessage>> {
-    .edit(id) { json in
-      json.field("text", text)
-      json.field("if_revision", value.message.revision)
-    }
+    .edit(id, text: text, ifRevision: value.message.revision)
   }
   /// Everything up to it is read.
   public func markRead() -> Request<Resource<MarkedConversation>> {
@@ -67,7 +52,7 @@ extension Resource where Value == SeenForum {
 
   public func topics(limit: Int? = nil) -> Request<Page<Resource<Topic>>> { .topics(in: id, limit: limit) }
   public func createTopic(_ title: String) -> Request<Resource<Topic>> {
-    .createTopic(in: id) { json in json.field("title", title) }
+    .createTopic(in: id, title: title)
   }
   public func members(limit: Int? = nil) -> Request<Page<Resource<ForumMember>>> { .members(of: id, limit: limit) }
   public func join() -> Request<Resource<ForumMember>> { .setMember(of: id, to: .me) }
@@ -101,18 +86,6 @@ extension Resource where Value == Conversation {
   /// Takes part in one that is open.
   public func join() -> Request<Resource<Participant>> { .setParticipant(of: value.id, to: .me) }
   public func leave() -> Request<Void> { .removeParticipant(of: value.id, person: .me) }
-}
-
-extension Request where Answer == Resource<SeenMessage> {
-  /// Says something under a name of its own, so that sending it again makes no second message.
-  public static func post(
-    in conversation: ID<Conversation>, clientID: String, _ members: (inout JSONWriter) -> Void
-  ) -> Request {
-    post(in: conversation) { json in
-      json.field("client_id", clientID)
-      members(&json)
-    }.named(clientID)
-  }
 }
 
 extension String {

@@ -41,13 +41,8 @@ extension Client {
         post(.file(file, 0..<file.size, type: "application/octet-stream")), progress: progress)
     }
     let begun = try await send(
-      Request<Resource<UploadProgress>>.beginUpload { json in
-        json.field("name", file.name)
-        json.field("size", file.size)
-        if let type = file.type { json.field("type", type) }
-        if isPublic { json.field("public", true) }
-        if let clientID { json.field("client_id", clientID) }
-      }.named(clientID))
+      .beginUpload(
+        name: file.name, size: file.size, type: file.type, public: isPublic ? true : nil, clientID: clientID))
     let sent = try await goOn(begun.id, file, from: begun.offset, progress)
     guard let preview else { return sent }
     do throws(ClientFault) {

@@ -19,7 +19,7 @@ struct Delivery: Sendable {
     case .send(let draft): return try await say(draft, as: operation, known)
     case .edit(let target, let text):
       let message = try id(of: target)
-      let edited = try await client.send(.edit(message) { json in json.field("text", text) })
+      let edited = try await client.send(.edit(message, text: text))
       try await cache.settle(operation.id, [edited.value], asOf: known)
       return message
     case .delete(let target, let andFiles): return try await erase(id(of: target), andFiles: andFiles, operation, known)
@@ -60,16 +60,10 @@ struct Delivery: Sendable {
   ) async throws -> Request<SentMessage> {
     let last = try await cache.lastHeld(in: operation.conversation)
     let replyTo = try draft.replyTo.map { target throws(ClientFault) in try id(of: target) }
-    let body = RequestBody.object { json in
-      json.field("client_id", operation.id)
-      json.field("text", draft.text)
-      json.field("sent_at", Timestamp(operation.createdAt))
-      if let replyTo { json.field("reply_to", replyTo) }
-      if !draft.attachments.isEmpty { json.field("attachments", draft.attachments) }
-      if !draft.annotations.isEmpty { json.field("annotations", draft.annotations) }
-      if draft.isMachineOnly { json.field("machine_only", true) }
-      if let last { json.field("catch_up_after", last) }
-    }
+    let body = RequestBody.message(
+      draft.text, replyTo: replyTo, attachments: draft.attachments.isEmpty ? nil : draft.attachments,
+      annotations: draft.annotations.isEmpty ? nil : draft.annotations, isMachineOnly: draft.isMachineOnly ? true : nil,
+      sentAt: Timestamp(operation.createdAt), catchUpAfter: last, clientID: operation.id)
     return Request(.post, "/conversations/{id}/messages", [operation.conversation.description], body: body)
   }
 

@@ -165,6 +165,15 @@ extension Draft.Annotation: JSONWritable, JSONReadable {
   }
 }
 
+extension [Draft.Annotation] {
+  /// All of them, as they are kept and sent.
+  var json: JSONRaw {
+    var json = JSONWriter()
+    json.value(self)
+    return JSONRaw(trusted: json.bytes)
+  }
+}
+
 extension Draft.Target: JSONWritable, JSONReadable {
   public func write(to json: inout JSONWriter) {
     json.object { json in

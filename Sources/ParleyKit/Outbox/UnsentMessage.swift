@@ -14,11 +14,7 @@ extension OutboxOperation {
   ) -> Message {
     var content = Message.Content(text: draft.text, attachments: draft.attachments, sentAt: createdAt)
     content.entities = Self.entities(of: draft.text, people).stored.map { JSONRaw(trusted: Array($0.utf8)) }
-    if !draft.annotations.isEmpty {
-      var json = JSONWriter()
-      json.value(draft.annotations)
-      content.annotations = JSONRaw(trusted: json.bytes)
-    }
+    if !draft.annotations.isEmpty { content.annotations = draft.annotations.json }
     var replyTo: ID<Message>?
     if case .message(let id) = draft.replyTo { replyTo = id }
     return Message(

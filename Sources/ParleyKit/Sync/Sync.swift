@@ -377,19 +377,11 @@ public actor Sync {
       if let found { return found }
       let known = replica.cursor?.event ?? 0
       let own = try await client.send(
-        .createConversation { json in
-          json.field("kind", "channel")
-          json.field("type", type)
-          if let title = spec.title { json.field("title", title) }
-          if !spec.annotations.isEmpty { json.field("annotations", spec.annotations) }
-          // Two devices that make it at once make one.
-          if type.utf8.count <= 56 { json.field("client_id", "private:\(type)") }
-          json.object("readers") { json in json.field("open_to", "listed") }
-          json.object("writers") { json in
-            json.field("open_to", "listed")
-            json.field("immutable", true)
-          }
-        })
+        // Two devices that make it at once make one.
+        .createConversation(
+          .channel, title: spec.title, type: type, annotations: spec.annotations.isEmpty ? nil : spec.annotations,
+          readers: .init(.listed), writers: .init(.listed, isImmutable: true),
+          clientID: type.utf8.count <= 56 ? "private:\(type)" : nil))
       try await cache.hold(own.value, asOf: known)
       return own.conversation.id
     }

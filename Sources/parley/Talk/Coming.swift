@@ -24,11 +24,7 @@ extension TalkCommand {
     let answer: Resource<SignedIn>
     do throws(ClientFault) {
       answer = try await client.send(
-        Request<Resource<SignedIn>>.signIn { json in
-          json.field("username", name)
-          json.field("password", password)
-          json.field("device", "parley")
-        }.unsigned())
+        Request<Resource<SignedIn>>.signIn(name, password: password, device: "parley").unsigned())
     } catch {
       if error.isSignedOut { return Outcome(.wrong, "\(client.server) knows nobody named \(name) with this password.") }
       guard case .untrusted = error else { throw error }

@@ -228,20 +228,14 @@ extension PhoneSchedule {
     }
     let others = stage.place.people.filter { $0.account != phone.person.account && chance(1, in: 2) }
     let (isVisible, isChannel) = (chance(1, in: 2), chance(1, in: 3))
-    let kind = isChannel ? "channel" : "group"
+    let kind = isChannel ? Conversation.Kind.channel : .group
     note("\(phone.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
     let accounts = others.map(\.account)
     ask(phone) { app in
       let made = try await app.client.send(
-        .createConversation { json in
-          json.field("kind", kind)
-          json.field("title", "t")
-          json.field("participants", accounts)
-          json.field("history_visible", isVisible)
-          guard isChannel else { return }
-          json.field("type", "com.example.club")
-          json.object("readers") { json in json.field("open_to", "people") }
-        })
+        .createConversation(
+          kind, with: accounts.map { .id($0) }, title: "t", type: isChannel ? "com.example.club" : nil,
+          readers: isChannel ? .init(.people) : nil, isHistoryVisible: isVisible))
       if isChannel { await self.add(channel: made.conversation.id) }
     }
   }

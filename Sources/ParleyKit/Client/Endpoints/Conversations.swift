@@ -1,4 +1,4 @@
-public import JSON
+import JSON
 public import Model
 
 // Conversations, and one’s own place in them.
@@ -16,8 +16,33 @@ extension Request where Answer == Page<Resource<OwnConversation>> {
 
 extension Request where Answer == Resource<OwnConversation> {
   /// `POST /conversations`
-  public static func createConversation(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/conversations", body: .object(members))
+  ///
+  /// - Parameters:
+  ///   - people: who takes part, beside oneself.
+  ///   - isDistinct: gives back the one that exists with the same people.
+  public static func createConversation(
+    _ kind: Conversation.Kind, with people: [ConversationDraft.Invited] = [], title: String? = nil,
+    type: String? = nil, annotations: [Draft.Annotation]? = nil, readers: Conversation.Openness? = nil,
+    writers: Conversation.Openness? = nil, isHistoryVisible: Bool? = nil, isDistinct: Bool? = nil,
+    clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("kind", kind.rawValue)
+      if !people.isEmpty {
+        json.array("participants") { json in
+          for one in people { one.write(to: &json) }
+        }
+      }
+      json.given("title", title)
+      json.given("type", type)
+      json.given("annotations", annotations)
+      json.given("readers", readers)
+      json.given("writers", writers)
+      json.given("history_visible", isHistoryVisible)
+      json.given("distinct", isDistinct)
+      json.given("client_id", clientID)
+    }
+    return Request(.post, "/conversations", body: body).named(clientID)
   }
 
   /// `PUT /conversations/{id}/request`
@@ -27,11 +52,18 @@ extension Request where Answer == Resource<OwnConversation> {
 }
 
 extension Request where Answer == Resource<ChangedConversation> {
-  /// `PATCH /conversations/{id}`
-  public static func changeConversation(_ conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void)
-    -> Request
-  {
-    Request(.patch, "/conversations/{id}", [conversation.description], body: .object(members))
+  /// `PATCH /conversations/{id}` of all but topics.
+  public static func changeConversation(_ conversation: ID<Conversation>, _ change: ConversationChange) -> Request {
+    patch(conversation, change.body)
+  }
+
+  /// `PATCH /conversations/{id}` of a topic.
+  public static func changeTopic(_ topic: ID<Conversation>, _ change: TopicChange) -> Request {
+    patch(topic, change.body)
+  }
+
+  private static func patch(_ conversation: ID<Conversation>, _ body: RequestBody) -> Request {
+    Request(.patch, "/conversations/{id}", [conversation.description], body: body)
   }
 }
 
@@ -58,7 +90,7 @@ extension Request where Answer == Void {
 
   /// `DELETE /conversations/{id}/participants/{user}`
   public static func removeParticipant(of conversation: ID<Conversation>, person: AccountReference) -> Request {
-    Request(.delete, "/conversations/{id}/participants/{user}", [conversation.description, person.text])
+    Request(.delete, "/conversations/{id}/participants/{user}", [conversation.description, person.description])
   }
 
   /// `DELETE /conversations/{id}/request`
@@ -85,10 +117,11 @@ extension Request where Answer == Page<Resource<Participant>> {
 extension Request where Answer == Resource<Participant> {
   /// `PUT /conversations/{id}/participants/{user}`
   public static func setParticipant(
-    of conversation: ID<Conversation>, to person: AccountReference, _ members: (inout JSONWriter) -> Void = { _ in }
+    of conversation: ID<Conversation>, to person: AccountReference, role: ParticipantRole? = nil
   ) -> Request {
     Request(
-      .put, "/conversations/{id}/participants/{user}", [conversation.description, person.text], body: .object(members))
+      .put, "/conversations/{id}/participants/{user}", [conversation.description, person.description],
+      body: .object { json in json.given("role", role) })
   }
 }
 
@@ -116,12 +149,28 @@ extension Request where Answer == Resource<MarkedConversation> {
 
 extension Request where Answer == Resource<SetLevel> {
   /// `PUT /conversations/{id}/level`
-  public static func setLevel(of conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.put, "/conversations/{id}/level", [conversation.description], body: .object(members))
+  ///
+  /// - Parameter level: nil for what is usual there.
+  public static func setLevel(of conversation: ID<Conversation>, to level: Level?) -> Request {
+    Request(
+      .put, "/conversations/{id}/level", [conversation.description],
+      body: .object { json in json.field("level", level?.rawValue) })
   }
 
   /// `DELETE /conversations/{id}/level`
   public static func clearLevel(of conversation: ID<Conversation>) -> Request {
     Request(.delete, "/conversations/{id}/level", [conversation.description])
+  }
+}
+
+extension ConversationDraft.Invited {
+  public static func id(_ id: ID<Account>, as role: ParticipantRole = .member) -> Self { Self(.id(id), as: role) }
+  public static func name(_ name: String, as role: ParticipantRole = .member) -> Self { Self(.name(name), as: role) }
+
+  fileprivate func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("user_id", account)
+      json.field("role", role.rawValue)
+    }
   }
 }

@@ -1,4 +1,4 @@
-public import JSON
+import JSON
 public import Model
 
 // Files, whole and in parts. `Client.upload` and `Client.download` do what an app mostly wants.
@@ -29,8 +29,19 @@ extension Request where Answer == Resource<File> {
 
 extension Request where Answer == Resource<UploadProgress> {
   /// `POST /uploads`
-  public static func beginUpload(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/uploads", body: .object(members))
+  ///
+  /// - Parameter size: in bytes.
+  public static func beginUpload(
+    name: String, size: Int, type: String? = nil, public isPublic: Bool? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("name", name)
+      json.field("size", size)
+      json.given("type", type)
+      json.given("public", isPublic)
+      json.given("client_id", clientID)
+    }
+    return Request(.post, "/uploads", body: body).named(clientID)
   }
 
   /// `GET /uploads/{id}`
@@ -44,7 +55,7 @@ extension Request where Answer == Resource<LinkedPage> {
   public static func preview(of address: String, keep: Bool? = nil) -> Request {
     let body = RequestBody.object { json in
       json.field("url", address)
-      if let keep { json.field("keep", keep) }
+      json.given("keep", keep)
     }
     return Request(.post, "/previews", body: body)
   }

@@ -1,4 +1,4 @@
-public import JSON
+import JSON
 public import Model
 
 // Following along, and what waits.
@@ -26,8 +26,8 @@ extension Request where Answer == Resource<EventPage> {
 
 extension Request where Answer == Resource<WaitingInbox> {
   /// `PUT /inbox/read`
-  public static func markInboxRead(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.put, "/inbox/read", body: .object(members))
+  public static func markInboxRead(upTo entry: ID<InboxEntry>) -> Request {
+    Request(.put, "/inbox/read", body: .object { json in json.field("up_to", entry) })
   }
 }
 

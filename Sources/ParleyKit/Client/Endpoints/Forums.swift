@@ -1,4 +1,4 @@
-public import JSON
+import JSON
 public import Model
 
 // Forums, their members and their topics.
@@ -12,8 +12,24 @@ extension Request where Answer == Page<Resource<SeenForum>> {
 
 extension Request where Answer == Resource<SeenForum> {
   /// `POST /forums`
-  public static func createForum(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/forums", body: .object(members))
+  public static func createForum(
+    title: String, about: String? = nil, iconURL: String? = nil, icon: ID<File>? = nil,
+    visibility: Visibility? = nil, write: ForumPolicy? = nil, startTopics: ForumPolicy? = nil,
+    section: String? = nil, position: Int? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("title", title)
+      json.given("description", about)
+      json.given("icon_url", iconURL)
+      json.given("icon_file", icon)
+      json.given("visibility", visibility)
+      json.given("write", write)
+      json.given("start_topics", startTopics)
+      json.given("section", section)
+      json.given("position", position)
+      json.given("client_id", clientID)
+    }
+    return Request(.post, "/forums", body: body).named(clientID)
   }
 
   /// `GET /forums/{id}`
@@ -22,8 +38,8 @@ extension Request where Answer == Resource<SeenForum> {
   }
 
   /// `PATCH /forums/{id}`
-  public static func changeForum(_ forum: ID<Forum>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.patch, "/forums/{id}", [forum.description], body: .object(members))
+  public static func changeForum(_ forum: ID<Forum>, _ change: ForumChange) -> Request {
+    Request(.patch, "/forums/{id}", [forum.description], body: change.body)
   }
 }
 
@@ -45,16 +61,18 @@ extension Request where Answer == Page<Resource<ForumMember>> {
 extension Request where Answer == Resource<ForumMember> {
   /// `PUT /forums/{id}/members/{user}`
   public static func setMember(
-    of forum: ID<Forum>, to person: AccountReference, _ members: (inout JSONWriter) -> Void = { _ in }
+    of forum: ID<Forum>, to person: AccountReference, role: ForumRole? = nil
   ) -> Request {
-    Request(.put, "/forums/{id}/members/{user}", [forum.description, person.text], body: .object(members))
+    Request(
+      .put, "/forums/{id}/members/{user}", [forum.description, person.description],
+      body: .object { json in json.given("role", role) })
   }
 }
 
 extension Request where Answer == Void {
   /// `DELETE /forums/{id}/members/{user}`
   public static func removeMember(of forum: ID<Forum>, person: AccountReference) -> Request {
-    Request(.delete, "/forums/{id}/members/{user}", [forum.description, person.text])
+    Request(.delete, "/forums/{id}/members/{user}", [forum.description, person.description])
   }
 }
 
@@ -76,15 +94,27 @@ extension Request where Answer == Page<Resource<Topic>> {
 
 extension Request where Answer == Resource<Topic> {
   /// `POST /forums/{id}/conversations`
-  public static func createTopic(in forum: ID<Forum>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/forums/{id}/conversations", [forum.description], body: .object(members))
+  ///
+  /// - Parameter text: what is said first in it.
+  public static func createTopic(
+    in forum: ID<Forum>, title: String, text: String? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("title", title)
+      json.given("text", text)
+      json.given("client_id", clientID)
+    }
+    return Request(.post, "/forums/{id}/conversations", [forum.description], body: body).named(clientID)
   }
 }
 
 extension Request where Answer == Resource<SetLevel> {
   /// `PUT /forums/{id}/level`
-  public static func setForumLevel(of forum: ID<Forum>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.put, "/forums/{id}/level", [forum.description], body: .object(members))
+  ///
+  /// - Parameter level: nil for what is usual there.
+  public static func setForumLevel(of forum: ID<Forum>, to level: Level?) -> Request {
+    Request(
+      .put, "/forums/{id}/level", [forum.description], body: .object { json in json.field("level", level?.rawValue) })
   }
 
   /// `DELETE /forums/{id}/level`

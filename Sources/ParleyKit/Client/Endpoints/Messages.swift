@@ -50,8 +50,20 @@ extension Request where Answer == Page<Resource<SeenMessage>> {
 
 extension Request where Answer == Resource<SeenMessage> {
   /// `POST /conversations/{id}/messages`
-  public static func post(in conversation: ID<Conversation>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/conversations/{id}/messages", [conversation.description], body: .object(members))
+  ///
+  /// - Parameters:
+  ///   - sentAt: by the device's own clock.
+  ///   - catchUpAfter: the last message that is held; `Request<SentMessage>` reads what came after it.
+  ///   - clientID: names the message for its author, so that sending it again makes no second one.
+  public static func post(
+    in conversation: ID<Conversation>, _ text: String, replyTo: ID<Message>? = nil, attachments: [ID<File>]? = nil,
+    annotations: [Draft.Annotation]? = nil, isMachineOnly: Bool? = nil, sentAt: Timestamp? = nil,
+    catchUpAfter: ID<Message>? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.message(
+      text, replyTo: replyTo, attachments: attachments, annotations: annotations, isMachineOnly: isMachineOnly,
+      sentAt: sentAt, catchUpAfter: catchUpAfter, clientID: clientID)
+    return Request(.post, "/conversations/{id}/messages", [conversation.description], body: body).named(clientID)
   }
 
   /// `GET /messages/{id}`
@@ -60,8 +72,17 @@ extension Request where Answer == Resource<SeenMessage> {
   }
 
   /// `PATCH /messages/{id}`
-  public static func edit(_ message: ID<Message>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.patch, "/messages/{id}", [message.description], body: .object(members))
+  ///
+  /// - Parameter attachments: all that it is to have.
+  public static func edit(
+    _ message: ID<Message>, text: String? = nil, attachments: [ID<File>]? = nil, ifRevision: Int? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.given("text", text)
+      json.given("attachments", attachments)
+      json.given("if_revision", ifRevision)
+    }
+    return Request(.patch, "/messages/{id}", [message.description], body: body)
   }
 
   /// `DELETE /messages/{id}`
@@ -70,13 +91,13 @@ extension Request where Answer == Resource<SeenMessage> {
   }
 
   /// `POST /messages/{id}/remove`
-  public static func remove(_ message: ID<Message>, _ members: (inout JSONWriter) -> Void = { _ in }) -> Request {
-    Request(.post, "/messages/{id}/remove", [message.description], body: .object(members))
+  public static func remove(_ message: ID<Message>, reason: String? = nil) -> Request {
+    Request(.post, "/messages/{id}/remove", [message.description], body: .reason(reason))
   }
 
   /// `POST /messages/{id}/restore`
-  public static func restore(_ message: ID<Message>, _ members: (inout JSONWriter) -> Void = { _ in }) -> Request {
-    Request(.post, "/messages/{id}/restore", [message.description], body: .object(members))
+  public static func restore(_ message: ID<Message>, reason: String? = nil) -> Request {
+    Request(.post, "/messages/{id}/restore", [message.description], body: .reason(reason))
   }
 
   /// `PUT /messages/{id}/actions/{type}`
@@ -148,7 +169,27 @@ extension Request where Answer == Page<Resource<MessageReceipt>> {
 
 extension Request where Answer == Resource<MadeTopic> {
   /// `POST /messages/{id}/topic`
-  public static func makeTopic(of message: ID<Message>, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/messages/{id}/topic", [message.description], body: .object(members))
+  public static func makeTopic(of message: ID<Message>, title: String) -> Request {
+    Request(
+      .post, "/messages/{id}/topic", [message.description], body: .object { json in json.field("title", title) })
+  }
+}
+
+extension RequestBody {
+  /// What is said, whoever reads the answer.
+  static func message(
+    _ text: String, replyTo: ID<Message>?, attachments: [ID<File>]?, annotations: [Draft.Annotation]?,
+    isMachineOnly: Bool?, sentAt: Timestamp?, catchUpAfter: ID<Message>?, clientID: String?
+  ) -> RequestBody {
+    .object { json in
+      json.given("client_id", clientID)
+      json.field("text", text)
+      json.given("sent_at", sentAt)
+      json.given("reply_to", replyTo)
+      json.given("attachments", attachments)
+      json.given("annotations", annotations)
+      json.given("machine_only", isMachineOnly)
+      json.given("catch_up_after", catchUpAfter)
+    }
   }
 }

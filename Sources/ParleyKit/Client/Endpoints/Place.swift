@@ -24,8 +24,8 @@ extension Request where Answer == Resource<PlaceSettings> {
   }
 
   /// `PATCH /settings`
-  public static func changeSettings(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.patch, "/settings", body: .object(members))
+  public static func changeSettings(_ change: PlaceSettingsChange) -> Request {
+    Request(.patch, "/settings", body: change.body)
   }
 }
 

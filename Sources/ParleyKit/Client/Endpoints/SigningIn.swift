@@ -12,8 +12,21 @@ extension Request where Answer == Resource<LinkPurpose> {
 
 extension Request where Answer == Resource<Invite> {
   /// `POST /invites`
-  public static func makeInvite(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/invites", body: .object(members))
+  ///
+  /// - Parameter person: the imported one whom it lets in.
+  public static func makeInvite(
+    for person: AccountReference? = nil, role: Role? = nil, to forum: ID<Forum>? = nil, maxUses: Int? = nil,
+    expiresAt: Timestamp? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.given("user_id", person)
+      json.given("role", role)
+      json.given("forum_id", forum)
+      json.given("max_uses", maxUses)
+      json.given("expires_at", expiresAt)
+      json.given("client_id", clientID)
+    }
+    return Request(.post, "/invites", body: body).named(clientID)
   }
 }
 
@@ -43,34 +56,76 @@ extension Request where Answer == Void {
   }
 
   /// `PUT /me/password`
-  public static func changePassword(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.put, "/me/password", body: .object(members))
+  public static func changePassword(from old: String, to password: String) -> Request {
+    let body = RequestBody.object { json in
+      json.field("old_password", old)
+      json.field("password", password)
+    }
+    return Request(.put, "/me/password", body: body)
   }
 
   /// `DELETE /invites/{code}`
+  ///
+  /// - Parameter bans: those who came by it, too.
   public static func closeInvite(
-    _ code: String, descendants: Bool? = nil, _ members: (inout JSONWriter) -> Void = { _ in }
+    _ code: String, descendants: Bool? = nil, bans: Bool? = nil, reason: String? = nil
   ) -> Request {
-    Request(.delete, "/invites/{code}", [code], query: [QueryItem("descendants", descendants)], body: .object(members))
+    let body = RequestBody.object { json in
+      json.given("ban", bans)
+      json.given("reason", reason)
+    }
+    return Request(.delete, "/invites/{code}", [code], query: [QueryItem("descendants", descendants)], body: body)
   }
 }
 
 extension Request where Answer == Resource<SignedIn> {
   /// `POST /sessions`
-  public static func signIn(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/sessions", body: .object(members))
+  ///
+  /// - Parameter cookie: for browsers, where the token is not told but kept by them.
+  public static func signIn(
+    _ name: String, password: String, device: String? = nil, cookie: Bool? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("username", name)
+      json.field("password", password)
+      json.given("device", device)
+      json.given("cookie", cookie)
+    }
+    return Request(.post, "/sessions", body: body)
   }
 
   /// `POST /links/{code}`
-  public static func useLink(_ code: String, _ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/links/{code}", [code], body: .object(members))
+  ///
+  /// - Parameters:
+  ///   - name: of the owner, where the link sets the place up.
+  ///   - cookie: for browsers, where the token is not told but kept by them.
+  public static func useLink(
+    _ code: String, password: String, name: String? = nil, displayName: String? = nil, device: String? = nil,
+    cookie: Bool? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("password", password)
+      json.given("name", name)
+      json.given("display_name", displayName)
+      json.given("device", device)
+      json.given("cookie", cookie)
+    }
+    return Request(.post, "/links/{code}", [code], body: body)
   }
 }
 
 extension Request where Answer == Resource<MadeToken> {
   /// `POST /me/tokens`
-  public static func makeToken(_ members: (inout JSONWriter) -> Void) -> Request {
-    Request(.post, "/me/tokens", body: .object(members))
+  public static func makeToken(
+    name: String, scope: Scope, expiresAt: Timestamp? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("name", name)
+      json.field("scope", scope.rawValue)
+      json.given("expires_at", expiresAt)
+      json.given("client_id", clientID)
+    }
+    return Request(.post, "/me/tokens", body: body).named(clientID)
   }
 }
 
