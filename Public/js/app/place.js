@@ -305,6 +305,14 @@ export class Place extends EventTarget {
     return unread;
   }
 
+  /** The same of all that have something new, counted once. */
+  unreadByForum() {
+    const unread = new Map();
+    for (const { forum_id: id, level, unread_count: count } of this.conversations.values())
+      if (id && count && level !== 'nothing') unread.set(id, (unread.get(id) ?? 0) + count);
+    return unread;
+  }
+
   // MARK: People
 
   /** Whoever it is, as far as is known now; "people" says when more is. */

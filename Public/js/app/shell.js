@@ -11,6 +11,7 @@ import { sign } from './parts/sign.js';
 import { button } from './parts/button.js';
 import { toast } from './parts/toast.js';
 import { plain } from './rich.js';
+import { compare } from './place.js';
 import { forumAddress, match, Router, talkAddress } from './router.js';
 import { say, sayProblem } from './text.js';
 import { clock } from './times.js';
@@ -21,6 +22,8 @@ const RESTS = 4;
 const REST = 200;
 /** So long it says that all is here again. */
 const BACK = 2_000;
+/** So many forums stand at the side at most. */
+const LISTED = 50;
 /** Named one by one, so that the server knows what belongs to the app. */
 const pages = {
   admin: () => import('./pages/admin.js'),
@@ -248,21 +251,24 @@ export class Shell {
     const talks = place.talks();
     const messages = talks.reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
     const unread = place.called + messages;
+    const here = this.page?.here ?? location.pathname;
+    const inForums = place.unreadByForum();
     return {
       community: { name: place.server.name },
       me: place.me,
       state: place.state,
-      here: this.page?.here ?? location.pathname,
+      here,
       inbox: { unread, loud: unread > 0 },
       messages: { unread: messages, loud: true },
-      sections: place.sections().map(({ title, forums }) => ({
+      forums: place.forums.size > LISTED ? place.forums.size : 0,
+      sections: this.listed(here, inForums).map(({ title, forums }) => ({
         title,
         forums: forums.map((it) => ({
           id: it.id,
           title: it.title,
           href: forumAddress(it),
           icon: forumIcon(it),
-          unread: place.unreadOf(it),
+          unread: inForums.get(it.id) ?? 0,
         })),
       })),
       conversations: talks.slice(0, 30).map((it) => ({
@@ -274,6 +280,26 @@ export class Shell {
       })),
       on: { search: () => this.commands(), newConversation: () => this.go('/messages/new') },
     };
+  }
+
+  /**
+   * The forums at the side, by section. Of many those that one has the most to do with: the one that is open, where
+   * something is new, where one belongs, and where somebody was last.
+   */
+  listed(here, unread) {
+    const { place } = this;
+    const sections = place.sections();
+    if (place.forums.size <= LISTED) return sections;
+    const weight = (it) =>
+      (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) ? 2 : 0) + (place.conversations.has(it.room_id) ? 1 : 0);
+    const first = [...place.forums.values()]
+      .map((it) => ({ it, weight: weight(it), last: it.last_message_id ?? it.id }))
+      .sort((a, b) => b.weight - a.weight || compare(b.last, a.last))
+      .slice(0, LISTED);
+    const chosen = new Set(first.map(({ it }) => it));
+    return sections
+      .map(({ title, forums }) => ({ title, forums: forums.filter((it) => chosen.has(it)) }))
+      .filter(({ forums }) => forums.length);
   }
 
   /** The number in the title and on the icon. */
@@ -481,7 +507,7 @@ export class Shell {
 
   /** The conversation before or after this one, as the sidebar has them. */
   step(by, unreadOnly) {
-    const links = [...this.side.querySelectorAll('.sidebar-list .place')].slice(2);
+    const links = [...this.side.querySelectorAll('.sidebar-list .place:not([href="/"], [href="/forums"])')];
     // Pressed again before the page is there, it goes on from where it was going.
     const isHere = (it) => (this.toward ? it.getAttribute('href') === this.toward : it.getAttribute('aria-current'));
     const at = links.findIndex(isHere);

@@ -1,5 +1,7 @@
 """A place with more forums than anybody looks at: they come as one goes down, and the page stays small."""
 
+import re
+
 from playwright.sync_api import expect
 from test_flows import Village
 
@@ -9,8 +11,12 @@ COUNT = 230
 class ManyForums(Village):
     def test_they_are_drawn_as_one_comes_to_them(self):
         for number in range(COUNT):
-            self.call("POST", "/forums", {"title": f"Bed {number:03}", "visibility": "members", "position": number + 1}, self.tokens["ada"])
+            made = self.call("POST", "/forums", {"title": f"Bed {number:03}", "visibility": "members", "position": number + 1}, self.tokens["ada"])
+            if number == 3:
+                self.call("PUT", f"/forums/{made['id']}/members/me", {}, self.tokens["lin"])
+                self.say("What is new", "ada", made["room_id"])
         page = self.signed_in("lin")
+        self.some_stand_at_the_side(page)
         self.go(page, "/forums")
         tiles = page.locator(".tile")
         expect(tiles).to_have_count(100)
@@ -45,3 +51,27 @@ class ManyForums(Village):
         # As many as before, at the same place.
         expect(tiles).to_have_count(COUNT + 1)
         expect(tiles.nth(200)).to_be_in_viewport()
+
+    def some_stand_at_the_side(self, page):
+        """Those that one has to do with, in the host's order, and the way to all; the keys go through these."""
+        side = page.locator(".sidebar")
+        beds = side.get_by_role("link", name=re.compile(r"^Bed \d"))
+        expect(beds.first).to_have_text(re.compile("^Bed 003"))
+        # Where something is new, and the forty-nine that came last.
+        expect(beds).to_have_count(50)
+        expect(beds.last).to_have_text(f"Bed {COUNT - 1}")
+        self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 1_000)
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("combobox", name="Command menu")).to_be_focused()
+        page.keyboard.type("Bed 100")
+        expect(page.get_by_role("option", selected=True)).to_contain_text("Bed 100")
+        page.keyboard.press("Enter")
+        # Where one is belongs to them.
+        expect(side.get_by_role("link", name="Bed 100")).to_have_attribute("aria-current", "page")
+        expect(beds).to_have_count(50)
+        page.keyboard.press("Alt+ArrowUp")
+        expect(page.get_by_role("heading", name="Bed 003", level=1)).to_be_visible()
+        side.get_by_role("link", name=f"All {COUNT + 1} forums").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
+        self.go(page, "/")

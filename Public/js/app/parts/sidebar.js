@@ -1,4 +1,4 @@
-import { el, icon, spoken } from '../dom.js';
+import { el, icon, set, spoken } from '../dom.js';
 import { nameOf } from '../named.js';
 import { say } from '../text.js';
 import { avatar, avatarPair } from './avatar.js';
@@ -21,7 +21,8 @@ export function placeLink(words, { href, picture, image, people, presence, unrea
 }
 
 /**
- * @param {object} view community {name, icon}, sections [{title, forums}], conversations, me, state, here,
+ * @param {object} view community {name, icon}, sections [{title, forums}], forums (how many there are, where not all
+ *   stand here), conversations, me, state, here,
  *   inbox {unread, loud}, on {search, newForum, newConversation}
  */
 export function sidebar(view) {
@@ -65,6 +66,7 @@ export function sidebar(view) {
           }),
         ),
       ]),
+      !!view.forums && allForums(view.forums),
       el(
         'div.sidebar-section',
         null,
@@ -89,6 +91,12 @@ export function sidebar(view) {
       sign(view.state),
     ),
   );
+}
+
+/** It leads where another link does: by its own label it has the focus again when the places are drawn anew. */
+function allForums(n) {
+  const words = say('place.allForums', { n });
+  return set(placeLink(words, { href: '/forums', picture: 'more' }), { aria: { label: words } });
 }
 
 /** The same four places, at the foot of a phone. */
