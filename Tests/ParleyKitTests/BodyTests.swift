@@ -316,7 +316,6 @@ private let wholePlace = PlaceSettingsChange(
     }
   }
 
-  /// A member that a call has learnt to write, and that the calls above leave out.
   @Test func `no body has a name that no body of the contract has`() throws {
     let contract = try Contract()
     let client = root.appending(path: "Sources/ParleyKit/Client")
@@ -324,7 +323,7 @@ private let wholePlace = PlaceSettingsChange(
     for folder in ["Endpoints", "Changes"] {
       for name in try FileManager.default.contentsOfDirectory(atPath: client.appending(path: folder).path) {
         let text = try String(contentsOf: client.appending(path: "\(folder)/\(name)"), encoding: .utf8)
-        let writing = try Regex(#"json\.\w+\("(\w+)""#)
+        let writing = try Regex(#"(?:json|\$0)\.\w+\("(\w+)""#)
         written.formUnion(text.matches(of: writing).compactMap { $0.output[1].substring.map(String.init) })
       }
     }
@@ -337,5 +336,11 @@ private let wholePlace = PlaceSettingsChange(
     let named = Request<Resource<SeenMessage>>.post(in: ID(7), "hello", clientID: "one")
     #expect(named.isRepeatable && !Request<Resource<SeenMessage>>.post(in: ID(7), "hello").isRepeatable)
     #expect(Request<Resource<SeenForum>>.createForum(title: "roses", clientID: "one").isRepeatable)
+    let file = { Request<Resource<File>>.postFile(name: "a.txt", clientID: $0, .bytes([1], type: "text/plain")) }
+    #expect(file("one").isRepeatable && !file(nil).isRepeatable)
+    // Of which a second answer would say less than the first, or something else.
+    #expect(!Request<Resource<MadeToken>>.makeToken(name: "robot", scope: .read, clientID: "one").isRepeatable)
+    let imported = Request<Resource<SignedIn>>.register(nil, password: "a long one", invite: "code", clientID: "one")
+    #expect(!imported.isRepeatable)
   }
 }

@@ -10,9 +10,16 @@ public enum RequestBody: Sendable {
 
   /// An object of these members.
   public static func object(_ members: (inout JSONWriter) -> Void) -> RequestBody {
+    .json(.object(members))
+  }
+}
+
+extension JSONRaw {
+  /// An object of these members, such as somebody's preferences.
+  public static func object(_ members: (inout JSONWriter) -> Void) -> JSONRaw {
     var json = JSONWriter()
     json.object(members)
-    return .json(JSONRaw(trusted: json.bytes))
+    return JSONRaw(trusted: json.bytes)
   }
 }
 

@@ -25,8 +25,7 @@ extension Client {
     guard file.size > Self.smallFile else {
       let post = { (body: RequestBody) in
         Request<Resource<File>>.postFile(
-          name: file.name, type: file.type, public: isPublic, clientId: clientID, body
-        ).named(clientID)
+          name: file.name, type: file.type, public: isPublic, clientID: clientID, body)
       }
       if let preview {
         do throws(ClientFault) {

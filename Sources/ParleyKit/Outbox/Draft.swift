@@ -166,8 +166,8 @@ extension Draft.Annotation: JSONWritable, JSONReadable {
 }
 
 extension [Draft.Annotation] {
-  /// All of them, as they are kept and sent.
-  var json: JSONRaw {
+  /// All of them, as they are kept and sent: for a change that is gathered step by step.
+  public var json: JSONRaw {
     var json = JSONWriter()
     json.value(self)
     return JSONRaw(trusted: json.bytes)

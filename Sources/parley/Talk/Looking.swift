@@ -55,7 +55,7 @@ extension TalkCommand {
     if settings.isOn(.json) {
       return lines(
         first.map { one in
-          object { json in
+          .object { json in
             json.field("conversation", one.conversation)
             json.field("title", one.title)
             json.field("unread_count", one.unread)
@@ -145,12 +145,6 @@ extension TalkCommand {
 
   static func complainOfAge(_ fault: ClientFault) {
     Terminal.complain("\(fault.sentence) This is what is kept here.")
-  }
-
-  static func object(_ members: (inout JSONWriter) -> Void) -> JSONRaw {
-    var json = JSONWriter()
-    json.object(members)
-    return JSONRaw(trusted: json.bytes)
   }
 
   static func raw(_ value: some JSONWritable) -> JSONRaw {

@@ -78,7 +78,7 @@ extension TalkCommand {
     }
     Terminal.complain("\(reason) It goes with the next command, or by parley sync.")
     guard settings.isOn(.json) else { return Outcome(.well, "queued \(name)") }
-    return lines([object { json in json.field("queued", name) }])
+    return lines([.object { json in json.field("queued", name) }])
   }
 
   // MARK: What waits
@@ -151,7 +151,7 @@ extension TalkCommand {
     let (conversations, forums) = (replica.conversations.count, replica.forums.count)
     guard !settings.isOn(.json) else {
       return lines([
-        object { json in
+        .object { json in
           json.field("cursor", replica.cursor)
           json.field("conversations", conversations)
           json.field("forums", forums)

@@ -18,7 +18,9 @@ extension Request where Answer == Resource<OwnConversation> {
   /// `POST /conversations`
   ///
   /// - Parameters:
+  ///   - kind: no room and no topic, which are made in forums.
   ///   - people: who takes part, beside oneself.
+  ///   - writers: the people in it, or those that are listed; not anyone.
   ///   - isDistinct: gives back the one that exists with the same people.
   public static func createConversation(
     _ kind: Conversation.Kind, with people: [ConversationDraft.Invited] = [], title: String? = nil,
@@ -157,7 +159,7 @@ extension Request where Answer == Resource<SetLevel> {
       body: .object { json in json.field("level", level?.rawValue) })
   }
 
-  /// `DELETE /conversations/{id}/level`
+  /// `DELETE /conversations/{id}/level`: what is usual there, as with a level of nil.
   public static func clearLevel(of conversation: ID<Conversation>) -> Request {
     Request(.delete, "/conversations/{id}/level", [conversation.description])
   }

@@ -6,14 +6,15 @@ public import Model
 extension Request where Answer == Resource<File> {
   /// `POST /files`
   public static func postFile(
-    name: String, type: String? = nil, public isPublic: Bool? = nil, clientId: String? = nil, _ body: RequestBody
+    name: String, type: String? = nil, public isPublic: Bool? = nil, clientID: String? = nil, _ body: RequestBody
   ) -> Request {
     Request(
       .post, "/files",
       query: [
         QueryItem("name", name), QueryItem("type", type), QueryItem("public", isPublic),
-        QueryItem("client_id", clientId),
-      ], body: body)
+        QueryItem("client_id", clientID),
+      ], body: body
+    ).named(clientID)
   }
 
   /// `GET /files/{id}`

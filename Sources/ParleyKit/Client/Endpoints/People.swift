@@ -159,7 +159,8 @@ extension Request where Answer == Resource<SignedIn> {
       json.given("cookie", cookie)
       json.given("client_id", clientID)
     }
-    return Request(.post, "/users", body: body).named(clientID)
+    // Who has no name yet is not known by what was sent.
+    return Request(.post, "/users", body: body).named(name == nil ? nil : clientID)
   }
 }
 

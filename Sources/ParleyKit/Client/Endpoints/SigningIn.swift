@@ -13,7 +13,9 @@ extension Request where Answer == Resource<LinkPurpose> {
 extension Request where Answer == Resource<Invite> {
   /// `POST /invites`
   ///
-  /// - Parameter person: the imported one whom it lets in.
+  /// - Parameters:
+  ///   - person: the imported one whom it lets in.
+  ///   - role: no owner, and no bot.
   public static func makeInvite(
     for person: AccountReference? = nil, role: Role? = nil, to forum: ID<Forum>? = nil, maxUses: Int? = nil,
     expiresAt: Timestamp? = nil, clientID: String? = nil
@@ -116,6 +118,9 @@ extension Request where Answer == Resource<SignedIn> {
 
 extension Request where Answer == Resource<MadeToken> {
   /// `POST /me/tokens`
+  ///
+  /// - Parameter clientID: asked for twice, the token is told once: the second answer has none. So an answer that was lost
+  ///   is told, and not asked for again by itself.
   public static func makeToken(
     name: String, scope: Scope, expiresAt: Timestamp? = nil, clientID: String? = nil
   ) -> Request {
@@ -125,7 +130,7 @@ extension Request where Answer == Resource<MadeToken> {
       json.given("expires_at", expiresAt)
       json.given("client_id", clientID)
     }
-    return Request(.post, "/me/tokens", body: body).named(clientID)
+    return Request(.post, "/me/tokens", body: body)
   }
 }
 
