@@ -15,9 +15,9 @@ import { say, sayProblem } from './text.js';
 import { moment, time } from './times.js';
 
 export class Acts {
-  /** @param {object} options shell, place, stream, conversation, forum, now, field, canModerate */
+  /** @param {object} options shell, place, stream, conversation, forum, now, field, cannot, canModerate; some change */
   constructor(options) {
-    Object.assign(this, options);
+    Object.defineProperties(this, Object.getOwnPropertyDescriptors(options));
   }
 
   /** Where one writes, while one may. */
@@ -92,9 +92,10 @@ export class Acts {
     return this.now().solved_by === message.id;
   }
 
-  /** Or takes the mark away. */
-  async solve(message) {
-    const solved_by = this.solves(message) ? null : message.id;
+  /** Or takes the mark away: as it was offered, whatever has become of it since. @param {boolean} on */
+  async solve(message, on) {
+    if (on === this.solves(message)) return;
+    const solved_by = on ? message.id : null;
     const kept = await this.place.call('PATCH', `/conversations/${this.conversation.id}`, { body: { solved_by } });
     Object.assign(this.conversation, kept);
     this.place.say('conversations');
@@ -104,8 +105,9 @@ export class Acts {
   // MARK: Words
 
   reply(message) {
+    if (!this.composer) return void toast(this.cannot());
     const author = this.place.person(message.author_id);
-    this.composer?.reply({
+    return this.composer.reply({
       id: message.id,
       author: nameOf(author),
       text: plain(message.text ?? '', 120),
@@ -113,9 +115,10 @@ export class Acts {
   }
 
   edit(message) {
-    if (!message.state) return this.composer?.edit(message);
+    if (!this.composer) return void toast(this.cannot());
+    if (!message.state) return this.composer.edit(message);
     this.stream.discard(message);
-    this.composer?.insert(message.text);
+    this.composer.insert(message.text);
     return undefined;
   }
 
@@ -240,12 +243,19 @@ export class Acts {
     if (message.state) {
       return [
         item('retry', 'again', say('act.retry')),
-        item('edit', 'edit', say('act.edit')),
+        this.composer && item('edit', 'edit', say('act.edit')),
         item('discard', 'delete', say('act.discard'), { danger: true }),
-      ];
+      ].filter(Boolean);
     }
+    const isAnswer = this.solves(message);
+    const solve = item('solve', 'check', say(isAnswer ? 'topic.unsolve' : 'topic.solve'), {
+      on: () => this.run(message, 'solve', !isAnswer),
+    });
     if (message.deleted) {
-      return this.canModerate && message.deletion === 'moderator' ? [item('restore', 'undo', say('act.restore'))] : [];
+      return [
+        isAnswer && this.maySolve && solve,
+        this.canModerate && message.deletion === 'moderator' && item('restore', 'undo', say('act.restore')),
+      ].filter(Boolean);
     }
     const inForum = !!this.conversation.forum_id;
     return [
@@ -261,8 +271,8 @@ export class Acts {
       this.canModerate && item('pin', 'pin', say(message.actions?.pin?.count ? 'act.unpin' : 'act.pin')),
       this.conversation.kind === 'topic' &&
         this.maySolve &&
-        (this.solves(message) || (this.forum?.solvable && message.seq > 1)) &&
-        item('solve', 'check', say(this.solves(message) ? 'topic.unsolve' : 'topic.solve')),
+        (isAnswer || (this.forum?.solvable && message.seq > 1)) &&
+        solve,
       inForum &&
         this.conversation.kind === 'room' &&
         (mine || this.canModerate) &&

@@ -24,6 +24,20 @@ export function isIn(place, forum, circle) {
 /** As far as can be known here: who reads a forum may belong to it, and guests are brought. */
 export const mayJoin = (place, forum) => !!place.me && !forum.role && place.me.role !== 'guest' && !forum.archived;
 
+/** A forum as it is by now. */
+export const asItIs = (place, forum) => place.forums.get(forum?.id) ?? forum;
+
+/**
+ * While one looks at a forum, what changes in it is told: nothing else tells of a private one, nor of topics that are not one's
+ * own; and what was missed is asked for. Gives back how to end it.
+ */
+export function attend(place, forum) {
+  if (!forum || !place.parley) return () => {};
+  const end = place.parley.follow(`forum:${forum.id}`);
+  place.parley.renew(`forum:${forum.id}`);
+  return end;
+}
+
 /** Its room then stands among one's own, with what is new in it. */
 export function joinButton(shell, forum) {
   const join = button(say('forum.join'), {

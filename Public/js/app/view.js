@@ -35,7 +35,7 @@ export class MessageView {
     this.above = el('div');
     this.below = el('div.stream-below');
     this.whole = el('div.stream-inner', null, this.above, this.inner, this.below);
-    this.node = el('div.stream', { tabindex: '-1' }, this.whole);
+    this.node = el('div.stream', { role: 'group', tabindex: '-1', aria: { label: say('talk.messages') } }, this.whole);
     this.pillPlace = el('div.stream-pill');
     this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.onChange = () => this.soon();

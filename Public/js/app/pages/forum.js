@@ -2,7 +2,7 @@
 
 import { alike } from '../alike.js';
 import { el, icon, redraw } from '../dom.js';
-import { isIn, joinButton, looksAfter, mayJoin } from '../membership.js';
+import { asItIs, attend, isIn, joinButton, looksAfter, mayJoin } from '../membership.js';
 import { moreButton } from '../more.js';
 import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
@@ -33,10 +33,16 @@ export async function open(shell, { id, tab }, restore) {
   return topics(shell, forum);
 }
 
-/** The head of a forum and its two tabs; the second line says what it is about, or another thing. */
+/** The head of a forum and its two tabs; the second line says what it is about, or another thing. `changed` draws what others set. */
 export function forumTabs(shell, forum, here, second = null) {
   const canStart = mayStart(shell.place, forum);
-  return el(
+  const call = el('span.call-place');
+  const changed = () => {
+    const { call_url: address } = asItIs(shell.place, forum);
+    if (here === 'room') redraw(call, address && callLink(address));
+  };
+  changed();
+  const node = el(
     'div',
     null,
     pageBar(forum.title, {
@@ -45,7 +51,7 @@ export function forumTabs(shell, forum, here, second = null) {
       back: () => shell.router.back('/forums'),
       picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
       actions: [
-        here === 'room' && forum.call_url && callLink(forum.call_url),
+        call,
         mayJoin(shell.place, forum) && joinButton(shell, forum),
         canStart &&
           here === 'topics' &&
@@ -64,6 +70,7 @@ export function forumTabs(shell, forum, here, second = null) {
       [forumAddress(forum, 'room'), say('forum.room'), here === 'room'],
     ]),
   );
+  return Object.assign(node, { changed });
 }
 
 /** Where the room meets to speak. Who presses it sees where that is. */
@@ -125,11 +132,13 @@ async function topics(shell, forum) {
   draw();
   const listen = ['people', 'conversations'];
   for (const name of listen) place.addEventListener(name, draw);
+  const unfollow = attend(place, forum);
   return {
     title: forum.title,
     here: forumAddress(forum),
     node: [forumTabs(shell, forum, 'topics'), el('div.page-body', null, el('div.page-column', null, rows, more))],
     close: () => {
+      unfollow();
       for (const name of listen) place.removeEventListener(name, draw);
     },
     pressed: (event) =>
@@ -168,6 +177,7 @@ function newTopic(shell, forum) {
     most: place.server.limits.message_scalars,
     keep: (words) => place.keepDraft(key, words),
     people: (start) => place.findPeople(start),
+    rings: isIn(place, forum, forum.ring),
     tags: (start) => findTags(place, start),
     verb: say('topic.begin'),
     send: async (draft) => {

@@ -2,7 +2,7 @@
 
 import { el, redraw } from '../dom.js';
 import { nameOf } from '../named.js';
-import { joinButton, leaveForum, looksAfter, mayChange, mayJoin, memberMenu } from '../membership.js';
+import { attend, joinButton, leaveForum, looksAfter, mayChange, mayJoin, memberMenu } from '../membership.js';
 import { moreButton } from '../more.js';
 import { button } from '../parts/button.js';
 import { ask, confirm } from '../parts/dialog.js';
@@ -60,6 +60,7 @@ export async function about(shell, forum) {
   load().catch(() => {});
 
   place.addEventListener('presence', draw);
+  const unfollow = attend(place, forum);
   const invite = async () => {
     const name = await ask(
       say('forum.addTitle'),
@@ -157,6 +158,9 @@ export async function about(shell, forum) {
         ),
       ),
     ],
-    close: () => place.removeEventListener('presence', draw),
+    close: () => {
+      unfollow();
+      place.removeEventListener('presence', draw);
+    },
   };
 }

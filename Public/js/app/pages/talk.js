@@ -1,7 +1,7 @@
 // A conversation: a room, a topic, a direct or a group one.
 
 import { el, icon, isTyping, redraw, refill } from '../dom.js';
-import { isIn, looksAfter } from '../membership.js';
+import { asItIs, attend, isIn, joinButton, looksAfter } from '../membership.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { iconButton } from '../parts/button.js';
 import { banner } from '../parts/banner.js';
@@ -48,7 +48,9 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
 
   /** As it is by now: what others change comes by itself. */
   const now = () => latest(place, conversation);
-  const cannot = () => cannotWrite(place, now(), place.forums.get(forum?.id) ?? forum);
+  const ground = () => asItIs(place, forum);
+  const cannot = () => cannotWrite(place, now(), ground());
+  const unfollow = attend(place, forum);
   const { limits } = place.server;
   let acts = null;
   const field =
@@ -60,7 +62,9 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
           draft: place.draft(conversation.id),
           keep: (text, replyTo) => place.keepDraft(conversation.id, text, replyTo),
           people: (start) => place.findPeople(start),
-          rings: !!forum && isIn(place, forum, forum.ring),
+          get rings() {
+            return !!forum && isIn(place, ground(), ground().ring);
+          },
           tags: (start) => findTags(place, start),
           typing: () => place.parley?.typing(conversation.id),
           lastOwn: () =>
@@ -82,8 +86,15 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
           },
         })
       : null;
-  const canModerate = !!forum && (looksAfter(place, forum) || conversation.role === 'admin');
-  const about = { shell, place, stream, conversation, forum, now, field, canModerate };
+  const about = {
+    shell, place, stream, conversation, now, field, cannot,
+    get forum() {
+      return ground();
+    },
+    get canModerate() {
+      return !!forum && (looksAfter(place, ground()) || conversation.role === 'admin');
+    },
+  };
   acts = place.me ? whenAsked(about) : null;
 
   const head = isTopic ? el('header.stream-head') : null;
@@ -132,20 +143,26 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   };
   place.addEventListener('presence', onPresence);
 
-  const note = el('p.stream-note');
+  const note = el('p.stream-note', { role: 'status' });
+  let told;
   const drawFoot = () => {
     const why = cannot();
     note.hidden = !!field && !why;
     const wasHere = field?.contains(document.activeElement);
     if (field) field.hidden = typing.hidden = !!why;
     if (wasHere && why) view.node.focus({ preventScroll: true });
-    refill(note, why ?? el('a', { href: '/sign-in' }, say('talk.signIn')));
+    // It is spoken when it changes, and only then.
+    if (told === why) return;
+    told = why;
+    const join = isTopic && why === say('talk.membersWrite') && [' ', joinButton(shell, ground())];
+    refill(note, why ?? el('a', { href: '/sign-in' }, say('talk.signIn')), join);
   };
   drawFoot();
   let solvedBy = now().solved_by;
   const onChanged = () => {
     drawHead();
     drawFoot();
+    tabs?.changed();
     if (solvedBy === now().solved_by) return;
     solvedBy = now().solved_by;
     view.soon();
@@ -184,7 +201,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
 
   const title = talkTitle(place, conversation);
   const split = isTopic ? beside(shell, forum, conversation, node) : { node, close() {} };
-  const top = tabs ?? bar(shell, conversation, forum, title);
+  const top = tabs ?? bar(shell, conversation, ground, cannot, title);
   const seeing = new IntersectionObserver(
     ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
     { root: view.node },
@@ -204,6 +221,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     },
     leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
     close() {
+      unfollow();
       seeing.disconnect();
       line?.close();
       split.close();
@@ -247,8 +265,9 @@ async function reach(stream, readUpTo) {
     await stream.older();
 }
 
-function bar(shell, conversation, forum, title) {
+function bar(shell, conversation, ground, cannot, title) {
   const { place } = shell;
+  const forum = ground();
   const others = place.othersIn(conversation);
   const second = forum ? el('a', { href: forumAddress(forum) }, forum.title) : whoIsHere(place, conversation);
   return pageBar(title, {
@@ -259,7 +278,7 @@ function bar(shell, conversation, forum, title) {
     actions: place.me
       ? [
           iconButton('panel', say('talk.details'), {
-            on: async () => (await import('../details.js')).details(shell, latest(place, conversation), forum),
+            on: async () => (await import('../details.js')).details(shell, latest(place, conversation), ground(), !cannot()),
             data: { act: 'details' },
           }),
         ]
@@ -321,9 +340,12 @@ function cannotWrite(place, conversation, forum) {
   if (!place.me) return null;
   if (place.isTooOld) return say('version.tooOld');
   if (forum?.archived) return say('talk.archived');
-  if ((conversation.locked || forum?.locked) && !looksAfter(place, forum)) return say('talk.locked');
+  const keeps = forum ? looksAfter(place, forum) : conversation.role === 'admin';
+  if ((conversation.locked || forum?.locked) && !keeps) return say('talk.locked');
   if (!forum || isIn(place, forum, forum.write)) return null;
-  return say({ moderators: 'talk.hostsWrite', members: 'talk.membersWrite' }[forum.write] ?? 'talk.guestsRead');
+  if (forum.write === 'moderators') return say('talk.hostsWrite');
+  // Guests are brought: they can't join.
+  return say(place.me.role === 'guest' ? 'talk.guestsRead' : 'talk.membersWrite');
 }
 
 function requestBanner(shell, conversation) {
