@@ -120,11 +120,6 @@ async function fill() {
 async function check() {
   const { now, next } = await state();
   if (!now) return { isNew: false };
-  // A worker before this one may have known of less, and a registration that comes back is not installed anew.
-  if (!(await isWhole(now))) {
-    await keepState({ now: await fill(), next });
-    return { isNew: false };
-  }
   const cache = await caches.open(now);
   for (const path of FILES) {
     const held = await cache.match(path);
@@ -135,6 +130,12 @@ async function check() {
       await keepState({ now, next: await fill() });
       return { isNew: true };
     }
+  }
+  // The same version; but a worker before this one may have known of less, and what comes back is not installed anew.
+  if (!(await isWhole(now))) {
+    const whole = await fill();
+    await keepState({ now: whole, next: null });
+    for (const name of await names()) if (name !== whole) await caches.delete(name);
   }
   return { isNew: false };
 }

@@ -92,14 +92,14 @@ export function wayBack(held = document.activeElement) {
   };
 }
 
-/** What had the focus and is gone: what stands in its place in this node has it then, or the node. */
-export function focusAgain(node, held) {
-  const alike = ['aria-label', 'href', 'data-person', 'title'].flatMap((name) => {
+/** What had the focus and is gone: what stands in its place in this node has it then, or the node, or what is given for it. */
+export function focusAgain(node, held, otherwise = node) {
+  const alike = ['aria-label', 'href', 'data-person', 'data-act', 'title'].flatMap((name) => {
     const value = held.getAttribute(name);
     return value ? [node.querySelector(`[${name}="${CSS.escape(value)}"]`)] : [];
   });
-  const again = held.isConnected ? held : (alike.find(Boolean) ?? node);
-  if (again === node && !node.hasAttribute('tabindex')) node.tabIndex = -1;
+  const again = held.isConnected ? held : (alike.find(Boolean) ?? otherwise);
+  if (again === otherwise && !again.hasAttribute('tabindex')) again.tabIndex = -1;
   again.focus({ preventScroll: true });
 }
 

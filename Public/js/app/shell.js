@@ -243,7 +243,7 @@ export class Shell {
     }
     [this.side, this.bar] = [side, bar];
     side.querySelector('.sidebar-list').scrollTop = scroll;
-    if (isAtSide || isBelow) focusAgain(isAtSide ? side : bar, held);
+    if (isAtSide || isBelow) focusAgain(isAtSide ? side : bar, held, this.main);
   }
 
   view() {

@@ -60,6 +60,10 @@ class Notices(Village):
             if len(self.told(page)) > 2:
                 break
         self.assertIn(("Grace", "And now?", True), self.told(page))
+        told = len(self.told(page))
+        self.say("And then?", "grace", direct["id"])
+        self.eventually(page, ("Grace", "And then?", True), lambda: self.told(page)[-1])
+        self.assertEqual(len(self.told(page)), told + 1)
         self.assertEqual(self.told(other), [])
 
     def told(self, page):

@@ -296,15 +296,17 @@ export function composer(options) {
   function narrow(start) {
     if (!completing) return;
     const fits = (it) => [it.insert, it.words, `@${it.words}`].some((words) => words.toLowerCase().startsWith(start));
+    const chosen = completing.items[completing.chosen];
     completing.items = completing.items.filter(fits);
     if (!completing.items.length) return closeList();
-    completing.chosen = Math.min(completing.chosen, 0);
+    // What was gone to with the arrows stays, if it still fits; else what is chosen by itself.
+    completing.chosen = Math.max(completing.items.indexOf(chosen), start.startsWith('#') ? NONE : 0);
     return showList();
   }
 
   async function suggestions(sign, start) {
     if (sign === '@') {
-      const people = (await options.people?.(start)) ?? [];
+      const people = (await options.people?.(start).catch(() => [])) ?? [];
       const everybody = { words: say('composer.everybody'), second: '@room', insert: '@room ', picture: icon('bell') };
       return [
         ...people.slice(0, 8).map((it) => ({
