@@ -2,6 +2,7 @@
 
 import { el } from './dom.js';
 import { nameOf } from './named.js';
+import { button } from './parts/button.js';
 import { ask, confirm, dialog } from './parts/dialog.js';
 import { emojiPicker, quick } from './parts/emoji.js';
 import { field } from './parts/field.js';
@@ -176,12 +177,24 @@ export class Acts {
 
   async history(message) {
     const page = await this.place.call('GET', `/messages/${message.id}/revisions`);
-    dialog(
-      say('act.history'),
-      page.data.map((it) =>
-        el('section.panel-block', null, el('p.mark', null, time(it.edited_at, moment)), rich(it.text)),
-      ),
-    );
+    const entry = (it) => {
+      const section = el('section.panel-block', null, el('p.mark', null, time(it.edited_at, moment)), rich(it.text));
+      if (mine) section.append(button(say('history.remove'), { picture: 'delete', on: () => takeBack(it, section) }));
+      return section;
+    };
+    const mine = this.isMine(message);
+    const takeBack = async (it, section) => {
+      if (!(await confirm(say('history.title'), say('history.sentence'), say('history.remove')))) return;
+      try {
+        await this.place.call('DELETE', `/messages/${message.id}/revisions/${it.revision}`);
+        section.remove();
+        if (!node.querySelector('section')) return node.close();
+        node.querySelector('button').focus();
+      } catch (error) {
+        toast(sayProblem(error));
+      }
+    };
+    const node = dialog(say('act.history'), page.data.map(entry));
   }
 
   async status(message) {

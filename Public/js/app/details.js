@@ -12,7 +12,7 @@ import { talkTitle } from './shell.js';
 import { say, sayProblem } from './text.js';
 import { moment, time } from './times.js';
 
-export function details(shell, conversation, forum) {
+export function details(shell, conversation, forum, canWrite) {
   const { place } = shell;
   const people = el('div');
   let found = [];
@@ -72,7 +72,7 @@ export function details(shell, conversation, forum) {
       for (const name of listen) place.removeEventListener(name, draw);
     },
     conversation.kind === 'group' && groupActions(shell, conversation),
-    forum && topicActions(shell, conversation, forum),
+    forum && topicActions(shell, conversation, forum, canWrite),
     el('div.panel-block', null, level),
     blocks(shell, conversation),
     el('h3.section-title', null, say('talk.peopleTitle')),
@@ -143,10 +143,10 @@ function groupActions(shell, conversation) {
   );
 }
 
-function topicActions(shell, conversation, forum) {
+function topicActions(shell, conversation, forum, canWrite) {
   const { place } = shell;
   const canModerate = looksAfter(place, forum);
-  if (conversation.kind !== 'topic' || (!canModerate && conversation.created_by !== place.me.id)) return null;
+  if (conversation.kind !== 'topic' || (!canModerate && !(canWrite && conversation.created_by === place.me.id))) return null;
   const rename = async () => {
     const title = await ask(
       say('topic.rename'),

@@ -97,6 +97,33 @@ class ForumSettings(Village):
         self.call("PATCH", f"/forums/{forum['id']}", {"solvable": True}, ada)
         self.call("PATCH", f"/conversations/{topic['id']}", {"solved_by": answer["id"]}, ada)
         expect(page.get_by_role("link", name="Solved What stands here")).to_be_visible()
+        # Where the answer is gone, nothing leads to it.
+        self.go(page, f"/t/{topic['id']}")
+        way = page.get_by_role("link", name="Solved: to the answer")
+        expect(way).to_be_visible()
+        expect(page.get_by_role("article", name="The answer")).to_contain_text("Bottles.")
+        self.call("DELETE", f"/messages/{answer['id']}", token=self.tokens["lin"])
+        expect(way).to_have_count(0)
+        expect(page.locator(".stream-head").get_by_text("Solved", exact=True)).to_be_visible()
+
+    def test_what_others_set_meanwhile_is_not_lost_unasked(self):
+        forum = self.plot("Kitchen")
+        page = self.signed_in("ada")
+        self.go(page, f"/f/{forum['id']}/edit")
+        page.get_by_label("Address of a call").fill("https://meet.example.org/Küche")
+        self.call("PATCH", f"/forums/{forum['id']}", {"description": "Pots"}, self.tokens["ada"])
+        page.get_by_role("button", name="Save").click()
+        fault = page.get_by_role("alert").filter(has_text="Someone else changed it meanwhile.")
+        expect(fault).to_be_focused()
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("heading", name="Kitchen").first).to_be_visible()
+        kept = self.call("GET", f"/forums/{forum['id']}", token=self.tokens["ada"])
+        self.assertEqual(kept["call_url"], "https://meet.example.org/K%C3%BCche")
+        # Who may set nothing is not asked to.
+        reader = self.signed_in("lin")
+        self.go(reader, f"/f/{forum['id']}/edit")
+        expect(reader.get_by_text("This is not here, or not open to you.")).to_be_visible()
+        expect(reader.get_by_label("Locked")).to_have_count(0)
 
     def test_what_failed_stays_where_nobody_writes_any_longer(self):
         forum = self.plot("Gate")
@@ -185,6 +212,18 @@ class ForumSettings(Village):
         host.get_by_role("menuitem", name="Take the answer's mark away").click()
         expect(asker.get_by_text(marked, exact=True)).to_have_count(0)
         self.eventually(asker, True, lambda: self.offers(asker, "It was out of oil.", "Earlier texts"))
+        self.verbs(asker, "It was out of oil.")
+        asker.get_by_role("menuitem", name="Earlier texts").click()
+        expect(asker.get_by_role("dialog")).to_contain_text("Is it the oil?")
+        expect(asker.get_by_role("button", name="Remove this text")).to_have_count(0)
+        # Who wrote it may take it back.
+        self.go(other, address)
+        self.assertIn("Earlier texts", self.verbs(other, "It was out of oil.", "button"))
+        other.get_by_role("button", name="Earlier texts").click()
+        other.get_by_role("button", name="Remove this text").click()
+        other.get_by_role("dialog", name="Remove this earlier text?").get_by_role("button", name="Remove this text").click()
+        expect(other.get_by_role("dialog")).to_have_count(0)
+        self.assertEqual(self.call("GET", f"/messages/{answer['id']}/revisions", token=self.tokens["lin"])["data"], [])
 
     def offers(self, page, text, verb):
         found = verb in self.verbs(page, text)

@@ -60,7 +60,6 @@ export async function about(shell, forum) {
   load().catch(() => {});
 
   place.addEventListener('presence', draw);
-  const unfollow = attend(place, forum);
   const invite = async () => {
     const name = await ask(
       say('forum.addTitle'),
@@ -113,6 +112,7 @@ export async function about(shell, forum) {
     );
   const room = place.me && (await place.conversation(forum.room_id).catch(() => null));
   const ofRoom = room && (await import('../details.js')).blocks(shell, room);
+  const unfollow = attend(place, forum);
   return {
     title: forum.title,
     here: forumAddress(forum),
@@ -141,6 +141,7 @@ export async function about(shell, forum) {
             ),
           ),
           forum.description && rich(forum.description),
+          forum.shows_revisions && el('p.second', null, say('forum.revisionsOpen')),
           level && el('section', { class: 'panel-block' }, level),
           el(
             'div.form-foot',

@@ -2,7 +2,8 @@
 
 import { el, refill } from '../dom.js';
 import { iconOf } from '../drawings.js';
-import { mayChange } from '../membership.js';
+import { Problem } from '../../parley/problem.js';
+import { looksAfter, mayChange } from '../membership.js';
 import { button, whileBusy } from '../parts/button.js';
 import { choice, field } from '../parts/field.js';
 import { toggle } from '../parts/switch.js';
@@ -18,6 +19,7 @@ export function open(shell) {
 }
 
 export function edit(shell, forum) {
+  if (!looksAfter(shell.place, forum)) throw new Problem({ code: 'forbidden' });
   return form(shell, forum);
 }
 
@@ -27,6 +29,7 @@ function form(shell, forum) {
   // Who only keeps order says how often is written, and whether.
   const isWhole = !forum || mayChange(place, forum);
   const clientID = crypto.randomUUID();
+  let revision = forum?.revision;
   const sections = [...new Set([...place.forums.values()].map((it) => it.section).filter(Boolean))];
   const listID = 'known-sections';
   const title = field(say('forum.title'), {
@@ -100,7 +103,7 @@ function form(shell, forum) {
   });
   /** Those that the server may have something to say about, by the names that it has for them. */
   const named = { title, description, section, icon_url: icon, call_url: call };
-  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const fault = el('p.door-fault', { role: 'alert', tabindex: '-1', hidden: true });
   const save = button(say(forum ? 'act.save' : 'forum.create'), { kind: 'primary', type: 'submit' });
   const look = el('div.forum-preview');
   let picture = forum ? forumIcon(forum) : null;
@@ -159,12 +162,14 @@ function form(shell, forum) {
         const body = isWhole ? await said(address) : {};
         if (forum) Object.assign(body, { slow_seconds: Number(slow.input.value), locked: locked.input.checked });
         const kept = forum
-          ? await place.call('PATCH', `/forums/${forum.id}`, { body: { ...body, if_revision: forum.revision } })
+          ? await place.call('PATCH', `/forums/${forum.id}`, { body: { ...body, if_revision: revision } })
           : await place.call('POST', '/forums', { body: { ...body, client_id: clientID } });
         if (own.file || forum) await fetch(forumIcon(kept), { cache: 'reload' }).catch(() => {});
         place.keepForum(kept);
         go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
+        // It has been said: who saves again wants what stands here, whatever others have set.
+        if (forum && error.code === 'conflict') revision = await revisionOf(forum) ?? revision;
         refused(error);
       }
     });
@@ -184,13 +189,19 @@ function form(shell, forum) {
           archived: archived.input.checked,
           solvable: solvable.input.checked,
           shows_revisions: revisions.input.checked,
-          call_url: call.input.value.trim() || null,
+          call_url: asBrowsersSayIt(call.input.value.trim()),
         }
       : {}),
     ...(place.isHost && (section.input.value.trim() || forum) ? { section: section.input.value.trim() || null } : {}),
     ...(address || forum?.icon_url ? { icon_url: address || null } : {}),
     ...(await iconFile(address)),
   });
+
+  const revisionOf = ({ id }) =>
+    place.call('GET', `/forums/${id}`).then(
+      (it) => place.keepForum(it).revision,
+      () => null,
+    );
 
   /** What is wrong stands at the field that it is about, else above all of them. */
   const refused = (error) => {
@@ -201,7 +212,7 @@ function form(shell, forum) {
     }
     fault.hidden = false;
     fault.textContent = sayProblem(error);
-    return fault.scrollIntoView({ block: 'nearest' });
+    return fault.focus();
   };
   draw();
   return {
@@ -245,6 +256,11 @@ function form(shell, forum) {
     shown: () => (isWhole ? title : slow).input.focus(),
     isWriting: () => !!title.input.value,
   };
+}
+
+/** With other letters than an address may have, as they are written in one; what is none stays, and is refused. */
+function asBrowsersSayIt(address) {
+  return URL.canParse(address) ? new URL(address).href : address || null;
 }
 
 /** The server looks: this page may load pictures from nowhere else. */

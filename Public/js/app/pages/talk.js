@@ -98,7 +98,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
   acts = place.me ? whenAsked(about) : null;
 
   const head = isTopic ? el('header.stream-head') : null;
-  const drawHead = () => head && redraw(head, topicHead(now(), forum));
+  const drawHead = () => head && redraw(head, topicHead(now(), forum, stream));
   drawHead();
   const hidesGone = () => place.me?.preferences?.tombstones === false;
   const view = new MessageView({
@@ -168,6 +168,9 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
     view.soon();
   };
   for (const name of ['conversations', 'forums']) place.addEventListener(name, onChanged);
+  // The answer may have been deleted.
+  const onStream = () => now().solved_by && drawHead();
+  if (head) stream.addEventListener('change', onStream);
 
   const foot = el(
     'footer.stream-foot',
@@ -231,6 +234,7 @@ export async function talkPage(shell, conversation, { forum, message, tabs, rest
       place.removeEventListener('typing', onTyping);
       place.removeEventListener('presence', onPresence);
       for (const name of ['conversations', 'forums']) place.removeEventListener(name, onChanged);
+      stream.removeEventListener('change', onStream);
       stream.close?.();
     },
     pressed: (event) => keys(event, { view, acts, field, search: () => shell.go(`/search?in=${conversation.id}`) }),
@@ -316,7 +320,9 @@ function latest(place, conversation) {
   return held?.revision >= conversation.revision ? held : conversation;
 }
 
-function topicHead(conversation, forum) {
+function topicHead(conversation, forum, stream) {
+  const { solved_by: answer } = conversation;
+  const isGone = stream.shown.some((it) => it.id === answer && it.deleted);
   return [
     el('h2.page-title', null, conversation.title),
     el(
@@ -326,11 +332,14 @@ function topicHead(conversation, forum) {
       ' · ',
       brief(new Date(conversation.created_at)),
     ),
-    (conversation.solved_by || conversation.locked) &&
+    (answer || conversation.locked) &&
       el(
         'p.topic-signs',
         null,
-        conversation.solved_by && el('a.topic-solved', { href: `/m/${conversation.solved_by}` }, icon('check'), say('topic.toAnswer')),
+        answer &&
+          (isGone
+            ? el('span.topic-solved', null, icon('check'), say('topic.solved'))
+            : el('a.topic-solved', { href: `/m/${answer}` }, icon('check'), say('topic.toAnswer'))),
         conversation.locked && el('span', null, icon('lock'), say('topic.locked')),
       ),
   ];

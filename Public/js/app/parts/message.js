@@ -52,14 +52,15 @@ export function messageElement(message, view) {
   return node;
 }
 
-function label(message, { author, quote }) {
+function label(message, { author, quote, solves }) {
   const name = nameOf(author);
   const at = message.created_at ?? message.sent_at;
-  return say(quote ? 'message.labelReply' : 'message.label', {
+  const words = say(quote ? 'message.labelReply' : 'message.label', {
     name,
     at: at ? moment(new Date(at)) : say('time.now'),
     to: quote?.author ?? '',
   });
+  return solves ? `${words}, ${say('topic.answer')}` : words;
 }
 
 function bubble(message, view) {
