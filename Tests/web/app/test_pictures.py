@@ -40,7 +40,9 @@ class OwnPictures(Village):
         self.go(page, "/admin/settings")
         page.locator("input[type=file]").set_input_files(self.picture())
         expect(page.locator(".place-picture")).to_have_js_property("naturalWidth", 320)
-        page.get_by_role("button", name="Save").click()
-        self.eventually(page, True, lambda: self.call("GET", "/settings", token=self.tokens["ada"])["icon_file"] is not None)
+        # The page fetches it anew when it is there: who leaves before that has the old one for some minutes.
+        with page.expect_event("requestfinished", lambda it: it.url.endswith("/api/v1/icon")):
+            page.get_by_role("button", name="Save").click()
+        self.assertIsNotNone(self.call("GET", "/settings", token=self.tokens["ada"])["icon_file"])
         self.open(page, "/")
         expect(page.locator(".sidebar-head img")).to_have_js_property("naturalWidth", 320)
