@@ -125,6 +125,16 @@ class WebKit(Browser):
         self.at += "/" + self.ask("", "POST", "", capabilities={"alwaysMatch": {}})["sessionId"]
         stack.callback(self.ask, "", "DELETE", "")
 
+    def open(self, address):
+        """WebKit was seen to leave a page empty for good, once in many runs, and why is not known: it is said where that
+        happens, and the page is opened a second time."""
+        super().open(address)
+        try:
+            self.until(lambda: self.run("return 'ready' in document.body.dataset"), address)
+        except AssertionError:
+            print("WebKit left a page empty:", self.run("return `${location} ${document.readyState} ${document.scripts.length}`"))
+            super().open(address)
+
     def ask(self, _, method, path, **given):
         data = json.dumps(given).encode() if method == "POST" else None
         try:
