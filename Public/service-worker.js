@@ -131,12 +131,6 @@ async function check() {
       return { isNew: true };
     }
   }
-  // The same version; but a worker before this one may have known of less, and what comes back is not installed anew.
-  if (!(await isWhole(now))) {
-    const whole = await fill();
-    await keepState({ now: whole, next: null });
-    for (const name of await names()) if (name !== whole) await caches.delete(name);
-  }
   return { isNew: false };
 }
 
