@@ -12,142 +12,143 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The Testing macros expand to code that strict memory safety would flag, so tests leave that one out.
-let tests: [SwiftSetting] = [
+let relaxed: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+func sources(_ name: String, in folder: String, _ dependencies: Target.Dependency...) -> Target {
+  .target(name: name, dependencies: dependencies, path: folder, exclude: ["README.md"], swiftSettings: strict)
+}
+
+func program(_ name: String, in folder: String, _ dependencies: Target.Dependency...) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: folder, exclude: ["README.md"], swiftSettings: strict)
+}
+
+func tests(
+  _ name: String, in folder: String? = nil, exclude: [String] = [], _ dependencies: Target.Dependency...
+) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, path: folder ?? "Tests/\(name)", exclude: exclude, swiftSettings: relaxed)
+}
+
+func support(_ name: String, in folder: String, exclude: [String] = [], _ dependencies: Target.Dependency...) -> Target
+{
+  .target(name: name, dependencies: dependencies, path: folder, exclude: exclude, swiftSettings: relaxed)
+}
+
+/// C libraries of the system.
+let system: [Target] = [
+  .systemLibrary(name: "CParleyLinux", path: "Sources/System/Linux"),
+  .systemLibrary(
+    name: "CParleyOpenSSL", path: "Sources/System/OpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+  .systemLibrary(
+    name: "CParleySQLite", path: "Sources/System/SQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+  .systemLibrary(
+    name: "CParleyZlib", path: "Sources/System/Zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+]
+
+/// Targets that the server and the kit share. Their names have a prefix, because a package that depends on the kit may
+/// have a target named `Model` or `JSON` of its own.
+let shared: [Target] = [
+  sources("ParleyJSON", in: "Sources/Shared/JSON"),
+  sources("ParleyCrypto", in: "Sources/Shared/Crypto", "CParleyOpenSSL"),
+  sources("ParleyWire", in: "Sources/Shared/Wire", "CParleyZlib", "ParleyCrypto", "ParleyJSON"),
+  sources("ParleyNetworking", in: "Sources/Shared/Networking", "CParleyLinux", "CParleyOpenSSL"),
+  sources("ParleyHTTPClient", in: "Sources/Shared/HTTPClient", "ParleyNetworking", "ParleyWire"),
+  sources("ParleySQLite", in: "Sources/Shared/SQLite", "CParleySQLite", "ParleyCrypto"),
+  sources("ParleyMarkup", in: "Sources/Shared/Markup"),
+  sources("ParleyModel", in: "Sources/Shared/Model", "ParleyJSON"),
+]
+
+let server: [Target] = [
+  sources("Media", in: "Sources/Server/Media"),
+  sources("PubSub", in: "Sources/Server/PubSub", "ParleyModel"),
+  sources(
+    "Storage", in: "Sources/Server/Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "ParleyJSON"),
+  sources(
+    "Community", in: "Sources/Server/Community", "ParleyModel", "ParleyMarkup", "Media", "Storage", "PubSub",
+    "ParleyCrypto"),
+  sources("Previews", in: "Sources/Server/Previews", "ParleyHTTPClient", "Media", "ParleyWire", "ParleyJSON"),
+  sources("Web", in: "Sources/Server/Web", "ParleyWire", "ParleyJSON"),
+  sources("Serving", in: "Sources/Server/Serving", "ParleyNetworking", "ParleyWire", "Web", "ParleyJSON"),
+  sources(
+    "API", in: "Sources/Server/API", "Community", "PubSub", "ParleyModel", "Previews", "Web", "ParleyWire",
+    "ParleyJSON"),
+]
+
+let kit: [Target] = [
+  sources(
+    "ParleyKit", in: "Sources/Kit/ParleyKit", "ParleySQLite", "ParleyModel", "ParleyMarkup", "ParleyCrypto",
+    "ParleyJSON"),
+  sources(
+    "ParleyTransport", in: "Sources/Kit/ParleyTransport", "ParleyKit", "ParleyHTTPClient", "ParleyNetworking",
+    "ParleyWire"),
+]
+
+let programs: [Target] = [
+  program(
+    "parley", in: "Sources/parley", "API", "Community", "PubSub", "Serving", "ParleyNetworking", "ParleyHTTPClient",
+    "Previews", "ParleyKit", "ParleyTransport", "ParleyWire", "Web", "Storage", "ParleyModel", "ParleyJSON",
+    "ParleyCrypto"),
+  program(
+    "parley-bench", in: "Tests/bench/parley-bench", "Serving", "ParleyNetworking", "ParleyWire", "Web", "Storage",
+    "ParleySQLite", "ParleyModel", "ParleyKit", "ParleyTransport", "ParleyJSON", "ParleyCrypto"),
+]
+
+/// `Samples` is a target of its own to show that apps need only the public part of the kit.
+let testSupport: [Target] = [
+  .target(name: "CFaultyVFS", dependencies: ["CParleySQLite"], path: "Tests/TestSupport/CFaultyVFS"),
+  support(
+    "TestSupport", in: "Tests/TestSupport", exclude: ["CFaultyVFS"], "CFaultyVFS", "ParleySQLite", "Storage",
+    "ParleyModel"),
+  support("Samples", in: "Tests/Samples", "ParleyKit", "ParleyModel", "ParleyJSON"),
+  .executableTarget(
+    name: "crash-writer", dependencies: ["TestSupport", "Storage", "ParleyModel"], path: "Tests/Crash/crash-writer",
+    swiftSettings: relaxed),
+]
+
+let testTargets: [Target] = [
+  tests("ArchitectureTests", "ParleyCrypto"),
+  tests("JSONTests", "ParleyJSON", "TestSupport"),
+  tests("CryptoTests", "ParleyCrypto"),
+  tests("WireTests", "ParleyWire", "TestSupport"),
+  tests("NetworkingTests", "ParleyNetworking", "TestSupport"),
+  tests(
+    "HTTPClientTests", "ParleyHTTPClient", "ParleyNetworking", "ParleyWire", "Serving", "Web", "TestSupport"),
+  tests("SQLiteTests", "ParleySQLite", "ParleyCrypto", "TestSupport"),
+  tests("MarkupTests", exclude: ["cases.json"], "ParleyMarkup", "TestSupport"),
+  tests("ModelTests", "ParleyModel", "ParleyJSON", "ParleyCrypto", "TestSupport"),
+  tests("MediaTests", "Media", "TestSupport"),
+  tests("PubSubTests", "PubSub", "ParleyModel", "TestSupport"),
+  tests("StorageTests", "Storage", "ParleySQLite", "ParleyModel", "ParleyJSON", "ParleyCrypto", "TestSupport"),
+  tests("CrashTests", in: "Tests/Crash/CrashTests", "crash-writer", "Storage", "ParleySQLite", "TestSupport"),
+  tests("CommunityTests", "Community", "Storage", "ParleyModel"),
+  tests("PreviewsTests", "Previews", "ParleyHTTPClient", "ParleyWire", "ParleyJSON", "TestSupport"),
+  tests("WebTests", "Web"),
+  tests("ServingTests", "Serving", "ParleyNetworking", "ParleyWire", "Web", "TestSupport"),
+  tests(
+    "APITests", "API", "Community", "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving",
+    "ParleyNetworking", "Web", "ParleyWire", "ParleyJSON", "Previews", "ParleyHTTPClient", "TestSupport"),
+  tests(
+    "CheckerTests", "API", "Community", "ParleyKit", "PubSub", "Storage", "ParleySQLite", "ParleyModel",
+    "ParleyCrypto", "Web", "ParleyWire", "ParleyJSON", "TestSupport"),
+  tests(
+    "ParleyKitTests", "parley", "Samples", "ParleyKit", "ParleyTransport", "ParleyHTTPClient", "API", "Community",
+    "PubSub", "Storage", "ParleySQLite", "ParleyModel", "ParleyCrypto", "Serving", "ParleyNetworking", "Web",
+    "ParleyWire", "ParleyJSON", "TestSupport"),
+  tests("CommandTests", "parley", "Storage", "ParleyJSON"),
+  tests("BenchTests", "parley-bench", "ParleyNetworking"),
+]
+
 let package = Package(
   name: "parley",
-  targets: [
-    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
-    .systemLibrary(name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(
-      name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-
-    .target(name: "JSON", exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Crypto", dependencies: ["COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Wire", dependencies: ["CZlib", "Crypto", "JSON"], exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Networking", dependencies: ["CLinux", "COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
-    .target(
-      name: "Outgoing", dependencies: ["Calling", "Networking", "Wire"], exclude: ["README.md"], swiftSettings: strict),
-    .target(
-      name: "Previews", dependencies: ["Outgoing", "Media", "Wire", "JSON"], exclude: ["README.md"],
-      swiftSettings: strict),
-    .target(name: "SQLite", dependencies: ["CSQLite", "Crypto"], exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Markup", exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Media", exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Model", dependencies: ["JSON"], exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "PubSub", dependencies: ["Model"], exclude: ["README.md"], swiftSettings: strict),
-    .target(
-      name: "Storage", dependencies: ["SQLite", "Model", "Crypto", "JSON"], exclude: ["README.md"],
-      swiftSettings: strict),
-    .target(
-      name: "Community", dependencies: ["Model", "Markup", "Media", "Storage", "PubSub", "Crypto"],
-      exclude: ["README.md"],
-      swiftSettings: strict),
-    .target(
-      name: "API", dependencies: ["Community", "PubSub", "Model", "Previews", "Web", "Wire", "JSON"],
-      exclude: ["README.md"], swiftSettings: strict),
-    .target(name: "Web", dependencies: ["Wire", "JSON"], exclude: ["README.md"], swiftSettings: strict),
-    .target(
-      name: "Serving", dependencies: ["Networking", "Wire", "Web", "JSON"], exclude: ["README.md"],
-      swiftSettings: strict),
-    .target(name: "Calling", dependencies: ["Networking", "Wire"], exclude: ["README.md"], swiftSettings: strict),
-    .target(
-      name: "ParleyKit", dependencies: ["SQLite", "Model", "Markup", "Crypto", "JSON"], exclude: ["README.md"],
-      swiftSettings: strict),
-    .target(
-      name: "ParleyTransport", dependencies: ["ParleyKit", "Calling", "Networking", "Wire"], exclude: ["README.md"],
-      swiftSettings: strict),
-
-    .executableTarget(
-      name: "parley",
-      dependencies: [
-        "API", "Community", "PubSub", "Serving", "Networking", "Outgoing", "Previews", "ParleyKit", "ParleyTransport",
-        "Wire", "Web", "Storage", "Model", "JSON", "Crypto",
-      ],
-      exclude: ["README.md"], swiftSettings: strict),
-    .executableTarget(
-      name: "parley-bench",
-      dependencies: [
-        "Serving", "Networking", "Wire", "Web", "Storage", "SQLite", "Model", "ParleyKit", "ParleyTransport", "JSON",
-        "Crypto",
-      ],
-      exclude: ["README.md"], swiftSettings: strict),
-
-    .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: tests),
-    .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: tests),
-    .testTarget(name: "ModelTests", dependencies: ["Model", "JSON", "Crypto", "SeededRandom"], swiftSettings: tests),
-    .testTarget(name: "PubSubTests", dependencies: ["PubSub", "Model", "SeededRandom"], swiftSettings: tests),
-    .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: tests),
-    .testTarget(name: "WireTests", dependencies: ["Wire", "SeededRandom"], swiftSettings: tests),
-    .testTarget(name: "NetworkingTests", dependencies: ["Networking", "SeededRandom"], swiftSettings: tests),
-    .target(name: "CannedServer", path: "Tests/CannedServer", swiftSettings: tests),
-    .testTarget(
-      name: "OutgoingTests", dependencies: ["Outgoing", "Networking", "Wire", "Serving", "Web", "CannedServer"],
-      swiftSettings: tests),
-    .testTarget(
-      name: "PreviewsTests",
-      dependencies: ["Previews", "Outgoing", "Wire", "JSON", "CannedServer", "Pictures", "SeededRandom"],
-      swiftSettings: tests),
-    .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
-    .target(
-      name: "FaultyDisk", dependencies: ["CFaultyVFS", "SQLite"], path: "Tests/FaultyDisk", swiftSettings: tests),
-    .testTarget(
-      name: "SQLiteTests", dependencies: ["SQLite", "FaultyDisk", "Crypto", "SeededRandom"], swiftSettings: tests),
-    .testTarget(
-      name: "StorageTests",
-      dependencies: ["Storage", "SQLite", "Model", "JSON", "Crypto", "FaultyDisk", "Promises", "SeededRandom"],
-      swiftSettings: tests),
-    .testTarget(
-      name: "CommunityTests", dependencies: ["Community", "Storage", "Model"], swiftSettings: tests),
-    .testTarget(
-      name: "APITests",
-      dependencies: [
-        "API", "Community", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire",
-        "JSON", "Pictures", "SeededRandom", "Previews", "Outgoing", "CannedServer",
-      ],
-      swiftSettings: tests),
-    .testTarget(
-      name: "CheckerTests",
-      dependencies: [
-        "API", "Community", "ParleyKit", "PubSub", "Storage", "SQLite", "Model", "Crypto", "Web", "Wire", "JSON",
-        "SeededRandom",
-      ],
-      swiftSettings: tests),
-    .target(
-      name: "Promises", dependencies: ["Storage", "SQLite", "Model"], path: "Tests/Promises", swiftSettings: tests),
-    .executableTarget(
-      name: "crash-writer", dependencies: ["Promises", "Storage", "Model", "SeededRandom"], path: "Tests/CrashWriter",
-      swiftSettings: tests),
-    .testTarget(
-      name: "CrashTests", dependencies: ["crash-writer", "Promises", "Storage", "SQLite", "SeededRandom"],
-      swiftSettings: tests),
-    .testTarget(
-      name: "MarkupTests", dependencies: ["Markup", "SeededRandom"], exclude: ["cases.json"], swiftSettings: tests),
-    .target(name: "Pictures", path: "Tests/Pictures", swiftSettings: tests),
-    .testTarget(name: "MediaTests", dependencies: ["Media", "Pictures", "SeededRandom"], swiftSettings: tests),
-    .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: tests),
-    .testTarget(
-      name: "ServingTests", dependencies: ["Serving", "Networking", "Wire", "Web", "SeededRandom"], swiftSettings: tests
-    ),
-    .testTarget(
-      name: "CallingTests", dependencies: ["Calling", "Serving", "Networking", "Web", "Wire"], swiftSettings: tests),
-    .target(
-      name: "Samples", dependencies: ["ParleyKit", "Model", "JSON"], path: "Tests/Samples", swiftSettings: tests),
-    .testTarget(
-      name: "ParleyKitTests",
-      dependencies: [
-        "parley", "Samples", "ParleyKit", "ParleyTransport", "Calling", "API", "Community", "PubSub", "Storage",
-        "SQLite", "Model", "Crypto", "Serving", "Networking", "Web", "Wire", "JSON", "SeededRandom", "Pictures",
-      ],
-      swiftSettings: tests),
-    .testTarget(name: "BenchTests", dependencies: ["parley-bench", "Networking"], swiftSettings: tests),
-    .testTarget(name: "CommandTests", dependencies: ["parley", "Storage", "JSON"], swiftSettings: tests),
-    .testTarget(name: "ArchitectureTests", dependencies: ["Crypto"], swiftSettings: tests),
-  ]
+  products: [
+    .executable(name: "parley", targets: ["parley"]),
+    .library(name: "ParleyKit", targets: ["ParleyKit"]),
+    .library(name: "ParleyTransport", targets: ["ParleyTransport"]),
+  ],
+  targets: system + shared + server + kit + programs + testSupport + testTargets
 )

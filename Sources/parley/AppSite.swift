@@ -1,5 +1,5 @@
+import ParleyWire
 import Web
-import Wire
 
 /// Where the web app is: one page at each of its addresses, which finds out itself what to show there.
 struct AppSite: Sendable {

@@ -1,10 +1,10 @@
 // `parley backup FILE`: by itself where the data folder is at rest, else through the daemon that has it.
 
-import JSON
-import Networking
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
 import Storage
 import Web
-import Wire
 
 enum BackupCommand {
   static let path = "/backup"

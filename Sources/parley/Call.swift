@@ -1,8 +1,8 @@
 // One request to a server, for commands.
 
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Synchronization
-import Wire
 
 /// Whom to ask, what, and how to know whether it is them.
 struct Call: Sendable {
@@ -83,7 +83,7 @@ private final class CallExchange: StreamHandler {
   private let call: Call
   private let take: @Sendable (Status, [UInt8]) -> Void
   private let result: CallResult
-  private var stream: Networking.Stream?
+  private var stream: ParleyNetworking.Stream?
   private var parser = ResponseParser()
   private var input: [UInt8] = []
   private var status: Status?
@@ -97,7 +97,7 @@ private final class CallExchange: StreamHandler {
   }
 
   func begin(on loop: isolated EventLoop) throws {
-    stream = try Networking.Stream.connect(
+    stream = try ParleyNetworking.Stream.connect(
       to: call.address, tls: call.tls.map { configuration throws(StreamError) in try TLSContext(configuration) },
       serverName: WebAddress(call.name)?.host ?? call.host, handler: self, on: loop)
     stream?.setDeadline(after: call.patience)

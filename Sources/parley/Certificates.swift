@@ -1,5 +1,5 @@
-import Crypto
-import Networking
+import ParleyCrypto
+import ParleyNetworking
 
 /// Where the server's certificate comes from: two files, or one of our own making.
 struct Certificates: Sendable {

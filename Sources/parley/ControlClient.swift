@@ -1,7 +1,7 @@
-import JSON
-import Networking
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
 import Synchronization
-import Wire
 
 /// Asks the daemon that has a data folder to do something.
 struct ControlClient {
@@ -9,7 +9,7 @@ struct ControlClient {
 
   /// One short answer: a JSON object.
   func answer(
-    _ method: Wire.Method, _ path: String, _ members: (inout JSONWriter) -> Void = { _ in }
+    _ method: ParleyWire.Method, _ path: String, _ members: (inout JSONWriter) -> Void = { _ in }
   ) async throws -> JSONObject {
     let socket = try ControlSocket(in: data)
     var json = JSONWriter()

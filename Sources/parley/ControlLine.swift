@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// A line of what the daemon answers to a command: JSON, one value a line.
 enum ControlLine: Equatable {

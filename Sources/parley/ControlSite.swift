@@ -2,10 +2,10 @@
 // while somebody else writes it. Who can ask is the owner of the data folder, and may do everything.
 
 import API
-import JSON
+import ParleyJSON
+import ParleyWire
 import Storage
 import Web
-import Wire
 
 enum ControlSite {
   /// `origin` begins the links that people get.

@@ -1,4 +1,4 @@
-import Networking
+import ParleyNetworking
 
 /// Where commands find the daemon that has a data folder: a socket in that folder, for its owner alone.
 struct ControlSocket: Sendable {

@@ -1,7 +1,7 @@
 import API
-import JSON
+import ParleyJSON
+import ParleyWire
 import Web
-import Wire
 
 /// What the daemon answers.
 enum DaemonSite {

@@ -1,6 +1,6 @@
 import Glibc
-import Networking
 import ParleyKit
+import ParleyNetworking
 import Storage
 import Web
 

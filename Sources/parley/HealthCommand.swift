@@ -1,7 +1,7 @@
 // `parley health`: one request to a server, for container health checks and for people.
 
-import Networking
-import Wire
+import ParleyNetworking
+import ParleyWire
 
 enum HealthCommand {
   private static let path = "/healthz"

@@ -4,10 +4,10 @@
 
 import API
 import Community
-import JSON
-import Networking
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
 import Storage
-import Wire
 
 struct HostCommand: Sendable {
   /// What comes after `parley`, such as `user add`.

@@ -1,4 +1,4 @@
-import Networking
+import ParleyNetworking
 import Web
 
 /// The address in the links that the host hands on: no request says there how people reach the place.

@@ -1,8 +1,8 @@
 // What the commands about people can be told.
 
-import JSON
-import Networking
-import Wire
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
 
 extension Setting {
   static let role = Setting(

@@ -1,5 +1,5 @@
 import Glibc
-import Networking
+import ParleyNetworking
 import Synchronization
 
 /// SIGINT and SIGTERM for a command that wants to leave nothing half done: the first asks it to stop, the second ends it.

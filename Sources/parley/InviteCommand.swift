@@ -1,6 +1,6 @@
 // `parley invite`: prints the link alone, for scripts.
 
-import JSON
+import ParleyJSON
 
 enum InviteCommand {
   static let command = HostCommand(

@@ -1,9 +1,9 @@
 // `parley migrate`: the database's steps, for a host who wants to take or see them apart from the start of the server.
 
-import JSON
-import Networking
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
 import Storage
-import Wire
 
 enum MigrateCommand {
   static func run(_ arguments: [String]) -> Int32 {

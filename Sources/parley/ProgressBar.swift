@@ -1,5 +1,5 @@
 import Glibc
-import Networking
+import ParleyNetworking
 import Synchronization
 
 /// What is being done, and how far it has come. A total of 0: nobody knows how long it takes.

@@ -1,6 +1,6 @@
 // `parley purge`: what was deleted leaves the files now, through the daemon that has the data folder, or by itself.
 
-import Networking
+import ParleyNetworking
 import Storage
 
 enum PurgeCommand {

@@ -1,10 +1,10 @@
 // `parley restore FILE`: puts a backup into a data folder that nobody uses.
 
-import JSON
-import Networking
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
 import Storage
 import Web
-import Wire
 
 enum RestoreCommand {
   static func run(_ arguments: [String]) async -> Int32 {

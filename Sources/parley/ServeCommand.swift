@@ -3,14 +3,14 @@
 import API
 import Community
 import Glibc
-import Networking
-import Outgoing
+import ParleyHTTPClient
+import ParleyNetworking
+import ParleyWire
 import Previews
 import PubSub
 import Serving
 import Storage
 import Web
-import Wire
 
 enum ServeCommand {
   static func run(_ arguments: [String]) async -> Int32 {

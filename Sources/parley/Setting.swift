@@ -1,7 +1,7 @@
 import API
 import Glibc
+import ParleyWire
 import Web
-import Wire
 
 /// One thing that can be set: by a flag, or by an environment variable of the same name. `--help` and the README print
 /// this table, so that it is the whole truth.

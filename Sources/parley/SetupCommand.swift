@@ -1,6 +1,6 @@
 // `parley setup`: prints the link by which the first owner comes in.
 
-import JSON
+import ParleyJSON
 
 enum SetupCommand {
   static let command = HostCommand(name: "setup") { _, client in

@@ -3,13 +3,13 @@
 // second is an app's live connection.
 
 import Glibc
-import JSON
-import Model
-import Networking
+import ParleyJSON
 import ParleyKit
+import ParleyModel
+import ParleyNetworking
+import ParleyWire
 import Storage
 import Synchronization
-import Wire
 
 enum TailCommand {
   private static let after = Setting(

@@ -1,5 +1,5 @@
 import Glibc
-import Networking
+import ParleyNetworking
 
 /// Words for the person who started the program: what was asked for on standard output, all else on standard error.
 /// Unbuffered, so that whoever waits for a line gets it.

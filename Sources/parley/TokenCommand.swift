@@ -1,6 +1,6 @@
 // `parley token`: prints the token alone, for scripts.
 
-import JSON
+import ParleyJSON
 
 enum TokenCommand {
   static let command = HostCommand(

@@ -1,7 +1,7 @@
 // `parley user …`: who is here, and as what.
 
-import JSON
-import Wire
+import ParleyJSON
+import ParleyWire
 
 enum UserCommand {
   /// By the word after `user`.

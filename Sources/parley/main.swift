@@ -1,5 +1,5 @@
 import Glibc
-import Networking
+import ParleyNetworking
 
 // Commands are few; each is a file of its own.
 Signals.ignoreBrokenPipes()

@@ -1,8 +1,8 @@
 import Glibc
-import Model
+import ParleyModel
+import ParleyWire
 import Synchronization
 import Testing
-import Wire
 
 @testable import API
 @testable import Community

@@ -1,6 +1,6 @@
-import Model
+import ParleyModel
 import PubSub
-import SeededRandom
+import TestSupport
 import Testing
 
 @testable import Community

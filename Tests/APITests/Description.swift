@@ -1,9 +1,9 @@
 import Foundation
-import JSON
+import ParleyJSON
+import ParleyWire
 import Synchronization
 import Testing
 import Web
-import Wire
 
 @testable import API
 
@@ -23,7 +23,7 @@ struct Description: Sendable {
   }
 
   /// What it says of an endpoint; nil if it doesn't know it.
-  func operation(_ method: Wire.Method, _ path: String) throws -> Tree? {
+  func operation(_ method: ParleyWire.Method, _ path: String) throws -> Tree? {
     guard let item = document["paths"]?[path] else { return nil }
     return item[method.name.lowercased()]
   }
@@ -40,7 +40,7 @@ struct Description: Sendable {
   // MARK: Answers
 
   /// Throws what is not as the document says. What is asked of no endpoint is not in it.
-  func check(_ answer: Answer, to method: Wire.Method, _ target: String) throws {
+  func check(_ answer: Answer, to method: ParleyWire.Method, _ target: String) throws {
     let path = String(target.prefix { $0 != "?" })
     guard let endpoint = Self.endpoint(method == .head ? .get : method, path) else { return }
     guard let operation = try operation(endpoint.method, endpoint.path) else {
@@ -74,7 +74,7 @@ struct Description: Sendable {
   }
 
   /// The endpoint that answers, as the router chooses: words before variables.
-  private static func endpoint(_ method: Wire.Method, _ path: String) -> Endpoint? {
+  private static func endpoint(_ method: ParleyWire.Method, _ path: String) -> Endpoint? {
     let parts = path.split(separator: "/")
     let fitting = endpoints.filter { endpoint, pattern in
       endpoint.method == method && pattern.count == parts.count

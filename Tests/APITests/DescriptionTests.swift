@@ -1,7 +1,7 @@
-import Crypto
+import ParleyCrypto
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 @testable import API
 

@@ -1,6 +1,6 @@
 import Foundation
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Testing
 
 @testable import API

@@ -1,9 +1,9 @@
 import Foundation
-import Model
-import Networking
+import ParleyModel
+import ParleyNetworking
+import ParleyWire
 import PubSub
 import Testing
-import Wire
 
 @testable import API
 @testable import Community

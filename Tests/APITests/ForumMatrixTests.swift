@@ -1,6 +1,6 @@
-import Model
+import ParleyModel
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 @testable import Community
@@ -13,14 +13,15 @@ import Wire
   private static let callers = [nil, "gus", "robo", "linus", "mira", "alma", "ada", "fay", "finn", "fred"]
 
   struct Row: Sendable {
-    let method: Wire.Method
+    let method: ParleyWire.Method
     let path: String
     let body: String
     /// For each visibility the first digit of the answers but for 401, 403 and 404, of which it is the last.
     let answers: [Visibility: String]
 
     init(
-      _ method: Wire.Method, _ path: String, _ body: String = "", `public`: String, members: String, `private`: String
+      _ method: ParleyWire.Method, _ path: String, _ body: String = "", `public`: String, members: String,
+      `private`: String
     ) {
       self.method = method
       self.path = path

@@ -1,7 +1,7 @@
-import Crypto
 import Foundation
-import JSON
-import Model
+import ParleyCrypto
+import ParleyJSON
+import ParleyModel
 import Testing
 
 @testable import API

@@ -1,8 +1,8 @@
 import Foundation
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 @testable import Community

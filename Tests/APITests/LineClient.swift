@@ -1,7 +1,7 @@
 import Glibc
-import Wire
+import ParleyWire
 
-@testable import Networking
+@testable import ParleyNetworking
 
 /// An answer without an end, line by line. It asks again instead of blocking the thread it runs on.
 final class LineClient {

@@ -1,5 +1,5 @@
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Testing
 
 @testable import API

@@ -1,8 +1,8 @@
 import Foundation
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Synchronization
 import Testing
-import Wire
 
 /// A WebSocket client for tests, on a loop of its own.
 final class LiveClient: Sendable {
@@ -169,7 +169,7 @@ final class LiveClient: Sendable {
     private var rest: [UInt8] = []
     private var session: WebSocketSession?
     private var early: [String] = []
-    var stream: Networking.Stream?
+    var stream: ParleyNetworking.Stream?
 
     init(_ client: LiveClient, path: String, fields: Fields, subprotocols: [String]) {
       self.client = client

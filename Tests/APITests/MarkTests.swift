@@ -1,5 +1,5 @@
 import Foundation
-import Model
+import ParleyModel
 import Testing
 
 @testable import API

@@ -1,8 +1,8 @@
 import Foundation
-import Model
-import Pictures
+import ParleyModel
+import ParleyWire
+import TestSupport
 import Testing
-import Wire
 
 @testable import API
 @testable import Community

@@ -1,9 +1,8 @@
-import CannedServer
 import Foundation
-import Model
-import Pictures
+import ParleyModel
+import ParleyWire
+import TestSupport
 import Testing
-import Wire
 
 @testable import API
 @testable import Community

@@ -1,8 +1,8 @@
 import Community
-import Model
+import ParleyModel
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 @testable import API
 

@@ -1,9 +1,9 @@
 import Foundation
-import JSON
-import Model
-import Networking
+import ParleyJSON
+import ParleyModel
+import ParleyNetworking
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 @testable import Community
@@ -442,7 +442,7 @@ import Wire
 
   @Test func `who takes nothing for long is sent away, to come back`() async throws {
     // So that the server waits for as long as it takes until the last word is heard.
-    let stopped = Networking.Clock.monotonic()
+    let stopped = ParleyNetworking.Clock.monotonic()
     try await Village.open(.socket, loops: { stopped }) { village in
       let talk = try await village.talk(.group, ["ada", "grace"])
       let slow = try village.follow("topics=me", as: "grace")

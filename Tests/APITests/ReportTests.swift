@@ -1,7 +1,7 @@
 import Foundation
-import Model
+import ParleyModel
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 @testable import Community
@@ -179,7 +179,7 @@ import Wire
       let made = try await village.expect(201, .post, "/reports", as: "robo", ["message_id": said, "reason": "Spam."])
       let parts = row.split(separator: " ").map(String.init)
       let path = parts[1].replacing("=F", with: "=\(forum)").replacing("/R", with: "/\(made["id"] ?? "")")
-      let (method, body): (Wire.Method, [String: Any]?) =
+      let (method, body): (ParleyWire.Method, [String: Any]?) =
         switch parts[0] {
         case "POST": (.post, ["message_id": said, "reason": "x"])
         case "PATCH": (.patch, ["assignee": NSNull()])

@@ -1,7 +1,7 @@
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 @testable import Community

@@ -1,7 +1,7 @@
 import Foundation
-import Model
+import ParleyModel
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 @testable import Community

@@ -1,6 +1,6 @@
-import Crypto
 import Dispatch
-import Model
+import ParleyCrypto
+import ParleyModel
 import Testing
 
 @testable import API

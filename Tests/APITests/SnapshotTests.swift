@@ -1,7 +1,7 @@
 import Foundation
-import JSON
-import Model
-import SeededRandom
+import ParleyJSON
+import ParleyModel
+import TestSupport
 import Testing
 
 @testable import API

@@ -1,7 +1,7 @@
 import Foundation
-import Model
+import ParleyModel
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 @testable import Community
@@ -70,7 +70,7 @@ struct Stage {
 
   @discardableResult
   func ask(
-    _ method: Wire.Method, _ path: String, as name: String? = nil, _ body: [String: Any]? = nil,
+    _ method: ParleyWire.Method, _ path: String, as name: String? = nil, _ body: [String: Any]? = nil,
     at location: SourceLocation = #_sourceLocation
   ) async throws -> Answer {
     let answer = try await village.ask(method, path, as: name, body)

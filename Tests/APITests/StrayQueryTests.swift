@@ -1,5 +1,5 @@
+import ParleyWire
 import Testing
-import Wire
 
 @testable import API
 
@@ -9,7 +9,7 @@ import Wire
     try await Village.open(.inMemory) { village in
       let (forum, room) = try await village.garden(members: ["grace"])
       let message = try await village.say("x", in: room)
-      let rows: [(Wire.Method, String, [String: any Sendable]?)] = [
+      let rows: [(ParleyWire.Method, String, [String: any Sendable]?)] = [
         (.get, "/server", nil), (.get, "/settings", nil), (.get, "/me", nil), (.get, "/forums/\(forum)", nil),
         (.get, "/conversations/\(room)", nil), (.get, "/users/@grace/avatar", nil), (.head, "/me", nil),
         (.post, "/conversations/\(room)/messages", ["text": "y"]), (.patch, "/messages/\(message)", ["text": "y"]),

@@ -1,4 +1,4 @@
-import Model
+import ParleyModel
 import Testing
 
 @testable import API

@@ -1,7 +1,7 @@
 import Glibc
-import Wire
+import ParleyWire
 
-@testable import Networking
+@testable import ParleyNetworking
 
 /// Sends a file by and by, over a socket of its own.
 final class UploadingClient {

@@ -1,15 +1,15 @@
-import CannedServer
-import Crypto
 import Foundation
-import Model
-import Networking
-import Outgoing
+import ParleyCrypto
+import ParleyHTTPClient
+import ParleyModel
+import ParleyNetworking
+import ParleyWire
 import Previews
 import Serving
 import Synchronization
+import TestSupport
 import Testing
 import Web
-import Wire
 
 @testable import API
 @testable import Community
@@ -61,7 +61,7 @@ final class Village: Sendable {
   static func open(
     _ way: Way, rates: RateLimits = unlimited, bounds: Bounds = Bounds(), asking others: [CannedServer]? = nil,
     clock: @escaping @Sendable () -> Int64 = ticking,
-    loops: @escaping @Sendable () -> Int64 = Networking.Clock.monotonic,
+    loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
     _ body: (Village) async throws -> Void
   ) async throws {
     let village = try await Village(way, rates, bounds, others, clock, loops)
@@ -246,7 +246,7 @@ final class Village: Sendable {
   var serverAddress: SocketAddress? { if case .socket(let server, _) = way { server.addresses[0] } else { nil } }
 
   /// What time it is now, in milliseconds.
-  var now: Int64 { Networking.Clock.wall() / 1_000_000 }
+  var now: Int64 { ParleyNetworking.Clock.wall() / 1_000_000 }
 
   /// It has become so many seconds later than now, or than it was at some moment; when that is.
   @discardableResult

@@ -1,6 +1,6 @@
-import Model
+import ParleyModel
+import ParleyWire
 import Testing
-import Wire
 
 @testable import Community
 @testable import Storage

@@ -1,6 +1,6 @@
-import JSON
-import Model
-import Wire
+import ParleyJSON
+import ParleyModel
+import ParleyWire
 
 /// What can happen.
 extension Schedule {
@@ -257,7 +257,7 @@ extension Schedule {
   }
 
   func ask(
-    _ method: Wire.Method, _ path: String, by person: CheckedPlace.Person, _ body: [UInt8] = []
+    _ method: ParleyWire.Method, _ path: String, by person: CheckedPlace.Person, _ body: [UInt8] = []
   ) async -> (status: Int, body: [UInt8]) {
     let answer = await stage.ask(method, path, token: person.token, body, on: self)
     checkWords(in: answer.body, for: person.account, since: stage.audit.lastEvent)

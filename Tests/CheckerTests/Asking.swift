@@ -1,4 +1,4 @@
-import Model
+import ParleyModel
 
 @testable import API
 @testable import Community

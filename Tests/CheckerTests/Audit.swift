@@ -1,4 +1,4 @@
-import Model
+import ParleyModel
 
 /// Who may read what, as the tables say after each step, and whether what leaves the server is theirs to see.
 struct Audit {

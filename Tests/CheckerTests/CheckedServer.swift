@@ -1,10 +1,10 @@
-import Crypto
 import Foundation
-import Model
+import ParleyCrypto
+import ParleyModel
+import ParleyWire
 import PubSub
 import Synchronization
 import Web
-import Wire
 
 @testable import API
 @testable import Community

@@ -1,5 +1,5 @@
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 
 /// What the scheduler drives: one device of a person, which holds what it was told and wants to say something. It asks
 /// nothing itself. Whoever builds a client can be driven instead: it is told what came, says what it holds, and lists what

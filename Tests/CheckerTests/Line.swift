@@ -1,7 +1,7 @@
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
+import ParleyWire
 import Web
-import Wire
 
 /// One connection of a device. What the server sends stands in it until the device takes it.
 final class Line: WebSocket {

@@ -1,5 +1,5 @@
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 
 /// What goes between the devices and the server.
 extension Schedule {

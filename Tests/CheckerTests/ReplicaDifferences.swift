@@ -1,4 +1,4 @@
-import Model
+import ParleyModel
 
 extension Replica {
   /// In what it is not the other; of messages all, or those that are held here and the last one, with the marks on them or

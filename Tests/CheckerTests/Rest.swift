@@ -1,4 +1,4 @@
-import Model
+import ParleyModel
 
 /// A moment at which nothing is under way, and what has to be so then.
 extension Schedule {

@@ -3,8 +3,8 @@
 // At the end everything comes to rest: all is published, everyone is connected, has taken what came, and has asked for what
 // they need. Then each device holds what the server would answer.
 
-import Model
-import SeededRandom
+import ParleyModel
+import TestSupport
 
 actor Schedule {
   let stage: Stage

@@ -3,13 +3,13 @@
 // committed waits here until it is published, what is sent stands in a line until somebody takes it, and the clock is set by
 // hand.
 
-import Model
+import ParleyModel
 import Web
 
 @testable import API
 @testable import Community
+@testable import ParleyWire
 @testable import Storage
-@testable import Wire
 
 final class Stage {
   let place: CheckedPlace
@@ -121,7 +121,7 @@ final class Stage {
   // MARK: Requests
 
   func request(
-    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
+    _ method: ParleyWire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
     on loop: isolated any Actor
   ) async -> Response {
     var fields: Fields = ["Authorization": "Bearer \(token)"]
@@ -141,7 +141,7 @@ final class Stage {
 
   /// A request that is done to its end, and its answer.
   func ask(
-    _ method: Wire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
+    _ method: ParleyWire.Method, _ path: String, token: String, _ body: [UInt8] = [], type: String = "application/json",
     on loop: isolated any Actor
   ) async -> (status: Int, body: [UInt8]) {
     let response = await request(method, path, token: token, body, type: type, on: loop)

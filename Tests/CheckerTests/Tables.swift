@@ -1,5 +1,5 @@
-import Model
-import SQLite
+import ParleyModel
+import ParleySQLite
 
 @testable import Community
 @testable import Storage

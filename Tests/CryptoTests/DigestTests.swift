@@ -1,4 +1,4 @@
-import Crypto
+import ParleyCrypto
 import Testing
 
 @Suite struct DigestTests {

@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import ParleyJSON
 import Testing
 
 @Suite struct GrammarTests {

@@ -1,6 +1,6 @@
 import Foundation
-import JSON
-import SeededRandom
+import ParleyJSON
+import TestSupport
 import Testing
 
 /// Texts changed at random, the same ones in every run. `PARLEY_FUZZ_ROUNDS` asks for more.

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// Texts and what becomes of them. RFC 8259 leaves some to the reader: those stand apart, with our decision.
 enum Texts {

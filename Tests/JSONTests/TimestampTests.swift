@@ -1,5 +1,5 @@
-import JSON
-import SeededRandom
+import ParleyJSON
+import TestSupport
 import Testing
 
 @Suite struct TimestampTests {

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// A value as a tree, built only with the public reader and writer. Strings are bytes, so that nothing is equal that is
 /// not the same.

@@ -1,5 +1,5 @@
 import Foundation
-import Markup
+import ParleyMarkup
 import Testing
 
 /// One row of cases.json. The twin of the parser in JavaScript is held to the same file.

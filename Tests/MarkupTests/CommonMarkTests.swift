@@ -1,5 +1,5 @@
 import Foundation
-import Markup
+import ParleyMarkup
 import Testing
 
 /// CommonMark's numbered examples, which `Tests/tools/commonmark` fetches. Without them the test is skipped.

@@ -1,6 +1,6 @@
 import Foundation
-import Markup
-import SeededRandom
+import ParleyMarkup
+import TestSupport
 import Testing
 
 /// Marks, words and tricks, thrown together. `PARLEY_FUZZ_ROUNDS` sets how often.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Markup
+@testable import ParleyMarkup
 
 /// Texts that made other parsers slow, by a piece that repeats.
 private let hostile: [(name: String, start: String, piece: String)] = [

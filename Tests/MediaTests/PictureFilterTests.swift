@@ -1,5 +1,4 @@
-import Pictures
-import SeededRandom
+import TestSupport
 import Testing
 
 @testable import Media

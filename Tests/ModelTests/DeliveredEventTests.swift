@@ -1,5 +1,5 @@
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Testing
 
 private func raw(_ text: String) -> JSONRaw { JSONRaw(trusted: Array(text.utf8)) }

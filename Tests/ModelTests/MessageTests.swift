@@ -1,6 +1,6 @@
-import JSON
-import Model
-import SeededRandom
+import ParleyJSON
+import ParleyModel
+import TestSupport
 import Testing
 
 private func json(_ value: some JSONWritable) -> String {

@@ -1,8 +1,8 @@
-import Crypto
 import Foundation
 import FoundationXML
-import Model
-import SeededRandom
+import ParleyCrypto
+import ParleyModel
+import TestSupport
 import Testing
 
 /// One digest for each hue, and then some.

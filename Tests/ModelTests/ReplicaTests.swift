@@ -1,6 +1,6 @@
-import JSON
-import Model
-import SeededRandom
+import ParleyJSON
+import ParleyModel
+import TestSupport
 import Testing
 
 /// A client's copy of one conversation of ada (1) and grace (2), by hand.

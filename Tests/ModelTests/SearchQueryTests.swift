@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Model
+@testable import ParleyModel
 
 @Suite struct SearchQueryTests {
   private static let place = [SearchScope.conversation(ID(9))]

@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Model
+@testable import ParleyModel
 
 @Suite struct SearchSnippetTests {
   /// The hits in brackets, and dots where the text goes on.

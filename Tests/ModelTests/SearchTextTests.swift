@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Model
+@testable import ParleyModel
 
 /// The words as the tokenizer will see them, with what stands for an emoji written as it.
 private func words(_ text: String) -> [String] {

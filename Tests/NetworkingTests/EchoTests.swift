@@ -1,11 +1,11 @@
 import Dispatch
-import Networking
+import ParleyNetworking
 import Synchronization
 import Testing
 
 /// What an echo server and its client saw, for tests to wait on.
 final class Echo: StreamHandler {
-  var stream: Networking.Stream?
+  var stream: ParleyNetworking.Stream?
   func opened(on loop: isolated EventLoop) {}
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
     var copy: [UInt8] = []
@@ -20,7 +20,7 @@ final class Echo: StreamHandler {
 }
 
 final class Client: StreamHandler {
-  var stream: Networking.Stream?
+  var stream: ParleyNetworking.Stream?
   let message: [UInt8]
   var answer: [UInt8] = []
   let done: @Sendable ([UInt8], StreamError?) -> Void
@@ -74,12 +74,13 @@ func echo(_ message: [UInt8], polling: EventLoop.Polling, tls: Bool) async throw
             serve: { descriptor, peer, loop in
               let echo = Echo()
               let context = loop.resident(Contexts.self) { Contexts(server: nil) }.server
-              echo.stream = try? Networking.Stream.accept(descriptor, peer: peer, tls: context, handler: echo, on: loop)
+              echo.stream = try? ParleyNetworking.Stream.accept(
+                descriptor, peer: peer, tls: context, handler: echo, on: loop)
             }, complain: { Issue.record($0) }))
         let client = Client(message: message) { answer, error in
           continuation.resume(returning: (answer, error?.description))
         }
-        client.stream = try Networking.Stream.connect(
+        client.stream = try ParleyNetworking.Stream.connect(
           to: address, tls: trust.map { try TLSContext($0) }, serverName: "localhost", handler: client, on: loop)
       } catch {
         continuation.resume(throwing: error)

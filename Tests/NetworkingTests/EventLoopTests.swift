@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import Networking
+@testable import ParleyNetworking
 
 struct EventLoopTests {
   @Test func `deadlines come out in order`() {
@@ -163,7 +163,7 @@ struct EventLoopTests {
 extension EventLoop {
   fileprivate func serve(
     _ descriptor: Descriptor, _ events: Collected<Recorder.Event>,
-    _ react: @escaping @Sendable (Recorder.Event, Networking.Stream, isolated EventLoop) -> Void
+    _ react: @escaping @Sendable (Recorder.Event, ParleyNetworking.Stream, isolated EventLoop) -> Void
   ) throws {
     let recorder = Recorder(events, react: react)
     recorder.stream = try .accept(descriptor, peer: .unix(""), tls: nil, handler: recorder, on: self)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Networking
+@testable import ParleyNetworking
 
 struct ListenerTests {
   private let path = NSTemporaryDirectory() + "parley-\(UInt64.random(in: .min ... .max)).sock"
@@ -17,7 +17,7 @@ struct ListenerTests {
       && events.all.contains(.received([7]))
   }
 
-  private static let echo: @Sendable (Recorder.Event, Networking.Stream, isolated EventLoop) -> Void = {
+  private static let echo: @Sendable (Recorder.Event, ParleyNetworking.Stream, isolated EventLoop) -> Void = {
     event, stream, _ in
     if case .received(let bytes) = event { stream.write(bytes) }
     if event == .ended { stream.finish() }

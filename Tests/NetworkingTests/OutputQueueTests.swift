@@ -1,8 +1,8 @@
 import Glibc
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Networking
+@testable import ParleyNetworking
 
 struct OutputQueueTests {
   @Test func `two buffers that meet again are joined once`() {

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-@testable import Networking
+@testable import ParleyNetworking
 
 /// What streams and listeners did, for tests to look at from their own thread.
 final class Collected<Element: Sendable>: Sendable {
@@ -21,13 +21,13 @@ final class Recorder: StreamHandler {
     case closed(isFailed: Bool)
   }
 
-  var stream: Networking.Stream?
+  var stream: ParleyNetworking.Stream?
   private let events: Collected<Event>
-  private let react: @Sendable (Event, Networking.Stream, isolated EventLoop) -> Void
+  private let react: @Sendable (Event, ParleyNetworking.Stream, isolated EventLoop) -> Void
 
   init(
     _ events: Collected<Event>,
-    react: @escaping @Sendable (Event, Networking.Stream, isolated EventLoop) -> Void = { _, _, _ in }
+    react: @escaping @Sendable (Event, ParleyNetworking.Stream, isolated EventLoop) -> Void = { _, _, _ in }
   ) {
     self.events = events
     self.react = react
@@ -73,7 +73,7 @@ extension EventLoop {
   /// Listens on a free port; each connection gets a recorder.
   func listen(
     at address: SocketAddress = .ipv4(0x7f00_0001, port: 0),
-    _ react: @escaping @Sendable (Recorder.Event, Networking.Stream, isolated EventLoop) -> Void = { _, _, _ in },
+    _ react: @escaping @Sendable (Recorder.Event, ParleyNetworking.Stream, isolated EventLoop) -> Void = { _, _, _ in },
     events: Collected<Recorder.Event> = Collected()
   ) throws -> SocketAddress {
     let socket = try ListeningSocket(binding: address)
@@ -81,7 +81,8 @@ extension EventLoop {
       socket, loops: [self], on: self,
       serve: { descriptor, peer, loop in
         let recorder = Recorder(events, react: react)
-        recorder.stream = try? Networking.Stream.accept(descriptor, peer: peer, tls: nil, handler: recorder, on: loop)
+        recorder.stream = try? ParleyNetworking.Stream.accept(
+          descriptor, peer: peer, tls: nil, handler: recorder, on: loop)
       }, complain: { _ in })
     resident(Kept.self) { Kept() }.listeners.append(listener)
     return socket.address
@@ -89,10 +90,10 @@ extension EventLoop {
 
   func connect(
     to address: SocketAddress, events: Collected<Recorder.Event>,
-    _ react: @escaping @Sendable (Recorder.Event, Networking.Stream, isolated EventLoop) -> Void = { _, _, _ in }
+    _ react: @escaping @Sendable (Recorder.Event, ParleyNetworking.Stream, isolated EventLoop) -> Void = { _, _, _ in }
   ) throws {
     let recorder = Recorder(events, react: react)
-    recorder.stream = try Networking.Stream.connect(to: address, handler: recorder, on: self)
+    recorder.stream = try ParleyNetworking.Stream.connect(to: address, handler: recorder, on: self)
   }
 }
 

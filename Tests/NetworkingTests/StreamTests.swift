@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Networking
+@testable import ParleyNetworking
 
 struct StreamTests {
   @Test(arguments: EventLoop.Polling.allCases)
@@ -121,7 +121,7 @@ struct StreamTests {
   }
 }
 
-extension Networking.Stream {
+extension ParleyNetworking.Stream {
   /// Closes the writing side alone, which the API does not offer.
   fileprivate func shutdownForTest() { shutdown(number, Int32(SHUT_WR)) }
 }

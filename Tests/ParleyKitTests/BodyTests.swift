@@ -1,6 +1,6 @@
 import Foundation
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Testing
 
 @testable import ParleyKit
@@ -318,7 +318,7 @@ private let wholePlace = PlaceSettingsChange(
 
   @Test func `no body has a name that no body of the contract has`() throws {
     let contract = try Contract()
-    let client = root.appending(path: "Sources/ParleyKit/Client")
+    let client = root.appending(path: "Sources/Kit/ParleyKit/Client")
     var written: Set<String> = []
     for folder in ["Endpoints", "Changes"] {
       for name in try FileManager.default.contentsOfDirectory(atPath: client.appending(path: folder).path) {

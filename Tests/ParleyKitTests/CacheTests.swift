@@ -1,7 +1,7 @@
 import Foundation
-import JSON
-import Model
-import SQLite
+import ParleyJSON
+import ParleyModel
+import ParleySQLite
 import Synchronization
 import Testing
 

@@ -1,13 +1,13 @@
 import Foundation
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Synchronization
 import Testing
 
 @testable import ParleyKit
 
 private let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent().appending(path: "Sources/ParleyKit")
+  .deletingLastPathComponent().appending(path: "Sources/Kit/ParleyKit")
 
 /// The calls of a file that an app waits for, by their names.
 private func calls(in path: String) throws -> Set<String> {

@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
-import Model
+import ParleyCrypto
+import ParleyModel
 import Synchronization
 import Testing
 import Web

@@ -1,6 +1,6 @@
 import Foundation
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Synchronization
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
   @Test func `the guide says what runs here`() throws {
     let file = URL(filePath: #filePath)
     let top = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let readme = try String(contentsOf: top.appending(path: "Sources/ParleyKit/README.md"), encoding: .utf8)
+    let readme = try String(contentsOf: top.appending(path: "Sources/Kit/ParleyKit/README.md"), encoding: .utf8)
     let code = try String(contentsOf: file, encoding: .utf8)
     let guide = try #require(readme.components(separatedBy: "## What a person wants first").last)
       .components(separatedBy: "\n## ")[0]

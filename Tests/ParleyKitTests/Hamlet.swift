@@ -1,10 +1,10 @@
 import Foundation
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
+import ParleyWire
 import Synchronization
 import Testing
 import Web
-import Wire
 
 @testable import API
 @testable import Community
@@ -146,7 +146,7 @@ private actor HamletLoop {
     var fields = Fields()
     for field in exchange.fields { fields.add(field.name, field.value) }
     let head = RequestHead(
-      method: Wire.Method(exchange.method),
+      method: ParleyWire.Method(exchange.method),
       target: Target(
         path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))

@@ -1,6 +1,6 @@
-import Model
-import Networking
 import ParleyKit
+import ParleyModel
+import ParleyNetworking
 import ParleyTransport
 import Serving
 import Testing

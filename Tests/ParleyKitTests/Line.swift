@@ -1,4 +1,4 @@
-import Model
+import ParleyModel
 import ParleyTransport
 import Synchronization
 

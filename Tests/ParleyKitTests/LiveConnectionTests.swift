@@ -1,5 +1,5 @@
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Synchronization
 import Testing
 

@@ -6,7 +6,7 @@ private let root = URL(filePath: #filePath).deletingLastPathComponent().deleting
 
 /// `GET /users/{id}`, each that the kit has a function for.
 private func calls() throws -> [String] {
-  let folder = root.appending(path: "Sources/ParleyKit/Client/Endpoints")
+  let folder = root.appending(path: "Sources/Kit/ParleyKit/Client/Endpoints")
   let call = try Regex(#"Request\(\s*\.([a-z]+), "([^"]+)""#)
   return try FileManager.default.contentsOfDirectory(atPath: folder.path).flatMap { name in
     let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)

@@ -1,7 +1,7 @@
-import Model
-import Pictures
-import SQLite
+import ParleyModel
+import ParleySQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ParleyKit

@@ -1,5 +1,5 @@
-import Model
 import ParleyKit
+import ParleyModel
 import Testing
 
 @testable import Samples

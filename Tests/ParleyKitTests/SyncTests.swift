@@ -1,8 +1,8 @@
 import Foundation
-import JSON
-import Model
-import SeededRandom
+import ParleyJSON
+import ParleyModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ParleyKit

@@ -1,6 +1,6 @@
-import JSON
-import Model
 import Observation
+import ParleyJSON
+import ParleyModel
 import Synchronization
 import Testing
 

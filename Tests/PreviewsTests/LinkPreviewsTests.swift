@@ -1,10 +1,9 @@
-import CannedServer
-import JSON
-import Outgoing
-import Pictures
+import ParleyHTTPClient
+import ParleyJSON
+import ParleyWire
 import Synchronization
+import TestSupport
 import Testing
-import Wire
 
 @testable import Previews
 

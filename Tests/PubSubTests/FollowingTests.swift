@@ -1,5 +1,5 @@
-import Model
-import SeededRandom
+import ParleyModel
+import TestSupport
 import Testing
 
 @testable import PubSub

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import SQLite
+import ParleySQLite
 import Synchronization
 import Testing
 

@@ -1,8 +1,8 @@
 import CFaultyVFS
-import Crypto
 import Foundation
-import FaultyDisk
-import SQLite
+import ParleyCrypto
+import ParleySQLite
+import TestSupport
 import Testing
 
 @Suite struct MigratorTests {

@@ -1,8 +1,7 @@
 import CFaultyVFS
 import Foundation
-import FaultyDisk
-import SQLite
-import SeededRandom
+import ParleySQLite
+import TestSupport
 import Testing
 
 /// SQLite keeps what it has acknowledged, on a disk that loses everything that was not synced, or any part of it. And the

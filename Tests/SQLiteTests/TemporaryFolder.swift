@@ -1,5 +1,5 @@
 import Foundation
-import SQLite
+import ParleySQLite
 import Testing
 
 /// A folder of a test's own, gone with it.

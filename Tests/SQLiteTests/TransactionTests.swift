@@ -1,4 +1,4 @@
-import SQLite
+import ParleySQLite
 import Testing
 
 @Suite struct TransactionTests {

@@ -1,7 +1,7 @@
 import CFaultyVFS
 import Foundation
-import SQLite
-import SeededRandom
+import ParleySQLite
+import TestSupport
 
 /// Random transactions against a disk that may fail, and what has to be there afterwards.
 ///

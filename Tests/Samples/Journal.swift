@@ -1,9 +1,9 @@
 // A journal: an entry has the day that it is about, perhaps a place, and hashtags in its text. All of it is found again without
 // a network.
 
-import JSON
-import Model
+import ParleyJSON
 import ParleyKit
+import ParleyModel
 
 struct Journal {
   let cache: Cache

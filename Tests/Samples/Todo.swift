@@ -1,9 +1,9 @@
 // A to-do list that works without a network: a private channel holds the entries, an action marks what is urgent, and another
 // device has it all after a full sync.
 
-import JSON
-import Model
+import ParleyJSON
 import ParleyKit
+import ParleyModel
 
 struct Todo {
   let cache: Cache

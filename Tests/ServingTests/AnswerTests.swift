@@ -1,8 +1,8 @@
 import Foundation
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// What a handler answers, and how its end is known (RFC 9112 §6).
 struct AnswerTests {

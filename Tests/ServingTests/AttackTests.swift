@@ -1,7 +1,7 @@
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// Requests that two readers could read differently: refused, and nothing behind them is looked at.
 struct AttackTests {

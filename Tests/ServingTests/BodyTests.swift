@@ -1,8 +1,8 @@
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Synchronization
 import Testing
 import Web
-import Wire
 
 /// What a client sends behind the head.
 struct BodyTests {

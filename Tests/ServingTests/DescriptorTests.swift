@@ -1,5 +1,5 @@
 import Foundation
-import Networking
+import ParleyNetworking
 import Testing
 import Web
 

@@ -1,8 +1,8 @@
 import Glibc
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// Stopping: what runs may finish, what is idle ends, what is new is refused.
 struct DrainTests {

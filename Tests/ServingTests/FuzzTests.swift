@@ -1,9 +1,9 @@
 import Foundation
-import Networking
-import SeededRandom
+import ParleyNetworking
+import ParleyWire
+import TestSupport
 import Testing
 import Web
-import Wire
 
 /// Requests that were good once. A server may refuse them or wait for more, but it answers the next client.
 struct FuzzTests {

@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import Networking
+@testable import ParleyNetworking
 
 /// A clock that stands until a test lets time go by. So it is the server's limits that are measured, and not how long a
 /// busy machine has held somebody up.

@@ -1,4 +1,4 @@
-import Networking
+import ParleyNetworking
 
 /// A certificate, what a server needs of it, and what a client pins.
 struct Identity: Sendable {

@@ -1,7 +1,7 @@
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// How long a connection lives, and in which order its requests are answered (RFC 9112 §9).
 struct KeepAliveTests {

@@ -1,7 +1,7 @@
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// Clients that go away, in order or not.
 struct LeavingTests {

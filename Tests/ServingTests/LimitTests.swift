@@ -1,7 +1,7 @@
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// What one peer may cost (promise 7: a fixed number of bytes, and nobody's time). Limits of time are a second here, by a
 /// clock that the test moves.

@@ -1,7 +1,7 @@
 import Glibc
-import Wire
+import ParleyWire
 
-@testable import Networking
+@testable import ParleyNetworking
 
 /// A client that sends exactly these bytes in exactly these pieces. It blocks, so a test that uses it runs on a thread
 /// of its own (`serving` sees to that).
@@ -171,7 +171,7 @@ final class RawClient {
   }
 
   /// The next answer, whole. An interim one is an answer of its own.
-  func answer(to method: Wire.Method = .get) throws -> Answer {
+  func answer(to method: ParleyWire.Method = .get) throws -> Answer {
     var parser = ResponseParser()
     while true {
       let bytes = received

@@ -1,10 +1,10 @@
 import Foundation
+import ParleyWire
 import Synchronization
 import Testing
 import Web
-import Wire
 
-@testable import Networking
+@testable import ParleyNetworking
 @testable import Serving
 
 /// One way to run the server.

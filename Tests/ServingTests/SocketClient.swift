@@ -1,7 +1,7 @@
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// A WebSocket client on a raw connection.
 final class SocketClient {

@@ -1,9 +1,9 @@
-import Networking
+import ParleyNetworking
 import Synchronization
 import Testing
 import Web
 
-@testable import Wire
+@testable import ParleyWire
 
 /// Connections that became WebSockets (RFC 6455), from the upgrade to the close.
 struct SocketTests {

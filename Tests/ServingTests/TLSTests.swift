@@ -1,8 +1,8 @@
 import Foundation
-import Networking
+import ParleyNetworking
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// TLS as others see it: OpenSSL's own client is the independent peer.
 struct TLSTests {

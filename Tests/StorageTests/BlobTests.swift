@@ -1,7 +1,7 @@
-import Crypto
 import Foundation
-import Model
-import SQLite
+import ParleyCrypto
+import ParleyModel
+import ParleySQLite
 import Testing
 
 @testable import Storage

@@ -1,5 +1,5 @@
-import Crypto
-import Model
+import ParleyCrypto
+import ParleyModel
 import Testing
 
 @testable import Storage

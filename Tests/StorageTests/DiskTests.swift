@@ -1,9 +1,7 @@
 import CFaultyVFS
-import FaultyDisk
 import Foundation
-import Model
-import Promises
-import SeededRandom
+import ParleyModel
+import TestSupport
 import Testing
 
 @testable import Storage

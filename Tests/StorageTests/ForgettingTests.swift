@@ -1,8 +1,8 @@
 import Foundation
-import Model
-import SQLite
-import SeededRandom
+import ParleyModel
+import ParleySQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Storage

@@ -1,6 +1,6 @@
-import JSON
-import Model
-import SQLite
+import ParleyJSON
+import ParleyModel
+import ParleySQLite
 import Testing
 
 @testable import Storage

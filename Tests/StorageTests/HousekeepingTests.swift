@@ -1,9 +1,9 @@
 import CFaultyVFS
-import FaultyDisk
 import Foundation
-import JSON
-import Model
-import SQLite
+import ParleyJSON
+import ParleyModel
+import ParleySQLite
+import TestSupport
 import Testing
 
 @testable import Storage

@@ -1,6 +1,6 @@
 import Foundation
-import JSON
-import Model
+import ParleyJSON
+import ParleyModel
 import Synchronization
 import Testing
 

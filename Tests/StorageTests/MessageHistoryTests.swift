@@ -1,7 +1,7 @@
 import Foundation
-import Model
-import SQLite
-import SeededRandom
+import ParleyModel
+import ParleySQLite
+import TestSupport
 import Testing
 
 @testable import Storage

@@ -1,4 +1,4 @@
-import Model
+import ParleyModel
 
 /// What a page must hold, found by looking at every message: slow, and so short that it can be believed.
 struct PageReference {

@@ -1,6 +1,6 @@
 import Foundation
-import Model
-import SQLite
+import ParleyModel
+import ParleySQLite
 import Testing
 
 @testable import Storage

@@ -1,8 +1,8 @@
-import SQLite
-import SeededRandom
+import ParleySQLite
+import TestSupport
 import Testing
 
-@testable import Model
+@testable import ParleyModel
 @testable import Storage
 
 /// What `Model` believes of FTS5's tokenizer is what FTS5 does.

@@ -1,9 +1,9 @@
-import Model
-import SQLite
-import SeededRandom
+import ParleyModel
+import ParleySQLite
+import TestSupport
 import Testing
 
-@testable import Model
+@testable import ParleyModel
 @testable import Storage
 
 extension Garden {

@@ -1,6 +1,6 @@
 import Glibc
-import Model
-import SQLite
+import ParleyModel
+import ParleySQLite
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 @Suite struct AddressesTests {
   private static let proxies = ["127.0.0.1", "10.0.0.0/8", "fd00::/8"].compactMap { AddressBlock($0) }

@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 @Suite struct AppPageTests {
   private let folder = TemporaryFolder()

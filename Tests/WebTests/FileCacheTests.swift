@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 @Suite struct FileCacheTests {
   private let folder = TemporaryFolder()

@@ -1,5 +1,5 @@
+import ParleyWire
 import Web
-import Wire
 
 /// A client of a site without a socket between them. The actor stands for the loop of a connection.
 actor InMemory {

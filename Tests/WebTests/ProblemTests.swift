@@ -1,7 +1,7 @@
+import ParleyWire
 import Synchronization
 import Testing
 import Web
-import Wire
 
 @Suite struct ProblemTests {
   private struct Broken: Error {

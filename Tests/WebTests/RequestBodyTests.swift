@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// Bodies as the server feeds them, with the handler's side in a task on the same actor.
 @Suite struct RequestBodyTests {

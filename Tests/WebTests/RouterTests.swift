@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 @Suite struct RouterTests {
   /// Each route answers with its pattern and what its variables were.

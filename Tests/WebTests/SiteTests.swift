@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// What holds for every answer.
 @Suite struct SiteTests {

@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// What is answered for a file that is there.
 @Suite struct StaticAnswerTests {

@@ -1,6 +1,6 @@
+import ParleyWire
 import Testing
 import Web
-import Wire
 
 /// Which paths lead to a file. Beside the folder lies a secret that none may reach.
 @Suite struct StaticPathTests {

@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 struct Base64Tests {
   static let pairs: [(plain: String, standard: String, url: String)] = [

@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 struct CompressionTests {
   static let samples: [[UInt8]] = {

@@ -1,6 +1,6 @@
 import Glibc
-import SeededRandom
-import Wire
+import ParleyWire
+import TestSupport
 
 /// Ways to bring the same bytes: whole, cut in two at every place, and one by one. A parser must not care.
 enum Feeding {
@@ -37,7 +37,9 @@ enum Feeding {
     } catch { return .refused(error) }
   }
 
-  static func response(_ bytes: [UInt8], ends: [Int], to method: Wire.Method = .get) -> Outcome<String, ResponseError> {
+  static func response(_ bytes: [UInt8], ends: [Int], to method: ParleyWire.Method = .get) -> Outcome<
+    String, ResponseError
+  > {
     var parser = ResponseParser()
     do throws(ResponseError) {
       for end in ends {

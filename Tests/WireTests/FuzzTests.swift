@@ -1,6 +1,6 @@
-import SeededRandom
+import ParleyWire
+import TestSupport
 import Testing
-import Wire
 
 /// Every reader of short texts, fed with what is almost right.
 @Suite struct FuzzTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 /// The other end of a WebSocket, who may be wrong.
 enum Peer {

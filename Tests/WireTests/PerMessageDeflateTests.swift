@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 struct PerMessageDeflateTests {
   private func answer(_ offers: [String], _ policy: PerMessageDeflate.Policy) -> String? {

@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 struct UTF8ValidatorTests {
   /// Whether all pieces are accepted and the text is whole at the end.

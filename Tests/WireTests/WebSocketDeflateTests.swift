@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 private func utf8(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 struct WebSocketFrameTests {
   typealias Header = WebSocketFrame.Header

@@ -1,7 +1,7 @@
-import SeededRandom
+import TestSupport
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 /// Damaged and invented traffic: nothing traps, nothing is held beyond the limit, and pieces say what the whole says.
 struct WebSocketFuzzTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 struct WebSocketHandshakeTests {
   /// RFC 6455 §1.3.
@@ -11,7 +11,8 @@ struct WebSocketHandshakeTests {
   ]
 
   private func head(
-    method: Wire.Method = .get, version: Version = .http11, framing: Framing = .none, without removed: String = "",
+    method: ParleyWire.Method = .get, version: Version = .http11, framing: Framing = .none,
+    without removed: String = "",
     adding added: [(String, String)] = []
   ) -> RequestHead {
     var fields = Fields()

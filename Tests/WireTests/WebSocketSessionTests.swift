@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 private func utf8(_ text: String) -> [UInt8] { Array(text.utf8) }
 

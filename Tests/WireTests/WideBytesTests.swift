@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Wire
+@testable import ParleyWire
 
 @Suite struct WideBytesTests {
   @Test(arguments: [0, 1, 7, 8, 9, 15, 16, 17, 40])

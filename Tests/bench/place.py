@@ -16,7 +16,7 @@ SOURCE = TOP / "Tests/bench/peers/store.c"
 
 def schema():
     """Names what the database is made of: after a change it is planted anew."""
-    files = sorted((TOP / "Migrations/sqlite").glob("*.sql")) + sorted((TOP / "Sources/parley-bench/Store").glob("*"))
+    files = sorted((TOP / "Migrations/sqlite").glob("*.sql")) + sorted((TOP / "Tests/bench/parley-bench/Store").glob("*"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
@@ -51,7 +51,7 @@ def copied(count, forums=0, crowd=0):
 
 def held(count):
     """A client's copy with so many messages, that is only read."""
-    sources = sorted((TOP / "Sources/parley-bench/Kit").glob("*")) + sorted((TOP / "Sources/ParleyKit/Cache").glob("*"))
+    sources = sorted((TOP / "Tests/bench/parley-bench/Kit").glob("*")) + sorted((TOP / "Sources/Kit/ParleyKit/Cache").glob("*"))
     name = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:12]
     folder = FOLDER / f"copy-{count}-{name}"
     if not folder.exists():

@@ -1,4 +1,4 @@
-// The pictures of people and forums that have none of their own, as the server draws them (`Picture` in Sources/Model): here
+// The pictures of people and forums that have none of their own, as the server draws them (`Picture` in Sources/Shared/Model): here
 // for names and titles that it does not know yet. A test holds both to the same drawings.
 
 import { sha256 } from '../parley/sha256.js';

@@ -1,6 +1,6 @@
-import JSON
-import Model
+import ParleyJSON
 import ParleyKit
+import ParleyModel
 
 /// Coming and going.
 extension TalkCommand {

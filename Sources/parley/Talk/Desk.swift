@@ -2,10 +2,10 @@
 // kept in one small file that only its owner can read.
 
 import Glibc
-import JSON
-import Model
-import Networking
+import ParleyJSON
 import ParleyKit
+import ParleyModel
+import ParleyNetworking
 import ParleyTransport
 import Synchronization
 

@@ -1,6 +1,6 @@
-import JSON
-import Model
+import ParleyJSON
 import ParleyKit
+import ParleyModel
 
 /// Looking around. Without an answer, what is kept on this device is shown.
 extension TalkCommand {

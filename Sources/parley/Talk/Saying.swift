@@ -1,6 +1,6 @@
-import JSON
-import Model
+import ParleyJSON
 import ParleyKit
+import ParleyModel
 
 /// Saying something: it is kept before it is sent, so that it is said once, whatever happens to the network, the server or
 /// this program.

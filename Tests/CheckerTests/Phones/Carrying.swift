@@ -1,8 +1,8 @@
-import JSON
-import Model
+import ParleyJSON
 import ParleyKit
+import ParleyModel
 
-@testable import Wire
+@testable import ParleyWire
 
 /// What becomes of what is in the air.
 extension PhoneSchedule {
@@ -133,7 +133,8 @@ extension PhoneSchedule {
   private func ask(_ exchange: Exchange, _ body: [UInt8], _ phone: Phone) async -> (status: Int, body: [UInt8]) {
     let path = String(exchange.target.dropFirst("/api/v1".utf8.count))
     let type = exchange.fields.first { $0.name == "Content-Type" }?.value ?? ""
-    return await stage.ask(Wire.Method(exchange.method), path, token: phone.person.token, body, type: type, on: self)
+    return await stage.ask(
+      ParleyWire.Method(exchange.method), path, token: phone.person.token, body, type: type, on: self)
   }
 
   private func isTimeForFault() -> Bool {

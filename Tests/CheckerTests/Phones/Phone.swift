@@ -1,6 +1,6 @@
 import Foundation
-import Model
 import ParleyKit
+import ParleyModel
 import Synchronization
 
 /// What the scheduler drives: a phone of a person, with an app that is made of ParleyKit. What the phone keeps outlives the app.

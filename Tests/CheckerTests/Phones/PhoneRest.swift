@@ -1,5 +1,5 @@
-import Model
 import ParleyKit
+import ParleyModel
 
 /// A moment at which nothing is under way, and what has to be so then.
 extension PhoneSchedule {

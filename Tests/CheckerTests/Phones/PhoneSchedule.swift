@@ -5,9 +5,9 @@
 // At the end there is a network again, and no fault any more. Then each app holds what the server would answer, has nothing
 // left to send but what was refused, and everything that was said is there once.
 
-import Model
 import ParleyKit
-import SeededRandom
+import ParleyModel
+import TestSupport
 
 actor PhoneSchedule {
   let lane: Lane

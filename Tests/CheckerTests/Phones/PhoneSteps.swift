@@ -1,8 +1,8 @@
-import JSON
-import Model
+import ParleyJSON
 import ParleyKit
+import ParleyModel
 
-@testable import Wire
+@testable import ParleyWire
 
 /// What can happen.
 extension PhoneSchedule {

@@ -1,6 +1,6 @@
-import SeededRandom
+import ParleyWire
+import TestSupport
 import Testing
-import Wire
 
 @Suite struct BodyDecoderTests {
   /// A chunked body: its payload and trailers joined, or the error. `·` marks where the next message starts.

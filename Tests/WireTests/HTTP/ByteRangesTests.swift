@@ -1,5 +1,5 @@
+import ParleyWire
 import Testing
-import Wire
 
 @Suite struct ByteRangesTests {
   /// Of a file of 100 bytes.

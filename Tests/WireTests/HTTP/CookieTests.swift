@@ -1,5 +1,5 @@
+import ParleyWire
 import Testing
-import Wire
 
 @Suite struct CookieTests {
   @Test func `cookies are read, malformed ones left out`() {

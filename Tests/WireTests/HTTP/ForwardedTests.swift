@@ -1,5 +1,5 @@
+import ParleyWire
 import Testing
-import Wire
 
 @Suite struct ForwardedTests {
   static let rows: [(KeyValuePairs<String, String>, String?)] = [

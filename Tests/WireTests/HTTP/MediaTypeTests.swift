@@ -1,5 +1,5 @@
+import ParleyWire
 import Testing
-import Wire
 
 @Suite struct MediaTypeTests {
   @Test func `a media type is read with its parameters`() {

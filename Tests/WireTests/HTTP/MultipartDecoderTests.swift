@@ -1,6 +1,6 @@
-import SeededRandom
+import ParleyWire
+import TestSupport
 import Testing
-import Wire
 
 @Suite struct MultipartDecoderTests {
   private static func part(_ disposition: String, _ body: String = "x") -> String {

@@ -1,5 +1,5 @@
+import ParleyWire
 import Testing
-import Wire
 
 @Suite struct PreconditionsTests {
   @Test(arguments: [
@@ -15,7 +15,7 @@ import Wire
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
   static let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
 
-  static let rows: [(Wire.Method, KeyValuePairs<String, String>, Preconditions.Outcome)] = [
+  static let rows: [(ParleyWire.Method, KeyValuePairs<String, String>, Preconditions.Outcome)] = [
     (Method.get, [:], .proceed),
     (.get, ["If-Match": "\"v1\""], .proceed), (.get, ["If-Match": "*"], .proceed),
     (.put, ["If-Match": "\"v0\", \"v1\""], .proceed), (.put, ["If-Match": "\"v0\""], .failed),
@@ -35,7 +35,7 @@ import Wire
 
   @Test(arguments: rows)
   func `preconditions are asked in the order of the RFC`(
-    _ method: Wire.Method, _ fields: KeyValuePairs<String, String>, _ outcome: Preconditions.Outcome
+    _ method: ParleyWire.Method, _ fields: KeyValuePairs<String, String>, _ outcome: Preconditions.Outcome
   ) {
     let current = Preconditions.Current(tag: EntityTag("v1"), modified: PreconditionsTests.modified)
     #expect(Preconditions(method, Fields(fields), now: DateTests.now).evaluate(current) == outcome)

@@ -1,6 +1,6 @@
-import SeededRandom
+import ParleyWire
+import TestSupport
 import Testing
-import Wire
 
 @Suite struct RequestParserTests {
   @Test(arguments: requestRows)

@@ -1,4 +1,4 @@
-import Wire
+import ParleyWire
 
 /// A head and what becomes of it.
 struct RequestRow: CustomStringConvertible, Sendable {

@@ -1,6 +1,6 @@
-import SeededRandom
+import ParleyWire
+import TestSupport
 import Testing
-import Wire
 
 @Suite struct ResponseParserTests {
   static let rows: [(String, String)] = [
@@ -30,18 +30,18 @@ import Wire
     ("HTTP/1.1 200 X\rY\n\r\n", "badLine"),
     ("HTTP/1.1 200 \u{0}\r\n\r\n", "badLine"),
     ("<html>", "badLine"),
-    ("HTTP/1.1 200 OK\r\nX : y\r\n\r\n", "field(Wire.FieldError.spaceInName)"),
-    ("HTTP/1.1 200 OK\r\nX: y\r\n z\r\n\r\n", "field(Wire.FieldError.folded)"),
+    ("HTTP/1.1 200 OK\r\nX : y\r\n\r\n", "field(ParleyWire.FieldError.spaceInName)"),
+    ("HTTP/1.1 200 OK\r\nX: y\r\n z\r\n\r\n", "field(ParleyWire.FieldError.folded)"),
     (
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
-      "framing(Wire.FramingError.repeatedContentLength)"
+      "framing(ParleyWire.FramingError.repeatedContentLength)"
     ),
-    ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "framing(Wire.FramingError.badContentLength)"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "framing(ParleyWire.FramingError.badContentLength)"),
     (
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
-      "framing(Wire.FramingError.contentLengthBesideTransferEncoding)"
+      "framing(ParleyWire.FramingError.contentLengthBesideTransferEncoding)"
     ),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "framing(Wire.FramingError.badTransferEncoding)"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "framing(ParleyWire.FramingError.badTransferEncoding)"),
   ]
 
   @Test(arguments: rows)

@@ -1,5 +1,5 @@
+import ParleyWire
 import Testing
-import Wire
 
 @Suite struct DateTests {
   static let now = 1_795_187_801  // 2026-11-20T15:16:41Z

@@ -65,7 +65,7 @@ static void report(int64_t operations, double seconds) {
          seconds, times[time_count / 2] * 1e6, times[(int)(time_count * 0.99)] * 1e6);
 }
 
-/* Parley's own, as Sources/SQLite/Connection.swift sets them. */
+/* Parley's own, as Sources/Shared/SQLite/Connection.swift sets them. */
 static void configure(void) {
   run("pragma mmap_size = 0; pragma temp_store = memory; pragma cell_size_check = on; pragma foreign_keys = on;"
       "pragma cache_size = -16384; pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on");

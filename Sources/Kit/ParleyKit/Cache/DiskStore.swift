@@ -1,0 +1,292 @@
+// The rows in SQLite. Messages have a table of their own: their primary key is the moment at which they are shown to have been
+// said, made unique by their id, so that whatever finds them finds the newest first without sorting.
+
+import ParleyJSON
+import ParleyModel
+import ParleySQLite
+
+public final class DiskStore: CacheStore {
+  private let connection: Connection
+
+  /// Opens the file, or makes it. One process has it at a time: another waits so long and then is refused.
+  public init(_ path: String, patience: Duration = .seconds(5)) throws(CacheFault) {
+    connection = try .device(
+      path, version: 1, schema: Self.schema + Self.searchTable, cacheKibibytes: 8_192, patience: patience)
+  }
+
+  private static let schema = """
+    create table thing (
+      kind text not null,
+      key text not null,
+      value text not null,
+      primary key (kind, key)
+    ) strict, without rowid;
+    create table message (
+      moment integer primary key,
+      conversation integer not null,
+      seq integer not null,
+      id integer not null unique,
+      client_id text,
+      is_live integer not null,
+      generation integer not null,
+      place text,
+      -- Of what it is found by: while it is the same, nothing is indexed anew.
+      fingerprint integer not null,
+      value text not null
+    ) strict;
+    create unique index message_by_seq on message (conversation, seq);
+    create index message_by_moment on message (conversation, moment) where is_live = 1;
+    create index message_by_client on message (client_id) where client_id is not null;
+    create table feature (
+      token text not null,
+      moment integer not null,
+      primary key (token, moment)
+    ) strict, without rowid;
+    create index feature_by_moment on feature (moment);
+    """
+
+  private static let searchTable = """
+    create virtual table search using fts5 (
+      words, scope, place,
+      prefix = '1 2', tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
+    );
+    """
+
+  // MARK: Keeping
+
+  public func keep(_ changes: CacheChanges) throws(CacheFault) {
+    if changes.isEmpty { return }
+    do {
+      try connection.transaction {
+        for removal in changes.removed { try remove(removal) }
+        for row in changes.rows { try keep(row) }
+        for message in changes.messages { try keep(message) }
+      }
+    } catch { throw CacheFault(error) }
+  }
+
+  private func keep(_ row: CacheRow) throws(SQLiteError) {
+    guard let value = row.value else {
+      try connection.execute("delete from thing where kind = $1 and key = $2", row.table.rawValue, row.key)
+      return
+    }
+    try connection.execute(
+      "insert into thing (kind, key, value) values ($1, $2, $3) on conflict (kind, key) do update set value = $3",
+      row.table.rawValue, row.key, String(decoding: value.bytes, as: UTF8.self))
+  }
+
+  private func remove(_ removal: CacheChanges.Removal) throws(SQLiteError) {
+    let moments = try connection.all(
+      "select moment from message where conversation = $1 and seq between $2 and $3",
+      removal.conversation.number, removal.seqs.lowerBound, removal.seqs.upperBound
+    ) { row in try row.int(0) }
+    for moment in moments { try removeMessage(at: moment) }
+  }
+
+  private func removeMessage(at moment: Int) throws(SQLiteError) {
+    try removeIndex(at: moment)
+    try connection.execute("delete from message where moment = $1", moment)
+  }
+
+  private func removeIndex(at moment: Int) throws(SQLiteError) {
+    try connection.execute("delete from feature where moment = $1", moment)
+    try connection.execute("delete from search where rowid = $1", moment)
+  }
+
+  private func keep(_ cached: CachedMessage) throws(SQLiteError) {
+    let (message, index) = (cached.message, cached.index)
+    let old = try connection.first(
+      "select moment, fingerprint from message where conversation = $1 and seq = $2",
+      message.conversation.number, message.seq
+    ) { row in (moment: try row.int(0), fingerprint: try row.int(1)) }
+    let isLive = message.tombstone == nil
+    var json = JSONWriter()
+    json.value(cached.held)
+    let value = String(decoding: json.bytes, as: UTF8.self)
+    let fingerprint = index.fingerprint
+    if let old, old.fingerprint == fingerprint {
+      try connection.execute(
+        """
+        update message
+        set id = $1, client_id = $2, is_live = $3, generation = $4, place = $5, value = $6
+        where moment = $7
+        """, message.id.number, message.clientID, isLive, cached.generation, index.placeName, value, old.moment)
+      return
+    }
+    if let old { try removeMessage(at: old.moment) }
+    // After a restore of the server another message may have this id.
+    if let other = try moment(of: message.id) { try removeMessage(at: other) }
+    let moment = try freeMoment(index, message.id)
+    try connection.execute(
+      """
+      insert into message (moment, conversation, seq, id, client_id, is_live, generation, place, fingerprint, value)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      """, moment, message.conversation.number, message.seq, message.id.number, message.clientID, isLive,
+      cached.generation, index.placeName, fingerprint, value)
+    for token in Set(index.features) {
+      try connection.execute("insert into feature (token, moment) values ($1, $2)", token, moment)
+    }
+    guard !index.words.isEmpty || index.placeName != nil else { return }
+    try connection.execute(
+      "insert into search (rowid, words, scope, place) values ($1, $2, $3, $4)", moment, index.words,
+      "\(SearchScope.conversation(message.conversation).token) \(Self.everywhere.token)",
+      SearchText.prepare(index.placeName ?? ""))
+  }
+
+  /// No conversation has this number, so it stands for all of them.
+  private static let everywhere = SearchScope.conversation(ID(0))
+
+  private func moment(of id: ID<Message>) throws(SQLiteError) -> Int? {
+    try connection.first("select moment from message where id = $1", id.number) { row in try row.int(0) }
+  }
+
+  // MARK: Moments
+
+  /// Milliseconds take 42 bits until the year 2109; what is shown as later, or as before 1970, stands at that end.
+  private static let idBits = 20
+  private static let latest = (1 << 42) - 1
+
+  private static func moment(at milliseconds: Int64) -> Int { min(max(Int(milliseconds), 0), latest) << idBits }
+
+  private func freeMoment(_ index: MessageIndex, _ id: ID<Message>) throws(SQLiteError) -> Int {
+    var moment = Self.moment(at: index.shownAt) | (id.number & ((1 << Self.idBits) - 1))
+    while try connection.first("select 1 from message where moment = $1", moment, read: { row in try row.int(0) })
+      != nil
+    {
+      moment += 1
+    }
+    return moment
+  }
+
+  // MARK: Reading
+
+  public func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] {
+    do {
+      guard table == .message else {
+        return try connection.all("select key, value from thing where kind = $1", table.rawValue) { row in
+          CacheRow(table, try row.text(0), JSONRaw(trusted: Array(try row.text(1).utf8)))
+        }
+      }
+      return try connection.all("select moment, generation, place, value from message order by moment") { row in
+        let cached = try Self.read(row)
+        return CacheRow(.message, cached.key, writing: cached)
+      }
+    } catch { throw CacheFault(error) }
+  }
+
+  private static func read(_ row: borrowing Row) throws -> CachedMessage {
+    let value = try JSONValue(parsing: Array(try row.text(3).utf8))
+    var index = MessageIndex(shownAt: Int64(try row.int(0) >> idBits))
+    index.placeName = try row.optionalText(2)
+    return CachedMessage(try HeldMessage(json: value), generation: try row.int(1), index)
+  }
+
+  /// What comes back has the date and the place's name of its index; the rest is for finding alone.
+  public func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage]? {
+    do { return try found(lookup) } catch { throw CacheFault(error) }
+  }
+
+  private func found(_ lookup: MessageLookup) throws(SQLiteError) -> [CachedMessage] {
+    if let ids = lookup.ids {
+      var found: [CachedMessage] = []
+      for id in ids {
+        found += try connection.all(
+          "select moment, generation, place, value from message where id = $1", id.number, read: Self.read)
+      }
+      return found
+    }
+    if let names = lookup.clientIDs {
+      var found: [CachedMessage] = []
+      for name in names {
+        found += try connection.all(
+          "select moment, generation, place, value from message where client_id = $1", name, read: Self.read)
+      }
+      return found
+    }
+    if let seqs = lookup.seqs, let conversation = lookup.conversation {
+      let sql: SQL =
+        lookup.order == .descending
+        ? """
+        select moment, generation, place, value from message
+        where conversation = $1 and seq between $2 and $3 and is_live >= $4 order by seq desc limit $5
+        """
+        : """
+        select moment, generation, place, value from message
+        where conversation = $1 and seq between $2 and $3 and is_live >= $4 order by seq limit $5
+        """
+      return try connection.all(
+        sql, conversation.number, seqs.lowerBound, seqs.upperBound, !lookup.includesDeleted, lookup.limit,
+        read: Self.read)
+    }
+    return try foundByDate(lookup)
+  }
+
+  /// The parts of the statement stand in it or not; what varies is bound.
+  private func foundByDate(_ lookup: MessageLookup) throws(SQLiteError) -> [CachedMessage] {
+    let tokens = lookup.features.map(\.token)
+    var values: [any Bindable] = [
+      lookup.notBefore.map(Self.moment) ?? 0,
+      lookup.before.flatMap { $0 > Self.latest ? nil : Self.moment(at: $0) } ?? Int.max,
+    ]
+    func bound(_ value: any Bindable) -> String {
+      values.append(value)
+      return "$\(values.count)"
+    }
+    var source = "message m"
+    var conditions = ["m.moment >= $1", "m.moment < $2", "m.is_live = 1"]
+    var rest = tokens[...]
+    if lookup.words != nil || lookup.placeName != nil {
+      source = "search s join message m on m.moment = s.rowid"
+      let scope = lookup.conversation.map { SearchScope.conversation($0) } ?? Self.everywhere
+      conditions[0] = "s.rowid >= $1"
+      conditions[1] = "s.rowid < $2"
+      let match = SearchQuery.expression(lookup.words, in: [scope], at: lookup.placeName)
+      conditions.append("s.search match \(bound(match))")
+    } else if let first = rest.popFirst() {
+      source = "feature f join message m on m.moment = f.moment"
+      conditions[0] = "f.moment >= $1"
+      conditions[1] = "f.moment < $2"
+      conditions.append("f.token = \(bound(first))")
+    }
+    if let conversation = lookup.conversation { conditions.append("m.conversation = \(bound(conversation.number))") }
+    for token in rest {
+      conditions.append("exists (select 1 from feature where token = \(bound(token)) and moment = m.moment)")
+    }
+    let order =
+      source.hasPrefix("search") ? "s.rowid" : source.hasPrefix("feature") ? "f.moment" : "m.moment"
+    let text = """
+      select m.moment, m.generation, m.place, m.value from \(source)
+      where \(conditions.joined(separator: " and ")) order by \(order) desc limit \(bound(lookup.limit))
+      """
+    let statement = try connection.prepare(SQL(text))
+    for (number, value) in values.enumerated() { try value.bind(to: statement, at: number + 1) }
+    var found: [CachedMessage] = []
+    while try statement.step() {
+      do { found.append(try Self.read(statement.row)) } catch {
+        throw error as? SQLiteError ?? statement.row.unexpected(3)
+      }
+    }
+    return found
+  }
+
+  // MARK: Erasing
+
+  public func erase() throws(CacheFault) {
+    do {
+      try connection.transaction {
+        try connection.execute("delete from thing")
+        try connection.execute("delete from feature")
+        try connection.execute("delete from message")
+        // The index only notes what was deleted, and keeps the words until it merges: it is made anew.
+        try connection.execute("drop table search")
+        try connection.executeScript(Self.searchTable)
+      }
+      try connection.execute("vacuum")
+      try connection.checkpoint(.truncate)
+    } catch { throw CacheFault(error) }
+  }
+}
+
+extension MessageIndex {
+  fileprivate var fingerprint: Int { Int(truncatingIfNeeded: Fingerprint(of: self).sum) }
+}

@@ -1,0 +1,30 @@
+import ParleyModel
+
+/// Rows in memory: for tests, and for apps that keep nothing. It can't look messages up, so the cache does.
+public final class MemoryStore: CacheStore {
+  private var tables: [CacheTable: [String: CacheRow]] = [:]
+  private var messages: [ID<Conversation>: [Int: CachedMessage]] = [:]
+
+  public init() {}
+
+  public func keep(_ changes: CacheChanges) {
+    for removal in changes.removed {
+      guard let held = messages[removal.conversation] else { continue }
+      messages[removal.conversation] = held.filter { !removal.seqs.contains($0.key) }
+    }
+    for row in changes.rows { tables[row.table, default: [:]][row.key] = row.value == nil ? nil : row }
+    for message in changes.messages {
+      messages[message.message.conversation, default: [:]][message.message.seq] = message
+    }
+  }
+
+  public func rows(of table: CacheTable) -> [CacheRow] {
+    guard table == .message else { return tables[table].map { Array($0.values) } ?? [] }
+    return messages.values.flatMap(\.values).map { CacheRow(.message, $0.key, writing: $0) }
+  }
+
+  public func erase() {
+    tables = [:]
+    messages = [:]
+  }
+}

@@ -1,0 +1,45 @@
+public import ParleyJSON
+public import ParleyModel
+
+extension ConversationChange {
+  /// What is not named stays; what may be cleared is `.set(…)` or `.cleared`.
+  public init(
+    title: Change<String> = .unchanged, annotations: [Draft.Annotation]? = nil, readers: OpennessChange? = nil,
+    writers: OpennessChange? = nil, from: ForumChange.HistoryStart? = nil, isHistoryVisible: Bool? = nil,
+    slowSeconds: Int? = nil, isLocked: Bool? = nil, reason: String? = nil, ifRevision: Int? = nil
+  ) {
+    self.init()
+    self.title = title
+    self.annotations = annotations?.json
+    self.readers = readers
+    self.writers = writers
+    self.from = from
+    self.isHistoryVisible = isHistoryVisible
+    self.slowSeconds = slowSeconds
+    self.isLocked = isLocked
+    self.reason = reason
+    self.ifRevision = ifRevision
+  }
+
+  var body: RequestBody {
+    .object { json in
+      json.given("title", title)
+      json.given("annotations", annotations)
+      if let readers { json.object("readers", readers.write) }
+      if let writers { json.object("writers", writers.write) }
+      json.given("from", from)
+      json.given("history_visible", isHistoryVisible)
+      json.given("slow_seconds", slowSeconds)
+      json.given("locked", isLocked)
+      json.given("reason", reason)
+      json.given("if_revision", ifRevision)
+    }
+  }
+}
+
+extension ConversationChange.OpennessChange {
+  fileprivate func write(_ json: inout JSONWriter) {
+    json.given("open_to", audience)
+    json.given("immutable", isImmutable)
+  }
+}

@@ -1,0 +1,32 @@
+public import ParleyJSON
+
+/// Something that the server tells without being asked.
+public struct LiveFrame: Sendable {
+  /// `message.created`, `typing`, …
+  public let name: String
+  /// Its place in the site's history; nil for what is not kept.
+  public let id: Int?
+  /// `conversation:12`, `user:7`, …
+  public let stream: String?
+  /// Its place in its stream, from 1 without a hole.
+  public let offset: Int?
+  public let representation: JSONRaw
+  let cursor: String?
+  let reason: String?
+
+  init(_ text: String) throws(JSONError) { try self.init(json: JSONValue(parsing: Array(text.utf8))) }
+}
+
+extension LiveFrame: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    representation = value.raw
+    var object = try value.object()
+    name = try object.string("event")
+    let id: String? = try object.optional("id")
+    self.id = id.flatMap { Int($0) }
+    stream = try object.optional("stream")
+    offset = try object.optional("offset")
+    cursor = try object.optional("cursor")
+    reason = try object.optional("reason")
+  }
+}

@@ -1,0 +1,36 @@
+import ParleyJSON
+public import ParleyModel
+
+extension Outbox {
+  /// One's own messages that the server has no longer, since it was restored from a backup.
+  public var orphans: [Message] {
+    get async { await cache.orphans.values.map(\.message).sorted { $0.id < $1.id } }
+  }
+
+  /// Says an orphan again, under the name that it had: where the server has it after all, there is still one.
+  @discardableResult
+  public func offerAgain(_ orphan: ID<Message>) async throws -> OutboxOperation {
+    guard let message = await cache.orphans[orphan]?.message, let content = message.content else {
+      throw OutboxRefusal.unknownOperation
+    }
+    var draft = Draft(content.text)
+    draft.attachments = content.attachments
+    draft.replyTo = message.replyTo.map { .message($0) }
+    draft.isMachineOnly = message.isMachineOnly
+    if let annotations = content.annotations {
+      draft.annotations = (try? Array(json: JSONValue(parsing: annotations.bytes))) ?? []
+    }
+    try await open()
+    let operation = OutboxOperation(
+      message.clientID ?? clock.name(), order: next(), message.conversation, .send(draft), createdAt: clock.now())
+    try await cache.keep([
+      CacheRow(.operation, operation.id, writing: operation), CacheRow(.orphan, orphan.description, nil),
+    ])
+    kick()
+    return operation
+  }
+
+  public func forget(_ orphan: ID<Message>) async throws {
+    try await cache.keep([CacheRow(.orphan, orphan.description, nil)])
+  }
+}

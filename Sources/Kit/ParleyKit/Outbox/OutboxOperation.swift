@@ -1,0 +1,155 @@
+public import ParleyJSON
+public import ParleyModel
+
+/// Something that the person wants and the server has not yet heard. It is kept before it is tried, and ends in one of two
+/// ways: it is gone, because the server has it, or it has failed with a reason and waits for the person.
+public struct OutboxOperation: Sendable, Hashable {
+  public typealias Name = String
+
+  /// Of a message, its `client_id`: however often it is sent, there is one message.
+  public let id: Name
+  public internal(set) var order: Int
+  public let conversation: ID<Conversation>
+  public internal(set) var work: Work
+  public internal(set) var state = State.pending
+  /// How often it was tried.
+  public internal(set) var attempts = 0
+  /// It was tried, and nobody knows yet how that ended.
+  var isUnderWay = false
+  public let createdAt: Int64
+
+  public enum Work: Sendable, Hashable {
+    case send(Draft)
+    case edit(Draft.Target, text: String)
+    /// The files go too if nothing else has them.
+    case delete(Draft.Target, andFiles: Bool)
+    case act(Draft.Target, type: String, isSet: Bool)
+    case read(ID<Message>)
+  }
+
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    case send, edit, delete, act, read
+  }
+
+  public enum State: Sendable, Hashable {
+    case pending
+    case failed(ClientFault)
+  }
+
+  init(_ id: String, order: Int, _ conversation: ID<Conversation>, _ work: Work, createdAt: Int64) {
+    self.id = id
+    self.order = order
+    self.conversation = conversation
+    self.work = work
+    self.createdAt = createdAt
+  }
+
+  public var kind: Kind {
+    switch work {
+    case .send: .send
+    case .edit: .edit
+    case .delete: .delete
+    case .act: .act
+    case .read: .read
+    }
+  }
+
+  /// Why it failed.
+  public var failure: ClientFault? {
+    switch state {
+    case .pending: nil
+    case .failed(let fault): fault
+    }
+  }
+
+  public var draft: Draft? {
+    switch work {
+    case .send(let draft): draft
+    case .edit, .delete, .act, .read: nil
+    }
+  }
+
+  /// The message that it is about.
+  public var target: Draft.Target? {
+    switch work {
+    case .send(let draft): draft.replyTo
+    case .edit(let target, _), .delete(let target, _), .act(let target, _, _): target
+    case .read(let message): .message(message)
+    }
+  }
+
+  /// The operation that has to go before it.
+  var waitsFor: String? {
+    switch target {
+    case .unsent(let id): id
+    case .message, nil: nil
+    }
+  }
+
+  /// About the message that an operation has made.
+  mutating func aim(at message: ID<Message>) {
+    let target = Draft.Target.message(message)
+    switch work {
+    case .send(var draft):
+      draft.replyTo = target
+      work = .send(draft)
+    case .edit(_, let text): work = .edit(target, text: text)
+    case .delete(_, let andFiles): work = .delete(target, andFiles: andFiles)
+    case .act(_, let type, let isSet): work = .act(target, type: type, isSet: isSet)
+    case .read: break
+    }
+  }
+}
+
+// MARK: As it is kept
+
+extension OutboxOperation: JSONWritable, JSONReadable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("id", id)
+      json.field("order", order)
+      json.field("conversation_id", conversation)
+      json.field("kind", kind.rawValue)
+      if let target { json.field("target", target) }
+      switch work {
+      case .send(let draft): json.field("draft", draft)
+      case .edit(_, let text): json.field("text", text)
+      case .delete(_, let andFiles): json.field("and_files", andFiles)
+      case .act(_, let type, let isSet):
+        json.field("type", type)
+        json.field("set", isSet)
+      case .read: break
+      }
+      json.field("failure", failure)
+      json.field("attempts", attempts)
+      json.field("under_way", isUnderWay)
+      json.field("created_at", Timestamp(createdAt))
+    }
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let kind: Kind = try object.word("kind")
+    let createdAt: Timestamp = try object.read("created_at")
+    self.init(
+      try object.string("id"), order: try object.int("order"), try object.read("conversation_id"),
+      try Work(kind, &object, of: value), createdAt: Int64(createdAt.milliseconds))
+    if let fault: ClientFault = try object.optional("failure") { state = .failed(fault) }
+    attempts = try object.int("attempts", in: 0...Int.max)
+    isUnderWay = try object.bool("under_way")
+  }
+}
+
+extension OutboxOperation.Work {
+  fileprivate init(_ kind: OutboxOperation.Kind, _ object: inout JSONObject, of value: JSONValue) throws(JSONError) {
+    switch kind {
+    case .send: self = .send(try object.read("draft"))
+    case .edit: self = .edit(try object.read("target"), text: try object.string("text"))
+    case .delete: self = .delete(try object.read("target"), andFiles: try object.bool("and_files"))
+    case .act: self = .act(try object.read("target"), type: try object.string("type"), isSet: try object.bool("set"))
+    case .read:
+      guard case .message(let message) = try object.read("target") as Draft.Target else { throw value.error(.invalid) }
+      self = .read(message)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import ParleyJSON
+import ParleyMarkup
+import ParleyModel
+
+// What was not sent yet is shown and found like everything else: as the message that it will be. What the server finds in a
+// text is found here too until then; it is not sent, since the server does that itself.
+
+extension OutboxOperation {
+  /// - Parameters:
+  ///   - conversation: behind whose last message it will stand.
+  ///   - people: who has a name.
+  func message(
+    of draft: Draft, by author: ID<Account>, after conversation: Conversation?, people: (String) -> ID<Account>?
+  ) -> Message {
+    var content = Message.Content(text: draft.text, attachments: draft.attachments, sentAt: createdAt)
+    content.entities = Self.entities(of: draft.text, people).stored.map { JSONRaw(trusted: Array($0.utf8)) }
+    if !draft.annotations.isEmpty { content.annotations = draft.annotations.json }
+    var replyTo: ID<Message>?
+    if case .message(let id) = draft.replyTo { replyTo = id }
+    return Message(
+      id: ID(0), conversation: self.conversation, author: author, clientID: id, seq: (conversation?.lastSeq ?? 0) + 1,
+      previous: conversation?.lastMessage, replyTo: replyTo, isMachineOnly: draft.isMachineOnly, createdAt: createdAt,
+      state: .live(content))
+  }
+
+  private static func entities(of text: String, _ people: (String) -> ID<Account>?) -> MessageEntities {
+    var entities = MessageEntities()
+    for entity in MarkupDocument(text).entities {
+      let span = MessageEntities.Span(position: entity.position, length: entity.length)
+      switch entity.kind {
+      case .hashtag: entities.hashtags.append(.init(span, name: entity.value))
+      case .link: entities.links.append(.init(span, url: entity.value))
+      case .mention:
+        if let id = people(entity.value) { entities.mentions.append(.init(span, name: entity.value, user: id)) }
+      }
+    }
+    return entities
+  }
+}
+
+extension Cache {
+  /// What was not sent yet, in the order in which it will be.
+  func unsent(in conversation: ID<Conversation>?) -> [ShownMessage] {
+    unsent(in: conversation) { _ in true }
+  }
+
+  /// Those that are looked for.
+  func unsent(_ lookup: MessageLookup) -> [ShownMessage] {
+    unsent(in: lookup.conversation) { cached in !lookup.matching([cached]).isEmpty }
+  }
+
+  private func unsent(
+    in conversation: ID<Conversation>?, where isMeant: (CachedMessage) -> Bool
+  ) -> [ShownMessage] {
+    let waiting = operations.values.sorted { $0.order < $1.order }
+    let me = replica.me?.account.id
+    var changes: [OutboxOperation.Name: [OutboxOperation]] = [:]
+    for operation in waiting where operation.kind != .send {
+      if case .unsent(let name) = operation.target { changes[name, default: []].append(operation) }
+    }
+    return waiting.filter { (conversation ?? $0.conversation) == $0.conversation }.compactMap { operation in
+      guard let cached = unsent(operation), isMeant(cached) else { return nil }
+      return ShownMessage(operation, by: me, cached.index, changes[operation.id] ?? [])
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// How each "no" looks over HTTP. The codes are the contract's; titles are for developers.
+
+import ParleyJSON
+import ParleyModel
+import ParleyWire
+import Web
+
+extension Problem {
+  /// Whatever a handler threw.
+  init(_ error: any Error) {
+    switch error {
+    case let problem as Problem: self = problem
+    case let refusal as Refusal: self.init(refusal)
+    case let error as JSONError: self.init(error)
+    default: self = .broken(error)
+    }
+  }
+
+  init(_ refusal: Refusal) {
+    switch refusal {
+    case .unauthenticated: self = .unauthenticated
+    case .forbidden: self = Problem(.forbidden, code: refusal.code, title: "You may not do this.")
+    case .notFound: self = .notFound
+    case .gone: self = Problem(.gone, code: refusal.code, title: "It is no longer here.")
+    case .conflict: self = Problem(.conflict, code: refusal.code, title: "It has changed meanwhile.")
+    case .clientIDReused:
+      self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
+    case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
+    case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This person may not come in.")
+    case .tooMany(let limit):
+      self = Problem(
+        .conflict, code: refusal.code, title: "There may be no more of these. Remove some first.",
+        params: [("limit", .number(limit))])
+    case .tooLarge(let limit): self = .tooLarge(limit: limit)
+    case .noRoom(let limit):
+      self = Problem(
+        .contentTooLarge, code: refusal.code, title: "There is no room for it. Remove other files first.",
+        params: [("limit", .number(limit))])
+    case .lastOwner: self = Problem(.conflict, code: refusal.code, title: "The place needs an owner.")
+    case .taken(let field):
+      self = Problem(
+        .conflict, code: refusal.code, title: "Something else has this already.",
+        errors: [FieldProblem(FieldFault(field: field, code: .taken))])
+    // What the community slows down is let through one by one.
+    case .rateLimited(let seconds): self = .rateLimited(1, seconds: seconds)
+    case .newcomer(let limit, let most, let until, let seconds):
+      self = .rateLimited(most, seconds: seconds)
+      code = refusal.code
+      title = "Too much for somebody who is new here."
+      params += [
+        ("limit", .text(limit.rawValue)), ("most", .number(most)), ("until", .text(Timestamp.format(Int(until)))),
+      ]
+    case .unavailable: self = .unavailable
+    }
+  }
+
+  init(_ error: JSONError) {
+    switch error {
+    case .malformed(let malformation, let offset):
+      self = .badRequest("The body is no JSON: \(malformation.rawValue) at byte \(offset).")
+    case .refused(let errors):
+      self = .invalid(
+        errors.map { error in
+          FieldProblem(
+            field: error.field, code: error.code,
+            params: error.params.map { (name: $0.key, value: Problem.Param.text($0.value)) })
+        })
+    }
+  }
+
+  private static func invalid(_ errors: [FieldProblem]) -> Problem {
+    let isUnknown = errors.allSatisfy { $0.code == "unknown_field" }
+    return Problem(
+      .badRequest, code: isUnknown ? "unknown_field" : "invalid", title: "The request is not valid.", errors: errors)
+  }
+
+  static var unauthenticated: Problem {
+    // RFC 9110 §15.5.2: 401 says how to prove who one is.
+    Problem(
+      .unauthorized, code: "unauthenticated", title: "Sign in first.", fields: ["WWW-Authenticate": "Bearer"])
+  }
+
+  /// - Parameter limit: how many may come at once.
+  static func rateLimited(_ limit: Int, seconds: Int) -> Problem {
+    Problem(
+      .tooManyRequests, code: "rate_limited", title: "Too much in this time. Try again later.",
+      params: [("seconds", .number(seconds))],
+      fields: [
+        "Retry-After": "\(seconds)", "RateLimit-Limit": "\(limit)", "RateLimit-Remaining": "0",
+        "RateLimit-Reset": "\(seconds)",
+      ])
+  }
+
+  static let foreignOrigin = Problem(
+    .forbidden, code: "forbidden", title: "A page of another origin may not do this.")
+
+  static let unsupportedMediaType = Problem(
+    .unsupportedMediaType, code: "unsupported_media_type", title: "The body has to be JSON.",
+    fields: ["Accept": "application/json"])
+}
+
+extension Problem.FieldProblem {
+  init(_ fault: FieldFault) {
+    let params: [(name: String, value: Problem.Param)] =
+      switch fault.code {
+      case .missing, .unknownField, .invalid, .taken, .unknown, .mismatch, .unreachable: []
+      case .tooShort(let least): [("least", .number(least))]
+      case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]
+      case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]
+      }
+    self.init(field: fault.field, code: fault.code.name, params: params)
+  }
+}

@@ -1,0 +1,17 @@
+import ParleyWire
+import PubSub
+import Synchronization
+
+/// Makes of JSON what is sent over sockets, for all of them at once.
+final class FrameMaker: Sendable {
+  private let streams = Mutex(DeflateStreams())
+
+  func frame(_ json: [UInt8]) -> Frame {
+    let shared = streams.withLock { SharedFrame(text: json, deflatedBy: $0) }
+    return Frame(text: json, framed: shared.plain, deflated: shared.deflated)
+  }
+}
+
+extension SharedFrame {
+  init(_ frame: Frame) { self.init(plain: frame.framed, deflated: frame.deflated) }
+}

@@ -1,0 +1,96 @@
+import ParleyJSON
+import ParleyModel
+import PubSub
+
+/// What a client may ask over a socket.
+enum RealtimeCommand {
+  /// Says who they are, and goes on with all topics from one place.
+  case hello(token: String?, cursor: String?, topics: [LiveTopic])
+  case subscribe([(topic: LiveTopic, cursor: String?)])
+  case unsubscribe([LiveTopic])
+  case send(MessageDraft, in: ID<Conversation>)
+  case edit(ID<Message>, MessageChange)
+  case delete(ID<Message>)
+  case act(ID<Message>, ActionType, isOn: Bool)
+  case read(ID<Conversation>, upTo: ID<Message>)
+  case typing(ID<Conversation>)
+  case presence(Signal.Presence)
+  case publish(app: String, JSONRaw)
+  case ping
+
+  /// Topics in one command.
+  static let mostTopics = Following.mostTopics
+
+  /// Without its `id`. What is not asked for is refused, as in the body of a request.
+  init(_ object: inout JSONObject) throws(JSONError) {
+    let name = try object.value("do")
+    switch try name.string() {
+    case "hello":
+      self = .hello(
+        token: try object.optional("token"), cursor: try object.optional("cursor"),
+        topics: try object.optional("topics") { value throws(JSONError) in try Self.topics(value) } ?? [])
+    case "subscribe":
+      let value = try object.value("topics")
+      var topics: [(LiveTopic, String?)] = []
+      for element in try value.array() {
+        guard topics.count < Self.mostTopics else { throw value.error(.invalid) }
+        if element.kind == .string {
+          topics.append((try LiveTopic(json: element), nil))
+        } else {
+          var entry = try element.object()
+          topics.append((try entry.read("topic"), try entry.optional("cursor")))
+          try entry.finish()
+        }
+      }
+      self = .subscribe(topics)
+    case "unsubscribe": self = .unsubscribe(try Self.topics(try object.value("topics")))
+    case "send":
+      let conversation: ID<Conversation> = try object.read("conversation_id")
+      self = .send(try MessageDraft(&object), in: conversation)
+    case "edit":
+      let message: ID<Message> = try object.read("message_id")
+      self = .edit(message, try MessageChange(&object))
+    case "delete": self = .delete(try object.read("message_id"))
+    case "act":
+      let type = try object.value("type")
+      guard let action = ActionType(try type.string()) else { throw type.error(.invalid) }
+      self = .act(try object.read("message_id"), action, isOn: try object.bool("on"))
+    case "read": self = .read(try object.read("conversation_id"), upTo: try object.read("message_id"))
+    case "typing": self = .typing(try object.read("conversation_id"))
+    case "presence":
+      let state = try object.value("state")
+      switch try state.string() {
+      case "online": self = .presence(.online)
+      case "away": self = .presence(.away)
+      default: throw state.error(.invalid)
+      }
+    case "publish":
+      let topic = try object.value("topic")
+      guard case .app(let name) = try LiveTopic(json: topic) else { throw topic.error(.invalid) }
+      self = .publish(app: name, try object.raw("data"))
+    case "ping": self = .ping
+    default: throw name.error(.invalid)
+    }
+    try object.finish()
+  }
+
+  private static func topics(_ value: JSONValue) throws(JSONError) -> [LiveTopic] {
+    let elements = try value.array()
+    guard elements.count <= mostTopics else { throw value.error(.invalid) }
+    var topics: [LiveTopic] = []
+    for element in elements { topics.append(try LiveTopic(json: element)) }
+    return topics
+  }
+
+  /// Its text is read aside, so that what comes behind it would reach the writer first; or its answer is long.
+  var takesLong: Bool {
+    switch self {
+    case .send(let draft, _): draft.text.utf8.count > Self.longText || draft.catchUpAfter != nil
+    case .edit(_, let change): (change.text?.utf8.count ?? 0) > Self.longText
+    default: false
+    }
+  }
+
+  /// The same as what the community reads on the loop.
+  private static let longText = 8_192
+}

@@ -1,0 +1,82 @@
+import Community
+import ParleyJSON
+import ParleyModel
+import ParleyWire
+import Web
+
+extension API {
+  @Sendable static func search(_ call: Call) async throws -> Response {
+    let request = try call.query { query in try query.search() }
+    let page = try await call.community.search(request, for: call.caller)
+    return .page(page.hits, next: page.next?.text)
+  }
+}
+
+extension SearchRequest.Place {
+  fileprivate var text: String {
+    switch self {
+    case .before(let id): "b\(id)"
+    case .after(let id): "a\(id)"
+    }
+  }
+
+  fileprivate init?(_ text: String) {
+    guard let id = ID<Message>(String(text.dropFirst())) else { return nil }
+    switch text.first {
+    case "b": self = .before(id)
+    case "a": self = .after(id)
+    default: return nil
+    }
+  }
+}
+
+extension Query {
+  fileprivate mutating func search() throws(Refusal) -> SearchRequest {
+    var request = SearchRequest()
+    request.words = try text("q")
+    (request.conversation, request.forum) = (try id("conversation"), try id("forum"))
+    (request.author, request.mention) = (try person("author"), try person("mention"))
+    (request.hashtag, request.annotation) = (try text("hashtag"), try text("annotation"))
+    if let name = try text("action") {
+      guard let type = ActionType(name) else { throw .invalid("action", .invalid) }
+      request.action = type
+    }
+    request.placeName = try text("location")
+    request.circle = try circle()
+    for word in try text("has")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+      guard let kind = SearchRequest.Kind(rawValue: String(word)) else { throw .invalid("has", .invalid) }
+      request.has.insert(kind)
+    }
+    (request.before, request.after) = (try id("before"), try id("after"))
+    (request.beforeTime, request.afterTime) = (try time("before_time"), try time("after_time"))
+    request.order = try word("order") ?? .newest
+    request.limit = try limit()
+    request.next = try text("next").map { text throws(Refusal) in
+      guard let place = SearchRequest.Place(text) else { throw .invalid("next", .invalid) }
+      return place
+    }
+    request.show = try show()
+    return request
+  }
+
+  private mutating func person(_ name: String) throws(Refusal) -> AccountReference? {
+    guard let text = try text(name) else { return nil }
+    guard let reference = AccountReference(parsing: text) else { throw .invalid(name, .invalid) }
+    return reference
+  }
+
+  /// `near=48.14,11.58&within=500`: neither says anything without the other.
+  private mutating func circle() throws(Refusal) -> GeoCircle? {
+    let (near, within) = (try text("near"), try int("within", in: 1...GeoCircle.mostMetres))
+    guard let near else {
+      guard within == nil else { throw .invalid("near", .missing) }
+      return nil
+    }
+    guard let within else { throw .invalid("within", .missing) }
+    let numbers = near.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+    guard numbers.count == 2, let latitude = numbers[0], let longitude = numbers[1], -90...90 ~= latitude,
+      -180...180 ~= longitude
+    else { throw .invalid("near", .invalid) }
+    return GeoCircle(latitude: latitude, longitude: longitude, metres: Double(within))
+  }
+}

@@ -1,0 +1,27 @@
+import ParleyJSON
+import Web
+
+extension API {
+  /// The tag is of what it says and not of the cursor: where nothing that one sees has changed, an older cursor is as good.
+  @Sendable static func showSnapshot(_ call: Call) async throws -> Response {
+    let snapshot = try await call.community.snapshot(for: call.caller)
+    var json = JSONWriter(reserving: 1 << 16)
+    json.value(snapshot)
+    let said = json.bytes[(json.bytes.firstIndex(of: UInt8(ascii: ",")) ?? 0)...]
+    return .written(json).tagged(fingerprint(said).hexadecimal)
+  }
+
+  /// Four sums side by side, which a processor adds up at once: a snapshot may have a million bytes.
+  private static func fingerprint(_ bytes: ArraySlice<UInt8>) -> Fingerprint {
+    var (first, second, third, fourth) = (Fingerprint(), Fingerprint(), Fingerprint(), Fingerprint())
+    var rest = bytes.makeIterator()
+    while let byte = rest.next() {
+      first.take(UInt64(byte))
+      second.take(UInt64(rest.next() ?? 0))
+      third.take(UInt64(rest.next() ?? 0))
+      fourth.take(UInt64(rest.next() ?? 0))
+    }
+    for other in [second, third, fourth] { first.take(other.sum) }
+    return first
+  }
+}

@@ -1,0 +1,48 @@
+// Fields that more than one request has, each with its bounds.
+
+import ParleyModel
+
+extension Texts {
+  /// What somebody or something is called, to be shown in a line with other words: nothing in it turns what follows around
+  /// (UAX #9).
+  static func label(_ text: String, _ field: String, scalars limit: Int) throws(Refusal) -> String {
+    let line = try line(text, field, scalars: limit)
+    let isPlain = line.unicodeScalars.allSatisfy { scalar in
+      !(0x202a...0x202e).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value)
+    }
+    guard isPlain else { throw .invalid(field, .invalid) }
+    return line
+  }
+
+  static func displayName(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
+    try label(text, "display_name", scalars: bounds.displayNameScalars)
+  }
+
+  static func title(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
+    try label(text, "title", scalars: bounds.titleScalars)
+  }
+
+  /// What a person calls a device.
+  static func device(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
+    try line(text, "device", scalars: bounds.labelScalars, least: 0)
+  }
+
+  static func checkName(_ text: String) throws(Refusal) {
+    guard AccountName(text) != nil else { throw .invalid("name", .invalid) }
+  }
+
+  static func checkPassword(_ text: String, _ bounds: Bounds) throws(Refusal) {
+    guard text.utf8.count <= bounds.passwordBytes else {
+      throw .invalid("password", .tooLong(limit: bounds.passwordBytes))
+    }
+    _ = try block(text, "password", scalars: bounds.passwordBytes, least: bounds.leastPasswordScalars)
+  }
+
+  /// The name that a sender gives to what is made.
+  static func checkClientID(_ text: String, _ bounds: Bounds) throws(Refusal) {
+    guard text.utf8.count <= bounds.clientIDBytes else {
+      throw .invalid("client_id", .tooLong(limit: bounds.clientIDBytes))
+    }
+    _ = try block(text, "client_id", scalars: bounds.clientIDBytes, least: 1)
+  }
+}

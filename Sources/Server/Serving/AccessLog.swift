@@ -1,0 +1,139 @@
+// One line per request, written by a queue of its own: a slow disk or terminal never holds up a loop. When lines come
+// faster than they can be written, they are dropped and counted rather than kept without bound.
+
+import Dispatch
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
+import Synchronization
+import Web
+
+public final class AccessLog: Sendable {
+  public enum Format: String, Sendable, CaseIterable {
+    case text, json
+  }
+
+  private struct State {
+    var lines: [UInt8] = []
+    var dropped = 0
+    var isScheduled = false
+  }
+
+  private let format: Format
+  private let descriptor: Int32
+  private let queue = DispatchQueue(label: "parley.log")
+  private let state = Mutex(State())
+
+  private static let mostWaiting = 1 << 20
+
+  public init(format: Format, descriptor: Int32) {
+    self.format = format
+    self.descriptor = descriptor
+  }
+
+  func served(
+    _ head: RequestHead, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64, nanoseconds: Int64,
+    isCut: Bool
+  ) {
+    write(
+      method: head.method.name, path: Self.withoutSecrets(head.target.path), status: status, sent: sent, id: id,
+      client: client, at: at,
+      microseconds: Int(nanoseconds / 1_000), isCut: isCut)
+  }
+
+  /// The shortest code that lets somebody in: an invite's. What is as long in a path lets in whoever reads the log.
+  private static let shortestSecret = 32
+
+  /// The path, with only the first digits of each long hexadecimal number.
+  static func withoutSecrets(_ path: String) -> String {
+    var shown = ""
+    var rest = path.utf8[...]
+    var start = rest.startIndex
+    while let first = rest.firstIndex(where: \.isHexDigit) {
+      let end = rest[first...].firstIndex { !$0.isHexDigit } ?? rest.endIndex
+      if path.utf8.distance(from: first, to: end) >= shortestSecret {
+        shown += path[start..<path.utf8.index(first, offsetBy: 4)] + "…"
+        start = end
+      }
+      rest = rest[end...]
+    }
+    return shown.isEmpty ? path : shown + path[start...]
+  }
+
+  func refused(status: Status, client: IPAddress?, id: RequestID, at: Int64) {
+    write(
+      method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isCut: false)
+  }
+
+  private func write(
+    method: String, path: String, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64,
+    microseconds: Int, isCut: Bool
+  ) {
+    // The query is left out: people put into it what should not stand in a log.
+    var line: [UInt8] = []
+    switch format {
+    case .text:
+      line.append(Timestamp.format(Int(at)))
+      line.append(" \(client?.description ?? "unix") \(method) \(path) \(status.code) \(sent) \(microseconds)us \(id)")
+      line.append(isCut ? " cut\n" : "\n")
+    case .json:
+      var json = JSONWriter()
+      json.object { json in
+        json.field("at", Timestamp.format(Int(at)))
+        json.field("client", client?.description ?? "unix")
+        json.field("method", method)
+        json.field("path", path)
+        json.field("status", status.code)
+        json.field("bytes", sent)
+        json.field("microseconds", microseconds)
+        json.field("request", id.description)
+        if isCut { json.field("cut", true) }
+      }
+      line = json.bytes
+      line.append(10)
+    }
+    append(line)
+  }
+
+  private func append(_ line: [UInt8]) {
+    let mustSchedule = state.withLock { state in
+      guard state.lines.count + line.count <= Self.mostWaiting else {
+        state.dropped += 1
+        return false
+      }
+      state.lines.append(contentsOf: line)
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    if mustSchedule { queue.asyncAfter(deadline: .now() + .milliseconds(20)) { self.flush() } }
+  }
+
+  /// Writes what waits, and returns when it is written.
+  public func finish() {
+    queue.sync { flush() }
+  }
+
+  private func flush() {
+    let (lines, dropped) = state.withLock { state in
+      defer { state = State() }
+      return (state.lines, state.dropped)
+    }
+    Descriptor.writeAll(lines, to: descriptor)
+    guard dropped > 0 else { return }
+    switch format {
+    case .text: Descriptor.writeAll(Array("\(dropped) log lines were dropped\n".utf8), to: descriptor)
+    case .json: Descriptor.writeAll(Array("{\"dropped\":\(dropped)}\n".utf8), to: descriptor)
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isHexDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}

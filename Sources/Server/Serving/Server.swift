@@ -1,0 +1,240 @@
+// Listens, spreads connections over the loops, and stops without cutting anybody off. What a connection does is
+// HTTPConnection's matter; what an answer says is the site's.
+
+public import ParleyNetworking
+import ParleyWire
+import Synchronization
+public import Web
+
+public final class Server: Sendable {
+  public struct Configuration: Sendable {
+    public struct Endpoint: Sendable {
+      public var socket: ListeningSocket
+      /// Present: connections begin with a TLS handshake.
+      public var tls: TLSConfiguration?
+
+      public init(_ socket: ListeningSocket, tls: TLSConfiguration? = nil) {
+        self.socket = socket
+        self.tls = tls
+      }
+    }
+
+    public var endpoints: [Endpoint]
+    public var loops: Int
+    public var polling: EventLoop.Polling
+
+    public init(endpoints: [Endpoint], loops: Int, polling: EventLoop.Polling = .nestedEpoll) {
+      self.endpoints = endpoints
+      self.loops = loops
+      self.polling = polling
+    }
+  }
+
+  private let configuration: Configuration
+  private let site: Site
+  private let log: AccessLog?
+  private let complain: @Sendable (String) -> Void
+  public let loops: [EventLoop]
+  private let counter: ConnectionCounter
+
+  /// The listeners stay on the first loop.
+  private final class Listeners {
+    var all: [Listener] = []
+  }
+
+  /// - Parameter clock: what the loops go by.
+  public init(
+    _ configuration: Configuration, site: Site, log: AccessLog? = nil,
+    clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
+    complain: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(SystemError) {
+    self.configuration = configuration
+    self.site = site
+    self.log = log
+    self.complain = complain
+    counter = ConnectionCounter(limits: site.limits, addresses: site.addresses)
+    var loops: [EventLoop] = []
+    for index in 0..<max(1, configuration.loops) {
+      loops.append(try EventLoop(label: "parley.loop.\(index)", polling: configuration.polling, clock: clock))
+    }
+    self.loops = loops
+  }
+
+  public var addresses: [SocketAddress] { configuration.endpoints.map(\.socket.address) }
+
+  /// How many connections stand now.
+  public var connectionCount: Int { counter.total }
+
+  // MARK: Starting
+
+  public func start() async throws {
+    let process = UInt32.random(in: .min ... .max)
+    for (index, loop) in loops.enumerated() {
+      try await prepare(loop, process: process, index: index)
+    }
+    guard let first = loops.first else { return }
+    for (index, endpoint) in configuration.endpoints.enumerated() {
+      try await listen(endpoint, index, on: first)
+    }
+  }
+
+  private func prepare(_ loop: isolated EventLoop, process: UInt32, index: Int) throws {
+    loop.start()
+    let counter = self.counter
+    let locals = loop.resident(Locals.self) { Locals() }
+    let shard = loop.resident(Shard.self) {
+      Shard(
+        site: site, log: log, locals: locals, process: process, index: index, of: loops.count, complain: complain,
+        release: { counter.leave($0) })
+    }
+    for (index, endpoint) in configuration.endpoints.enumerated() {
+      if let tls = endpoint.tls { try shard.use(tls, for: index) }
+    }
+  }
+
+  private func listen(_ endpoint: Configuration.Endpoint, _ index: Int, on loop: isolated EventLoop) throws {
+    let counter = self.counter
+    let complain = self.complain
+    let tls = endpoint.tls == nil ? nil : index
+    let listener = try Listener.start(
+      endpoint.socket, loops: loops, on: loop,
+      serve: { descriptor, peer, loop in
+        guard counter.enter(peer) else {
+          if tls == nil { Self.turnAway(descriptor) }
+          return
+        }
+        loop.shard?.serve(descriptor, peer: peer, tls: tls, on: loop)
+      },
+      complain: { complain("\($0)") })
+    loop.resident(Listeners.self) { Listeners() }.all.append(listener)
+  }
+
+  /// One of too many: it is told, if that takes no waiting, and let go.
+  private static func turnAway(_ descriptor: Descriptor) {
+    descriptor.tryWrite(
+      Array(
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8))
+  }
+
+  // MARK: Changing while running
+
+  /// New connections of an endpoint use this certificate; those that stand keep theirs.
+  public func use(_ tls: TLSConfiguration, forEndpoint index: Int) async throws {
+    for loop in loops { try await use(tls, index, on: loop) }
+  }
+
+  private func use(_ tls: TLSConfiguration, _ index: Int, on loop: isolated EventLoop) throws {
+    try loop.shard?.use(tls, for: index)
+  }
+
+  // MARK: Memory
+
+  /// Cuts connections off where all of them together hold more than they may. To be called every second or so: how much
+  /// there is changes with every packet, and to add it up each time would cost everyone.
+  public func relieve() async {
+    var holdings: [Int] = []
+    for loop in loops { holdings += await self.holdings(on: loop) }
+    let all = holdings.reduce(0, +)
+    guard all > site.limits.memory else { return }
+    complain("connections hold \(all) bytes, beyond --limit-memory: those that hold most are cut off")
+    holdings.sort(by: >)
+    // Well below, so that the next second does not begin with it again.
+    var rest = all
+    var least = Int.max
+    for bytes in holdings where rest > site.limits.memory / 4 * 3 {
+      rest -= bytes
+      least = bytes
+    }
+    for loop in loops { await cutOff(holding: least, on: loop) }
+  }
+
+  private func holdings(on loop: isolated EventLoop) -> [Int] { loop.shard?.holdings ?? [] }
+
+  private func cutOff(holding bytes: Int, on loop: isolated EventLoop) { loop.shard?.cutOff(holding: bytes) }
+
+  // MARK: Stopping
+
+  /// Takes no more connections, lets running requests finish, tells sockets to come back later, and cuts off what is
+  /// left when the time is over. True when nothing had to be cut off.
+  @discardableResult
+  public func stop(within seconds: Int? = nil) async -> Bool {
+    let deadline = Clock.monotonic() + Int64(seconds ?? site.limits.drainTime) * 1_000_000_000
+    if let first = loops.first { await closeListeners(on: first) }
+    for loop in loops { await drain(loop) }
+    while counter.total > 0, Clock.monotonic() < deadline { try? await Task.sleep(for: .milliseconds(5)) }
+    let isClean = counter.total == 0
+    // What is cut off is closed at the end of a turn; the loop may end only after that.
+    for loop in loops { await abort(loop) }
+    for loop in loops { await loop.stop() }
+    log?.finish()
+    return isClean
+  }
+
+  private func closeListeners(on loop: isolated EventLoop) {
+    let listeners = loop.resident(Listeners.self) { Listeners() }
+    for listener in listeners.all { listener.close(on: loop) }
+    listeners.all = []
+  }
+
+  private func drain(_ loop: isolated EventLoop) {
+    loop.shard?.drain()
+  }
+
+  private func abort(_ loop: isolated EventLoop) {
+    loop.shard?.abortAll()
+  }
+}
+
+extension EventLoop {
+  fileprivate var shard: Shard? { resident(Shard.self) }
+}
+
+/// Who is connected how often. A connection costs one lock when it comes and one when it goes.
+final class ConnectionCounter: Sendable {
+  private struct State {
+    var total = 0
+    var byAddress: [IPAddress: Int] = [:]
+  }
+
+  private let limits: Limits
+  private let addresses: Addresses
+  private let state = Mutex(State())
+
+  init(limits: Limits, addresses: Addresses) {
+    self.limits = limits
+    self.addresses = addresses
+  }
+
+  var total: Int { state.withLock { $0.total } }
+
+  /// False when there are too many.
+  func enter(_ peer: SocketAddress) -> Bool {
+    let key = Self.key(peer)
+    let isTrusted = addresses.trusts(IPAddress(peer))
+    return state.withLock { state in
+      guard state.total < limits.connections else { return false }
+      if let key {
+        let count = state.byAddress[key, default: 0]
+        guard isTrusted || count < limits.connectionsPerAddress else { return false }
+        state.byAddress[key] = count + 1
+      }
+      state.total += 1
+      return true
+    }
+  }
+
+  func leave(_ peer: SocketAddress) {
+    let key = Self.key(peer)
+    state.withLock { state in
+      state.total -= 1
+      guard let key, let count = state.byAddress[key] else { return }
+      state.byAddress[key] = count > 1 ? count - 1 : nil
+    }
+  }
+
+  /// An IPv6 subscriber has a whole /64 (RFC 6177), so that is who is counted.
+  private static func key(_ peer: SocketAddress) -> IPAddress? {
+    guard let address = IPAddress(peer) else { return nil }
+    return address.ipv4 == nil ? IPAddress(high: address.high, low: 0) : address
+  }
+}

@@ -1,0 +1,137 @@
+import ParleyNetworking
+import ParleyWire
+import Web
+
+/// What one loop needs to serve: its connections, its own TLS context, and what they share so that each stays small.
+final class Shard {
+  let site: Site
+  let log: AccessLog?
+  let complain: @Sendable (String) -> Void
+  let emptyBody = RequestBody()
+  let deflateStreams = DeflateStreams()
+  let clock = TurnClock()
+  let locals: Locals
+  private let release: @Sendable (SocketAddress) -> Void
+  private let process: UInt32
+  private var count: UInt64
+  private let stride: UInt64
+  private(set) var isDraining = false
+  private var connections: [ObjectIdentifier: Member] = [:]
+  private var contexts: [Int: TLSContext] = [:]
+
+  private struct Member {
+    let connection: Connection
+    let peer: SocketAddress
+  }
+
+  private enum Connection {
+    case http(HTTPConnection)
+    case webSocket(WebSocketConnection)
+
+    var held: Int {
+      switch self {
+      case .http(let connection): connection.held
+      case .webSocket(let connection): connection.footprint
+      }
+    }
+
+    func drain() {
+      switch self {
+      case .http(let connection): connection.drain()
+      case .webSocket(let connection): connection.drain()
+      }
+    }
+
+    func abort() {
+      switch self {
+      case .http(let connection): connection.abort()
+      case .webSocket(let connection): connection.abort()
+      }
+    }
+  }
+
+  init(
+    site: Site, log: AccessLog?, locals: Locals, process: UInt32, index: Int, of total: Int,
+    complain: @escaping @Sendable (String) -> Void, release: @escaping @Sendable (SocketAddress) -> Void
+  ) {
+    self.site = site
+    self.log = log
+    self.locals = locals
+    self.process = process
+    self.complain = complain
+    self.release = release
+    count = UInt64(index)
+    stride = UInt64(total)
+  }
+
+  /// Numbers are unique in the process without the loops asking each other.
+  func nextID() -> RequestID {
+    count += stride
+    return RequestID(process: process, number: count)
+  }
+
+  // MARK: Connections
+
+  func serve(_ descriptor: Descriptor, peer: SocketAddress, tls listener: Int?, on loop: isolated EventLoop) {
+    guard !isDraining else { return release(peer) }
+    let context = listener.flatMap { contexts[$0] }
+    let connection = HTTPConnection(
+      shard: self, peer: IPAddress(peer), isEncrypted: context != nil)
+    do {
+      let stream = try ParleyNetworking.Stream.accept(
+        descriptor, peer: peer, tls: context, handler: connection, on: loop)
+      connections[ObjectIdentifier(connection)] = Member(connection: .http(connection), peer: peer)
+      connection.attach(stream, on: loop)
+    } catch {
+      complain("a connection could not be served: \(error)")
+      release(peer)
+    }
+  }
+
+  /// The connection has become a WebSocket.
+  func replace(_ old: HTTPConnection, with new: WebSocketConnection) {
+    guard let member = connections.removeValue(forKey: ObjectIdentifier(old)) else { return }
+    connections[ObjectIdentifier(new)] = Member(connection: .webSocket(new), peer: member.peer)
+  }
+
+  func remove(_ connection: AnyObject) {
+    guard let member = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+    release(member.peer)
+  }
+
+  // MARK: Changes while running
+
+  func use(_ configuration: TLSConfiguration, for listener: Int) throws(StreamError) {
+    contexts[listener] = try TLSContext(configuration)
+  }
+
+  func drain() {
+    isDraining = true
+    for member in Array(connections.values) { member.connection.drain() }
+  }
+
+  func abortAll() {
+    for member in Array(connections.values) { member.connection.abort() }
+  }
+
+  // MARK: Memory
+
+  /// What each connection keeps for itself, of those that keep something.
+  var holdings: [Int] { connections.values.map(\.connection.held).filter { $0 > 0 } }
+
+  /// Cuts off those that keep so much or more.
+  func cutOff(holding bytes: Int) {
+    for member in Array(connections.values) where member.connection.held >= bytes { member.connection.abort() }
+  }
+}
+
+extension IPAddress {
+  /// The peer's address; nil for the Unix domain.
+  init?(_ address: SocketAddress) {
+    switch address {
+    case .ipv4(let number, _): self.init(ipv4: number)
+    case .ipv6(let high, let low, _, _): self.init(high: high, low: low)
+    case .unix: return nil
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import ParleyJSON
+
+/// What a backup says of itself, first of all.
+struct BackupManifest: Equatable {
+  /// The version of Parley that made it.
+  let program: String
+  /// How many migrations its database has.
+  let schema: Int
+  let epoch: String
+  /// Milliseconds since 1970.
+  let createdAt: Int
+  /// Rows by table.
+  let counts: [String: Int]
+
+  static let format = 1
+  /// Larger than any that is written.
+  static let largest = 65_536
+  /// What the time of a tar header holds.
+  private static let latest = 0o777_7777_7777 * 1_000
+
+  var bytes: [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("format", Self.format)
+      json.field("program", program)
+      json.field("schema", schema)
+      json.field("epoch", epoch)
+      json.field("created_at", createdAt)
+      json.object("counts") { json in
+        for (table, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(table, count) }
+      }
+    }
+    return json.bytes + [UInt8(ascii: "\n")]
+  }
+
+  init(program: String, schema: Int, epoch: String, createdAt: Int, counts: [String: Int]) {
+    self.program = program
+    self.schema = schema
+    self.epoch = epoch
+    self.createdAt = createdAt
+    self.counts = counts
+  }
+
+  /// What is read and written anew comes to the same bytes, so there is one way to say a thing.
+  init(reading bytes: [UInt8]) throws(BackupDamage) {
+    let format: Int
+    do throws(JSONError) {
+      var object = try JSONValue(parsing: bytes).object()
+      format = try object.int("format")
+    } catch {
+      throw .badManifest
+    }
+    // A later format may say other things.
+    guard format == Self.format else { throw .newerFormat(format) }
+    do throws(JSONError) {
+      var object = try JSONValue(parsing: bytes).object()
+      program = try object.string("program")
+      schema = try object.int("schema", in: 1...Int.max)
+      epoch = try object.string("epoch")
+      createdAt = try object.int("created_at", in: 0...Self.latest)
+      var tables = try object.object("counts")
+      var counts: [String: Int] = [:]
+      for (table, count) in tables.members() { counts[table] = try count.int() }
+      self.counts = counts
+    } catch {
+      throw .badManifest
+    }
+    guard self.bytes == bytes else { throw .badManifest }
+  }
+}

@@ -1,0 +1,102 @@
+// Backups that are asked for through the API: made as the command makes them, into the data folder's `backups`, with a row
+// each that says how it went.
+
+import ParleyJSON
+public import ParleyModel
+import ParleySQLite
+
+extension DataFolder {
+  var backups: String { path + "/backups" }
+}
+
+extension WriteTransaction {
+  public func addBackup(by actor: ID<Account>) throws(Refusal) -> StoredBackup {
+    let id = nextID()
+    let time = Timestamp.format(Int(now)).prefix(19).replacing(":", with: "-")
+    let name = "parley-\(time)-\(id).tar"
+    try run { connection in
+      try connection.execute(
+        """
+        insert into backup (id, name, created_by, created_at)
+        values ($1, $2, $3, $4)
+        """, id, name, actor.number, Int(now))
+    }
+    return StoredBackup(
+      id: ID(id), name: name, createdBy: actor, createdAt: now, finishedAt: nil, state: .running, size: nil,
+      missingCount: 0)
+  }
+
+  fileprivate func finish(_ backup: ID<StoredBackup>, _ report: BackupReport?) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update backup
+        set finished_at = $1, size = $2, missing = $3
+        where id = $4
+        """, Int(now), report?.size, report?.missing ?? 0, backup.number)
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// The newest first, before that one.
+  public func backups(
+    before last: ID<StoredBackup>?, limit: Int, in folder: DataFolder
+  ) throws(Refusal) -> [StoredBackup] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, name, created_by, created_at, finished_at, size, missing
+        from backup
+        where id < $1
+        order by id desc
+        limit $2
+        """, last?.number ?? Int.max, limit
+      ) { row in
+        let (name, size) = (try row.text(1), try row.optionalInt(5))
+        let finishedAt = try row.optionalInt(4).map { Int64($0) }
+        let state: StoredBackup.State =
+          if finishedAt == nil {
+            .running
+          } else if size == nil {
+            .failed
+          } else {
+            Disk.size("\(folder.backups)/\(name)") == nil ? .gone : .done
+          }
+        return StoredBackup(
+          id: ID(try row.int(0)), name: name, createdBy: ID(try row.int(2)), createdAt: Int64(try row.int(3)),
+          finishedAt: finishedAt, state: state, size: size, missingCount: try row.int(6))
+      }
+    }
+  }
+}
+
+extension Store {
+  /// Makes a backup that has a row, and says in it how it went. The task ends when that is written.
+  public func make(_ backup: StoredBackup, program: String) -> Task<Void, Never> {
+    Task {
+      var report: BackupReport?
+      do {
+        try Disk.makeFolder(folder.backups)
+        report = try await backUp(to: "\(folder.backups)/\(backup.name)", program: program) { _ in }
+      } catch {
+        complain("the backup \(backup.name) failed: \(error)")
+      }
+      let outcome = report
+      // When the place is closed meanwhile, the next start says that it failed.
+      try? await write { tx throws(Refusal) in try tx.finish(backup.id, outcome) }
+    }
+  }
+}
+
+extension Connection {
+  /// What was under way when the place was closed came to nothing.
+  func endUnfinishedBackups(at now: Int64) throws(SQLiteError) {
+    try execute(
+      """
+      update backup
+      set finished_at = $1
+      where finished_at is null
+      """, Int(now))
+  }
+}

@@ -1,0 +1,40 @@
+import ParleyCrypto
+import ParleySQLite
+
+/// An uploaded file as the database names it: by the SHA-256 of what is in it.
+struct StoredFile: Equatable {
+  let digest: [UInt8]
+  let size: Int
+
+  /// Below the data folder, and in a backup.
+  var path: String { Self.path(of: Hex.text(digest)) }
+
+  private static func path(of hex: String) -> String {
+    "\(BackupName.files)/\(hex.prefix(2))/\(hex.dropFirst(2).prefix(2))/\(hex)"
+  }
+
+  /// The digest in a path, if it is a path of ours and nothing else.
+  static func digest(inPath path: String) -> String? {
+    let hex = String(path.suffix(64))
+    guard let digest = Hex.bytes(hex), digest.count == 32, Hex.text(digest) == hex, Self.path(of: hex) == path else {
+      return nil
+    }
+    return hex
+  }
+
+  /// Every file that a database names, once, in the order of the digests.
+  static func all(in connection: Connection) throws -> [StoredFile] {
+    try connection.all(
+      """
+      select digest, max(size)
+      from (
+        select digest, size from file
+        union
+        select preview_digest, preview_size from file where preview_digest is not null
+      )
+      group by digest
+      order by digest
+      """
+    ) { row in StoredFile(digest: try row.bytes(0), size: try row.int(1)) }
+  }
+}

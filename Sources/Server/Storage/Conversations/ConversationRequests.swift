@@ -1,0 +1,79 @@
+public import ParleyModel
+import ParleySQLite
+
+/// A conversation that a stranger began, as it stands with the one who is to take it.
+public struct ConversationRequest: Sendable, Hashable {
+  public let isWaiting: Bool
+  /// Refused, it waits still: closed.
+  public let isRefused: Bool
+  public let from: ID<Account>
+  public let kind: Conversation.Kind
+}
+
+extension ReadTransaction {
+  /// What somebody has to say about taking part; nil for who takes no part.
+  public func request(
+    of account: ID<Account>, in conversation: ID<Conversation>
+  ) throws(Refusal) -> ConversationRequest? {
+    try run { connection in
+      try connection.first(
+        """
+        select p.request, c.state = 'inactive', c.created_by, c.kind
+        from participant p
+        join conversation c on c.id = p.conversation_id
+        where p.conversation_id = $1 and p.user_id = $2 and c.state in ('open', 'inactive')
+        """, conversation.number, account.number
+      ) { row in
+        ConversationRequest(
+          isWaiting: try row.bool(0), isRefused: try row.bool(1), from: ID(try row.int(2)), kind: try row.word(3))
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Takes what a stranger began, also when it was refused before.
+  public func takeRequest(
+    of conversation: ID<Conversation>, by account: ID<Account>, from other: ID<Account>, wasRefused: Bool
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update participant
+        set request = 0
+        where conversation_id = $1 and user_id = $2
+        """, conversation.number, account.number)
+    }
+    try log(.relationChanged, in: .user(account), subject: other.number, revision: 0, actor: account.number)
+    if wasRefused { try setRefused(false, conversation, by: account) }
+  }
+
+  /// Nobody writes in it any more, and nobody sees it, until the one who refused takes it after all.
+  public func refuseRequest(
+    of conversation: ID<Conversation>, by account: ID<Account>, from other: ID<Account>
+  ) throws(Refusal) {
+    try log(.relationChanged, in: .user(account), subject: other.number, revision: 0, actor: account.number)
+    try setRefused(true, conversation, by: account)
+  }
+
+  private func setRefused(
+    _ isRefused: Bool, _ conversation: ID<Conversation>, by actor: ID<Account>
+  ) throws(Refusal) {
+    let revision = try run { connection in
+      try connection.first(
+        """
+        update conversation
+        set state = $1, revision = revision + 1
+        where id = $2
+        returning revision
+        """, isRefused ? "inactive" : "open", conversation.number
+      ) { row in try row.int(0) } ?? 0
+    }
+    let kind: Event.Kind = isRefused ? .conversationRemoved : .conversationCreated
+    try log(
+      kind, in: .conversation(conversation), subject: conversation.number, revision: revision, actor: actor.number)
+    for participant in try participants(of: conversation, after: nil, limit: 2) {
+      try tell(kind, of: conversation, to: participant.account, by: actor)
+    }
+  }
+}

@@ -1,0 +1,346 @@
+// Conversations that stand by themselves, and what all of them have in common. Rooms and topics are made with their
+// forums.
+
+public import ParleyJSON
+public import ParleyModel
+import ParleySQLite
+
+/// What is needed to store a conversation, checked by the rules above.
+public struct NewConversation: Sendable {
+  public var kind: Conversation.Kind
+  /// Whose feed it is.
+  public var owner: ID<Account>?
+  public var title: String?
+  public var type: String?
+  public var annotations = JSONRaw(trusted: Array("[]".utf8))
+  public var readers = Conversation.Openness()
+  public var writers = Conversation.Openness()
+  public var isHistoryVisible = true
+  /// Its participants in one text, where it is the only one of theirs.
+  public var distinctKey: String?
+  public var participants: [NewParticipant] = []
+
+  public init(_ kind: Conversation.Kind) { self.kind = kind }
+}
+
+/// Somebody who will take part; to a stranger the conversation is a request.
+public struct NewParticipant: Sendable, Hashable {
+  public var account: ID<Account>
+  public var role: ParticipantRole
+  public var isRequest: Bool
+
+  public init(_ account: ID<Account>, _ role: ParticipantRole = .member, isRequest: Bool = false) {
+    self.account = account
+    self.role = role
+    self.isRequest = isRequest
+  }
+}
+
+extension ReadTransaction {
+  /// What `Conversation.init(_: Row)` reads, in its order.
+  static let conversationColumns = """
+    c.id, c.kind, c.forum_id, c.owner_id, c.title, c.type, c.annotations, c.readers, c.writers, c.readers_immutable,
+    c.writers_immutable, c.history_visible, c.slow_seconds, c.locked, c.pinned, c.solved_by, c.distinct_key is not null,
+    c.last_seq, c.last_message_id, c.created_by, c.created_at, c.revision
+    """
+
+  /// What `OwnConversation.init(_: Row)` reads besides.
+  static let ownColumns = """
+    p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0),
+    coalesce(k.delivered_seq, 0), coalesce(s.head, 0), coalesce(l.level, case when c.kind = 'room' then f.level end)
+    """
+
+  /// A conversation that is open; nil where there is none.
+  public func conversation(_ id: ID<Conversation>) throws(Refusal) -> Conversation? {
+    let found = try run { connection in
+      try connection.first(
+        SQL(
+          """
+          select \(Self.conversationColumns)
+          from conversation c
+          where c.id = $1 and c.state = 'open'
+          """), id.number, read: Conversation.init)
+    }
+    guard var found else { return nil }
+    try addParticipants(to: &found)
+    return found
+  }
+
+  /// Of one that is open or not; nil where there never was one.
+  public func kind(of id: ID<Conversation>) throws(Refusal) -> Conversation.Kind? {
+    try run { connection in
+      try connection.first(
+        """
+        select kind
+        from conversation
+        where id = $1
+        """, id.number
+      ) { row in try row.word(0) }
+    }
+  }
+
+  /// Conversations as one person has them, in the order in which they are asked for. `fromSeq` says where the history
+  /// of each begins for that person. What they think of its last message has to be added.
+  public func conversations(
+    _ ids: [(id: ID<Conversation>, fromSeq: Int)], of person: ID<Account>
+  ) throws(Refusal) -> [OwnConversation] {
+    var found: [OwnConversation] = []
+    for (id, fromSeq) in ids {
+      guard let own = try own(id, of: person, fromSeq: fromSeq) else { continue }
+      found.append(own)
+    }
+    let last = try messages(found.compactMap(\.conversation.lastMessage))
+    let byID = Dictionary(last.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
+    for place in found.indices {
+      found[place].lastMessage = found[place].conversation.lastMessage.flatMap { byID[$0] }.map { SeenMessage($0) }
+    }
+    return found
+  }
+
+  /// Without its last message. What is before `fromSeq` is as if it were not there.
+  private func own(
+    _ id: ID<Conversation>, of person: ID<Account>, fromSeq: Int
+  ) throws(Refusal) -> OwnConversation? {
+    let found = try run { connection in
+      try connection.first(
+        SQL(
+          """
+          select \(Self.conversationColumns), \(Self.ownColumns)
+          from conversation c
+          left join participant p on p.conversation_id = c.id and p.user_id = $1
+          left join mark k on k.user_id = $1 and k.conversation_id = c.id
+          left join stream s on s.id = 4 * c.id + 3
+          left join level l on l.user_id = $1 and l.place_id = c.id
+          left join level f on f.user_id = $1 and f.place_id = c.forum_id
+          where c.id = $2 and c.state = 'open'
+          """), person.number, id.number
+      ) { row in (own: try OwnConversation(row), joinedSeq: try row.int(26)) }
+    }
+    guard let found else { return nil }
+    var own = found.own
+    try addParticipants(to: &own.conversation)
+    let start = ConversationHead.unreadStart(readSeq: own.readSeq, joinedSeq: found.joinedSeq, fromSeq: fromSeq)
+    if own.conversation.lastSeq < fromSeq { own.conversation.lastMessage = nil }
+    if own.conversation.lastSeq > start { own.unread = try unread(of: person, in: id, after: start) }
+    return own
+  }
+
+  /// Which conversations somebody takes part in, last active first; `activity` is the newest id that belongs to one: its
+  /// last message's, or its own. A forum's count where its visibility is among `seen`, or for its members.
+  public func conversations(
+    of person: ID<Account>, seeing seen: [Visibility], kind: Conversation.Kind?, type: String?, before activity: Int?,
+    limit: Int
+  ) throws(Refusal) -> [(id: ID<Conversation>, activity: Int)] {
+    try run { connection in
+      try connection.all(
+        """
+        select c.id, coalesce(nullif(c.last_message_id, 0), c.id) as activity
+        from participant p
+        join conversation c on c.id = p.conversation_id
+        left join forum f on f.id = c.forum_id
+        where p.user_id = $1 and coalesce(nullif(c.last_message_id, 0), c.id) < $2 and c.state = 'open'
+        and f.deleted_at is null
+        and ($3 is null or c.kind = $3) and ($4 is null or c.type = $4)
+        and (
+          c.forum_id is null
+          or f.visibility in ($5, $6, $7)
+          or exists (
+            select 1
+            from forum_member m
+            where m.forum_id = c.forum_id and m.user_id = $1
+          )
+        )
+        order by activity desc
+        limit $8
+        """, person.number, activity ?? .max, kind?.rawValue, type,
+        seen.contains(.public) ? Visibility.public.rawValue : "",
+        seen.contains(.members) ? Visibility.members.rawValue : "",
+        seen.contains(.private) ? Visibility.private.rawValue : "", limit
+      ) { row in (ID(try row.int(0)), try row.int(1)) }
+    }
+  }
+
+  /// The one conversation of these participants, and whether it is open.
+  public func conversation(
+    distinct key: String
+  ) throws(Refusal) -> (id: ID<Conversation>, isOpen: Bool)? {
+    try run { connection in
+      try connection.first(
+        """
+        select id, state = 'open'
+        from conversation
+        where distinct_key = $1
+        """, key
+      ) { row in (ID(try row.int(0)), try row.bool(1)) }
+    }
+  }
+
+  public func feed(of person: ID<Account>) throws(Refusal) -> ID<Conversation>? {
+    try run { connection in
+      try connection.first(
+        """
+        select id
+        from conversation
+        where owner_id = $1 and kind = 'feed'
+        """, person.number
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
+  private func addParticipants(to conversation: inout Conversation) throws(Refusal) {
+    guard !conversation.kind.isInForum, conversation.kind != .feed else { return }
+    let some = try participants(of: conversation.id, after: nil, limit: Conversation.mostListed + 1)
+    if some.count <= Conversation.mostListed { conversation.participants = some }
+    conversation.participantCount =
+      some.count <= Conversation.mostListed
+      ? some.count : try participantCount(of: conversation.id, upTo: Conversation.mostCounted)
+  }
+}
+
+extension WriteTransaction {
+  /// Makes it, with all who take part from the beginning.
+  public func add(_ new: NewConversation, by creator: ID<Account>) throws(Refusal) -> ID<Conversation> {
+    let id = ID<Conversation>(nextID())
+    try run { connection in
+      try connection.execute(
+        """
+        insert into conversation (
+          id, kind, owner_id, title, type, annotations, readers, writers, readers_immutable, writers_immutable,
+          history_visible, distinct_key, created_by, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        """, id.number, new.kind.rawValue, new.owner?.number, new.title, new.type,
+        String(decoding: new.annotations.bytes, as: UTF8.self), new.readers.audience.rawValue,
+        new.writers.audience.rawValue, new.readers.isImmutable, new.writers.isImmutable, new.isHistoryVisible,
+        new.distinctKey, creator.number, Int(now))
+    }
+    try log(.conversationCreated, in: .conversation(id), subject: id.number, revision: 1, actor: creator.number)
+    for participant in new.participants {
+      try insert(participant, in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
+      try tell(.conversationCreated, of: id, to: participant.account, by: creator)
+    }
+    if let owner = new.owner { try tell(.conversationCreated, of: id, to: owner, by: creator) }
+    return id
+  }
+
+  /// Stores what was changed of a conversation. The caller has compared; the revision goes up by one.
+  public func change(
+    _ conversation: Conversation, from old: Conversation, by actor: ID<Account>
+  ) throws(Refusal) -> Conversation {
+    var conversation = conversation
+    conversation.revision = old.revision + 1
+    try run { connection in
+      try connection.execute(
+        """
+        update conversation
+        set title = $1, annotations = $2, readers = $3, writers = $4, readers_immutable = $5, writers_immutable = $6,
+          history_visible = $7, slow_seconds = $8, locked = $9, distinct_key = case when $10 then distinct_key end,
+          revision = $11
+        where id = $12
+        """, conversation.title, String(decoding: conversation.annotations.bytes, as: UTF8.self),
+        conversation.readers.audience.rawValue, conversation.writers.audience.rawValue,
+        conversation.readers.isImmutable, conversation.writers.isImmutable, conversation.isHistoryVisible,
+        conversation.slowSeconds, conversation.isLocked, conversation.isDistinct, conversation.revision,
+        conversation.id.number)
+    }
+    try log(.conversationUpdated, of: conversation, by: actor)
+    return conversation
+  }
+
+  /// From where on those read whom a wider audience lets in: from now, or from the beginning.
+  public func openHistory(
+    of conversation: Conversation, from audience: Audience, beginning: Bool
+  ) throws(Refusal) {
+    let start = beginning ? 1 : conversation.lastSeq + 1
+    try run { connection in
+      try connection.execute(
+        """
+        update conversation
+        set anyone_from_seq = $1, people_from_seq = case when $2 then $1 else people_from_seq end
+        where id = $3
+        """, start, beginning || audience == .listed, conversation.id.number)
+    }
+  }
+
+  /// Nobody sees it any more, and whoever took part is told. Its messages stay for those who look after the place.
+  public func delete(_ conversation: Conversation, by actor: ID<Account>) throws(Refusal) {
+    let participants = try conversation.kind.isInForum ? [] : participants(of: conversation.id, after: nil, limit: .max)
+    try close(conversation, as: "deleted", by: actor)
+    for participant in participants {
+      try tell(.conversationRemoved, of: conversation.id, to: participant.account, by: actor)
+    }
+    guard !participants.isEmpty else { return }
+    try run { connection in
+      try connection.execute("delete from participant where conversation_id = $1", conversation.id.number)
+    }
+  }
+
+  /// The last one has left.
+  func deactivate(_ conversation: Conversation, by actor: ID<Account>) throws(Refusal) {
+    try close(conversation, as: "inactive", by: actor)
+  }
+
+  private func close(
+    _ conversation: Conversation, as state: String, by actor: ID<Account>
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update conversation
+        set state = $1, deleted_at = $2, distinct_key = null, revision = revision + 1
+        where id = $3
+        """, state, state == "deleted" ? Int(now) : nil, conversation.id.number)
+    }
+    var closed = conversation
+    closed.revision += 1
+    try log(.conversationRemoved, of: closed, by: actor)
+  }
+
+  /// In its stream, and where it belongs to a forum also there.
+  private func log(
+    _ kind: Event.Kind, of conversation: Conversation, by actor: ID<Account>
+  ) throws(Refusal) {
+    let (id, revision) = (conversation.id, conversation.revision)
+    try log(kind, in: .conversation(id), subject: id.number, revision: revision, actor: actor.number)
+    guard let forum = conversation.forum else { return }
+    try log(kind, in: .forum(forum), subject: id.number, revision: revision, actor: actor.number)
+  }
+
+  /// Gaining or losing a conversation is news for all of a person's devices.
+  func tell(
+    _ kind: Event.Kind, of conversation: ID<Conversation>, to account: ID<Account>, by actor: ID<Account>
+  ) throws(Refusal) {
+    try log(kind, in: .user(account), subject: conversation.number, revision: 0, actor: actor.number)
+  }
+}
+
+// MARK: Rows
+
+extension Conversation {
+  init(_ row: borrowing Row) throws {
+    let last = try row.int(18)
+    self.init(
+      id: ID(try row.int(0)), kind: try row.word(1), forum: try row.optionalInt(2).map { ID($0) },
+      owner: try row.optionalInt(3).map { ID($0) }, title: try row.optionalText(4), type: try row.optionalText(5),
+      annotations: JSONRaw(trusted: Array(try row.text(6).utf8)),
+      readers: Openness(try row.word(7), isImmutable: try row.bool(9)),
+      writers: Openness(try row.word(8), isImmutable: try row.bool(10)), isHistoryVisible: try row.bool(11),
+      slowSeconds: try row.int(12), isLocked: try row.bool(13), isPinned: try row.bool(14),
+      solvedBy: try row.optionalInt(15).map { ID($0) }, isDistinct: try row.bool(16), lastSeq: try row.int(17),
+      lastMessage: last == 0 ? nil : ID(last), createdBy: ID(try row.int(19)), createdAt: Int64(try row.int(20)),
+      revision: try row.int(21))
+  }
+}
+
+extension OwnConversation {
+  init(_ row: borrowing Row) throws {
+    let conversation = try Conversation(row)
+    self.init(
+      conversation, lastMessage: nil, unread: 0, readSeq: try row.int(27), deliveredSeq: try row.int(28),
+      lastOffset: try row.int(29), level: try row.optionalWord(30) ?? .usual(in: conversation.kind),
+      participation: row.isNull(22)
+        ? nil
+        : Participation(
+          role: try row.word(22), fromSeq: try row.int(23), fromOffset: try row.int(24), joinedSeq: try row.int(26),
+          isRequest: try row.bool(25)))
+  }
+}

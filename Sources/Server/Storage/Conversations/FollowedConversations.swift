@@ -1,0 +1,70 @@
+public import ParleyModel
+import ParleySQLite
+
+/// A conversation in which somebody takes part, or their feed, as it is followed along.
+public struct FollowedConversation: Sendable {
+  public let id: ID<Conversation>
+  public let fromSeq: Int
+  /// The first event that they get to see.
+  public let fromOffset: Int
+  /// Whose rights decide, and whether they begin later than the forum does for others.
+  public let forum: (id: ID<Forum>, standing: ForumStanding, hasStart: Bool)?
+}
+
+extension ReadTransaction {
+  /// What somebody takes part in, as far as it is open, and their own feed.
+  public func followedConversations(of person: ID<Account>) throws(Refusal) -> [FollowedConversation] {
+    try run { connection in
+      try connection.all(
+        """
+        select p.conversation_id, p.from_seq, p.from_offset, c.forum_id, f.visibility, m.role,
+          coalesce(f.people_from_id, 0) <> 0 or coalesce(f.anyone_from_id, 0) <> 0 or coalesce(m.from_id, 0) <> 0
+        from participant p
+        join conversation c on c.id = p.conversation_id
+        left join forum f on f.id = c.forum_id
+        left join forum_member m on m.forum_id = c.forum_id and m.user_id = p.user_id
+        where p.user_id = $1 and c.state = 'open' and f.deleted_at is null
+        union all
+        select c.id, 1, 1, null, null, null, 0
+        from conversation c
+        where c.owner_id = $1 and c.kind = 'feed' and c.state = 'open'
+        """, person.number
+      ) { row in
+        var forum: (id: ID<Forum>, standing: ForumStanding, hasStart: Bool)?
+        if let id = try row.optionalInt(3) {
+          forum = (
+            ID(id), ForumStanding(visibility: try row.word(4), role: try row.optionalWord(5)), try row.bool(6)
+          )
+        }
+        return FollowedConversation(
+          id: ID(try row.int(0)), fromSeq: try row.int(1), fromOffset: try row.int(2), forum: forum)
+      }
+    }
+  }
+
+  /// The first event of a conversation that somebody gets to see.
+  public func fromOffset(of account: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select from_offset
+        from participant
+        where conversation_id = $1 and user_id = $2
+        """, conversation.number, account.number
+      ) { row in try row.int(0) } ?? 1
+    }
+  }
+
+  /// The forum of a room or a topic; it never changes.
+  public func forum(ofConversation id: ID<Conversation>) throws(Refusal) -> ID<Forum>? {
+    try run { connection in
+      try connection.first(
+        """
+        select forum_id
+        from conversation
+        where id = $1
+        """, id.number
+      ) { row in try row.optionalInt(0).map { ID($0) } } ?? nil
+    }
+  }
+}

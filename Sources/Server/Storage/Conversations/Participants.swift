@@ -1,0 +1,199 @@
+public import ParleyModel
+import ParleySQLite
+
+extension ReadTransaction {
+  public func participants(
+    of conversation: ID<Conversation>, after account: ID<Account>?, limit: Int
+  ) throws(Refusal) -> [Participant] {
+    try run { connection in
+      try connection.all(
+        """
+        select user_id, role
+        from participant
+        where conversation_id = $1 and user_id > $2
+        order by user_id
+        limit $3
+        """, conversation.number, account?.number ?? 0, limit
+      ) { row in Participant(ID(try row.int(0)), try row.word(1)) }
+    }
+  }
+
+  public func participant(
+    _ account: ID<Account>, of conversation: ID<Conversation>
+  ) throws(Refusal) -> Participant? {
+    try run { connection in
+      try connection.first(
+        """
+        select role
+        from participant
+        where conversation_id = $1 and user_id = $2
+        """, conversation.number, account.number
+      ) { row in Participant(account, try row.word(0)) }
+    }
+  }
+
+  /// Nobody is counted beyond `most`.
+  public func participantCount(of conversation: ID<Conversation>, upTo most: Int) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from (
+          select 1
+          from participant
+          where conversation_id = $1
+          limit $2
+        ) as waiting
+        """, conversation.number, most
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+
+  /// Whether an admin is left, besides this one.
+  public func hasAdmin(of conversation: ID<Conversation>, besides account: ID<Account>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select 1
+        from participant
+        where conversation_id = $1 and user_id <> $2 and role = 'admin'
+        limit 1
+        """, conversation.number, account.number
+      ) { _ in true } ?? false
+    }
+  }
+
+  /// Who leads after the last admin: of the members, else of the readers, the one who has been there the longest.
+  fileprivate func heir(of conversation: Conversation) throws(Refusal) -> ID<Account>? {
+    try run { connection in
+      try connection.first(
+        """
+        select user_id
+        from participant
+        where conversation_id = $1 and request = 0 and (role = 'member' or role = 'reader' and not $2)
+        order by role = 'reader', joined_at, user_id
+        limit 1
+        """, conversation.id.number, conversation.writers.isImmutable
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Adds somebody whose history begins at `fromSeq`; nil for whoever joins now and sees nothing from before.
+  public func add(
+    _ participant: NewParticipant, to conversation: Conversation, fromSeq: Int?, by actor: ID<Account>
+  ) throws(Refusal) {
+    let head = try offset(in: conversation.id)
+    try insert(
+      participant, in: conversation.id, fromSeq: fromSeq ?? conversation.lastSeq + 1,
+      fromOffset: fromSeq == nil ? head + 1 : 1, joinedSeq: conversation.lastSeq)
+    try logParticipant(.participantJoined, participant.account, of: conversation.id, by: actor)
+    try tell(.conversationCreated, of: conversation.id, to: participant.account, by: actor)
+    try becomeOrdinary(conversation, by: actor)
+  }
+
+  public func setRole(
+    _ role: ParticipantRole, of account: ID<Account>, in conversation: ID<Conversation>, by actor: ID<Account>
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update participant
+        set role = $1
+        where conversation_id = $2 and user_id = $3
+        """, role.rawValue, conversation.number, account.number)
+    }
+    try logParticipant(.participantChanged, account, of: conversation, by: actor)
+  }
+
+  /// Somebody is there no longer. A conversation without anyone is closed.
+  public func remove(
+    _ participant: Participant, from conversation: Conversation, by actor: ID<Account>
+  ) throws(Refusal) {
+    _ = try removeRow(of: participant.account, in: conversation.id)
+    try logParticipant(.participantLeft, participant.account, of: conversation.id, by: actor)
+    try tell(.conversationRemoved, of: conversation.id, to: participant.account, by: actor)
+    guard try participantCount(of: conversation.id, upTo: 1) > 0 else {
+      return try deactivate(conversation, by: actor)
+    }
+    try becomeOrdinary(conversation, by: actor)
+    try passLead(of: conversation, after: participant, by: actor)
+  }
+
+  /// Who has been there the longest leads where nobody does any more, once `participant` is gone.
+  func passLead(of conversation: Conversation, after participant: Participant, by actor: ID<Account>) throws(Refusal) {
+    guard participant.role == .admin, try !hasAdmin(of: conversation.id, besides: participant.account),
+      let heir = try heir(of: conversation)
+    else { return }
+    try setRole(.admin, of: heir, in: conversation.id, by: actor)
+  }
+
+  /// Who has something to do with a topic takes part in it: whoever writes there, or is mentioned. What was said before
+  /// the message that drew them in, at `seq`, is read, but does not wait to be.
+  public func takePart(
+    _ person: ID<Account>, inTopic topic: ID<Conversation>, since seq: Int, by actor: ID<Account>
+  ) throws(Refusal) {
+    guard try participant(person, of: topic) == nil else { return }
+    try insert(NewParticipant(person), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: seq - 1)
+    try logParticipant(.participantJoined, person, of: topic, by: actor)
+    try tell(.conversationCreated, of: topic, to: person, by: actor)
+  }
+
+  /// Who follows a topic takes part in it from now on, and has read none of it. Nothing for who already does.
+  public func follow(_ topic: Conversation, by account: ID<Account>) throws(Refusal) {
+    guard try participant(account, of: topic.id) == nil else { return }
+    try add(NewParticipant(account), to: topic, fromSeq: 1, by: account)
+  }
+
+  /// With others in it, it is no longer the only one of these participants.
+  private func becomeOrdinary(_ conversation: Conversation, by actor: ID<Account>) throws(Refusal) {
+    guard conversation.isDistinct else { return }
+    var ordinary = conversation
+    ordinary.isDistinct = false
+    _ = try change(ordinary, from: conversation, by: actor)
+  }
+
+  func insert(
+    _ participant: NewParticipant, in conversation: ID<Conversation>, fromSeq: Int, fromOffset: Int, joinedSeq: Int
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        insert into participant (
+          conversation_id, user_id, role, joined_at, from_seq, from_offset, joined_seq, request)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        """, conversation.number, participant.account.number, participant.role.rawValue, Int(now), fromSeq,
+        fromOffset, joinedSeq, participant.isRequest)
+    }
+  }
+
+  /// Whether there was one.
+  func removeRow(of account: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from participant
+        where conversation_id = $1 and user_id = $2
+        """, conversation.number, account.number) == 1
+    }
+  }
+
+  func logParticipant(
+    _ kind: Event.Kind, _ account: ID<Account>, of conversation: ID<Conversation>, by actor: ID<Account>
+  ) throws(Refusal) {
+    try log(kind, in: .conversation(conversation), subject: account.number, revision: 0, actor: actor.number)
+  }
+
+  private func offset(in conversation: ID<Conversation>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select head
+        from stream
+        where id = $1
+        """, EventStream.conversation(conversation).number
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+}

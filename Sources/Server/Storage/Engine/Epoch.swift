@@ -1,0 +1,28 @@
+import ParleyCrypto
+import ParleySQLite
+
+/// Which history the place has: made with the database, and changed when a backup is restored. A client that knows
+/// another one begins anew.
+enum Epoch {
+  private static let byteCount = 12
+
+  static func read(_ connection: Connection) throws -> String {
+    guard let epoch = try connection.setting("epoch") else { throw MissingEpoch() }
+    return epoch
+  }
+
+  /// The one that is there, or one that is made now.
+  static func readOrMake(_ connection: Connection) throws -> String {
+    try connection.keepFirstSetting("epoch", Hex.text(try SecureRandom.bytes(byteCount)))
+    return try read(connection)
+  }
+
+  /// Another history begins.
+  static func change(_ connection: Connection) throws {
+    try connection.keepSetting("epoch", Hex.text(try SecureRandom.bytes(byteCount)))
+  }
+
+  struct MissingEpoch: Error, CustomStringConvertible {
+    let description = "the database has no epoch"
+  }
+}

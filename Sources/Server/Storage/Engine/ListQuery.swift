@@ -1,0 +1,35 @@
+import ParleySQLite
+
+/// A query about many ids at once: one statement for up to 200, in the three sizes that are asked for, so that few texts
+/// are prepared. A list that is shorter than its statement names its last id more than once, which `in` does not mind.
+struct ListQuery: Sendable {
+  private let texts: [(size: Int, sql: SQL)]
+
+  /// - Parameter text: the statement around a list of parameters.
+  init(_ text: (_ list: String) -> String) {
+    self.init { list, _ in text(list) }
+  }
+
+  /// - Parameter text: the same, with the name of one more parameter, which stands behind the list.
+  init(_ text: (_ list: String, _ one: String) -> String) {
+    texts = [1, 50, 200].map { size in
+      (size, SQL(text((1...size).map { "$\($0)" }.joined(separator: ", "), "$\(size + 1)")))
+    }
+  }
+
+  func each(
+    _ ids: [Int], and one: Int? = nil, _ connection: Connection, _ read: (borrowing Row) throws -> Void
+  ) throws {
+    var rest = ids[...]
+    while let last = rest.last, let (size, sql) = texts.first(where: { $0.size >= rest.count }) ?? texts.last {
+      let statement = try connection.prepare(sql)
+      for index in 1...size {
+        let place = rest.startIndex + index - 1
+        try statement.bind(place < rest.endIndex ? rest[place] : last, at: index)
+      }
+      if let one { try statement.bind(one, at: size + 1) }
+      while try statement.step() { try read(statement.row) }
+      rest = rest.dropFirst(size)
+    }
+  }
+}

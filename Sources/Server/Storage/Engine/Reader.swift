@@ -1,0 +1,63 @@
+public import ParleyModel
+import ParleySQLite
+
+/// A connection that reads, for one thread: an event loop has one, and asks it inline what is bounded and has an index.
+/// What may take long belongs to `Store.readInBackground`.
+public final class Reader {
+  private let path: String
+  private let vfs: String?
+  private let clock: @Sendable () -> Int64
+  private let complain: @Sendable (String) -> Void
+  private var connection: Connection?
+
+  /// However wrong a query was planned, a loop comes back. (What holds the whole thread up does not count.)
+  private static let longest: Duration = .seconds(1)
+
+  init(
+    _ path: String, vfs: String?, clock: @escaping @Sendable () -> Int64,
+    complain: @escaping @Sendable (String) -> Void
+  ) {
+    self.path = path
+    self.vfs = vfs
+    self.clock = clock
+    self.complain = complain
+  }
+
+  /// Runs `body` on one picture of the database: every write that was acknowledged before is in it.
+  public func read<Value>(
+    within time: Duration? = nil, _ body: (ReadTransaction) throws(Refusal) -> Value
+  ) throws(Refusal) -> Value {
+    let connection: Connection
+    do { connection = try open() } catch {
+      complain("the database can't be read: \(error)")
+      throw .unavailable
+    }
+    // On a thread apart nobody waits but who asks, and those behind them.
+    let patience = time == nil ? 20 : 2
+    return try connection.limited(to: time ?? Self.longest, patience: patience) { () throws(Refusal) in
+      let picture = ReadTransaction(connection, now: clock())
+      defer { if let fault = picture.fault { complain("a query failed: \(fault)") } }
+      // Ends with this scope. Nothing was written, so how it ends makes no difference.
+      let transaction = try picture.begin()
+      let value = try body(picture)
+      transaction.rollBack()
+      return value
+    }
+  }
+
+  private func open() throws(SQLiteError) -> Connection {
+    if let connection { return connection }
+    var options = Connection.Options()
+    options.vfs = vfs
+    options.cacheKibibytes = 8_192
+    let made = try Connection.reader(path, options)
+    connection = made
+    return made
+  }
+
+  /// For the one that owns it: lets the database go.
+  func close() {
+    connection?.close()
+    connection = nil
+  }
+}

@@ -1,0 +1,32 @@
+import ParleySQLite
+
+/// Why a store does not open. Each says in a sentence or two what is wrong and what to do; nothing was overwritten.
+public enum StoreFault: Error, Sendable, CustomStringConvertible {
+  case damaged(String, reason: String)
+  case unusable(String, reason: String)
+  /// In the migrator's words.
+  case schema(String)
+
+  init(_ error: any Error, opening path: String) {
+    guard let error = error as? SQLiteError else {
+      self = .unusable(path, reason: "\(error)")
+      return
+    }
+    switch error.code {
+    case .corrupt, .notADatabase: self = .damaged(path, reason: error.message)
+    default: self = .unusable(path, reason: error.message)
+    }
+  }
+
+  init(_ error: MigrationError) { self = .schema(error.description) }
+
+  public var description: String {
+    switch self {
+    case .damaged(let path, let reason):
+      "The database \(path) is damaged: \(reason). Nothing was written to it. Move it elsewhere with its -wal, and restore "
+        + "a backup."
+    case .unusable(let path, let reason): "The database \(path) can't be opened: \(reason)."
+    case .schema(let sentences): sentences
+    }
+  }
+}

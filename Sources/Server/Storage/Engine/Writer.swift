@@ -1,0 +1,358 @@
+// The one that writes. Callers queue closures; the writer takes all that wait, runs them in one transaction, feeds the
+// search index once, commits once with a sync, and then answers all. While one batch is being synced the next gathers, so
+// the more write at once, the more each sync carries.
+//
+// A closure that refuses takes back what it did and nothing else, and so does one that takes too long or changes too
+// much: nobody waits for more than the limits below. Nearly all that refuse have changed nothing yet, so a batch begins
+// without savepoints, which are a fifth of what it costs. Once one has something to take back, the transaction is rolled
+// back, and all its closures run again, each in a savepoint. Broken machinery may have rolled back everything: then
+// nothing of the batch is acknowledged, every caller gets `unavailable`, and the next batch tries the disk anew.
+//
+// Between two batches there is room for one piece of work outside of any transaction, such as a checkpoint.
+
+import Dispatch
+import Glibc
+import ParleyModel
+import ParleySQLite
+import Synchronization
+
+actor Writer {
+  /// One closure that waits, and how its caller is answered.
+  private struct Request: Sendable {
+    let place: Place
+    /// Runs the closure; what comes back answers the caller once it is known whether the batch was committed.
+    let run: @Sendable (WriteTransaction) -> Outcome
+    /// For a closure that never ran.
+    let refuse: @Sendable () -> Void
+  }
+
+  private typealias Answer = (_ isCommitted: Bool) -> Void
+
+  private enum Outcome {
+    case changed(answer: Answer)
+    case refused(answer: () -> Void)
+  }
+
+  /// What came of running a closure once.
+  private struct Run {
+    let work: WriteTransaction
+    let rows: Int
+    let isKept: Bool
+    let answer: Answer
+  }
+
+  /// Work between two batches, which returns how its caller is answered.
+  private typealias Aside = @Sendable (Connection) -> () -> Void
+
+  /// What one commit carries.
+  private struct Batch {
+    /// What it has taken, in order.
+    var requests: [Request]
+    /// Whether each runs in a savepoint.
+    var isApart = false
+    /// Of the first of them, one for each that has run.
+    var answers: [Answer] = []
+    var delivery = Delivery()
+    var searchChanges: [SearchChange] = []
+    var hasChanges = false
+    var hasStartedJob = false
+  }
+
+  private struct Inbox {
+    var requests: [Request] = []
+    var asides: [Aside] = []
+    /// How many have not been answered, those that the writer has taken among them.
+    var waitingCount = 0
+    var isBusy = false
+    var isClosed = false
+    var hasFailed = false
+  }
+
+  private nonisolated let executor = SerialQueue("parley.writer")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private nonisolated let inbox = Mutex(Inbox())
+  private let connection: Connection
+  private var counters: Counters
+  /// What was taken out of the inbox, the next one last.
+  private var taken: [Request] = []
+  private let clock: @Sendable () -> Int64
+  private let deliver: @Sendable (Delivery) -> Void
+  private let startJobs: @Sendable () -> Void
+  private nonisolated let complain: @Sendable (String) -> Void
+
+  /// How many closures may wait. Beyond it a caller is told to come back, instead of memory without end.
+  static let mostWaiting = 8_192
+  /// How many closures one commit carries.
+  private static let mostInBatch = 256
+  /// How long a batch takes more closures: the first of them waits for the last.
+  private static let longestBatch: Duration = .milliseconds(50)
+  /// What one closure may take. More is a fault of ours, for which nobody else should wait: work for a job. The time is
+  /// the processor's, so that nothing is refused because the machine is busy with other things; but a machine whose host
+  /// takes its processor away counts that as used, so what took much is named in the log, and what took far too much is
+  /// taken back.
+  static let muchWork: Duration = .milliseconds(100)
+  static let mostWork: Duration = .seconds(2)
+  static let mostRows = 10_000
+  /// When a closure, or work aside, is cut short whatever it waits for.
+  private static let longest: Duration = .seconds(5)
+
+  init(
+    _ connection: sending Connection, clock: @escaping @Sendable () -> Int64,
+    deliver: @escaping @Sendable (Delivery) -> Void, startJobs: @escaping @Sendable () -> Void,
+    complain: @escaping @Sendable (String) -> Void
+  ) throws(SQLiteError) {
+    counters = try Self.readCounters(connection)
+    self.connection = connection
+    self.clock = clock
+    self.deliver = deliver
+    self.startJobs = startJobs
+    self.complain = complain
+  }
+
+  private static func readCounters(_ connection: Connection) throws(SQLiteError) -> Counters {
+    var counters = Counters(id: 0, event: 0)
+    for (name, value) in try connection.all(
+      "select name, value from counter",
+      read: { row in
+        (try row.text(0), try row.int(1))
+      })
+    {
+      if name == "id" { counters.id = value } else { counters.event = value }
+    }
+    return counters
+  }
+
+  // MARK: Queueing
+
+  nonisolated func write<Value: Sendable>(
+    _ place: Place, _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
+      let request = Request(
+        place: place,
+        run: { transaction in
+          do throws(Refusal) {
+            let value = try rule(transaction)
+            return .changed { isCommitted in
+              continuation.resume(returning: isCommitted ? .success(value) : .failure(.unavailable))
+            }
+          } catch {
+            return .refused { continuation.resume(returning: .failure(error)) }
+          }
+        },
+        refuse: { continuation.resume(returning: .failure(.unavailable)) })
+      if !submit({ $0.requests.append(request) }) { request.refuse() }
+    }
+    return try result.get()
+  }
+
+  /// Runs `body` between two batches, outside of any transaction. Where it is limited it is cut short like a closure.
+  nonisolated func aside<Value: Sendable>(
+    _ place: Place, isLimited: Bool, _ body: @escaping @Sendable (Connection) throws -> Value
+  ) async throws(Refusal) -> Value {
+    let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
+      let isTaken = submit { inbox in
+        inbox.asides.append { [complain] connection in
+          do {
+            let value =
+              try isLimited
+              ? connection.limited(to: Self.longest, patience: 1) { try body(connection) } : body(connection)
+            return { continuation.resume(returning: .success(value)) }
+          } catch {
+            complain("\(place): \(error)")
+            return { continuation.resume(returning: .failure(.unavailable)) }
+          }
+        }
+      }
+      if !isTaken { continuation.resume(returning: .failure(.unavailable)) }
+    }
+    return try result.get()
+  }
+
+  private nonisolated func submit(_ add: (inout Inbox) -> Void) -> Bool {
+    let (isTaken, mustWake) = inbox.withLock { inbox in
+      guard !inbox.isClosed, inbox.waitingCount < Self.mostWaiting else { return (false, false) }
+      add(&inbox)
+      inbox.waitingCount += 1
+      defer { inbox.isBusy = true }
+      return (true, !inbox.isBusy)
+    }
+    if mustWake { Task { await drain() } }
+    return isTaken
+  }
+
+  /// How many closures have not been answered yet.
+  nonisolated var waitingCount: Int { inbox.withLock { $0.waitingCount } }
+
+  /// Whether a change asked for now may be expected to become durable: the writer is open, and the disk took the last.
+  nonisolated var isReady: Bool { inbox.withLock { !$0.isClosed && !$0.hasFailed } }
+
+  /// Nothing more is taken. What waits is still written; then the database is closed.
+  func close() {
+    inbox.withLock { $0.isClosed = true }
+    drain()
+    connection.close()
+  }
+
+  // MARK: Turns
+
+  /// One batch, one piece of work aside, and again: neither keeps the other waiting.
+  private func drain() {
+    repeat {
+      if let first = takeRequest() { write(first) }
+      if let aside = takeAside() { run(aside) }
+    } while !rests()
+  }
+
+  private func takeRequest() -> Request? {
+    if taken.isEmpty {
+      taken = inbox.withLock { inbox in
+        defer { inbox.requests = [] }
+        return inbox.requests
+      }
+      taken.reverse()
+    }
+    return taken.popLast()
+  }
+
+  private nonisolated func takeAside() -> Aside? {
+    inbox.withLock { inbox in inbox.asides.isEmpty ? nil : inbox.asides.removeFirst() }
+  }
+
+  private func run(_ aside: Aside) {
+    let answer = aside(connection)
+    inbox.withLock { $0.waitingCount -= 1 }
+    answer()
+  }
+
+  /// Whether there is nothing to do. From then on whoever submits something wakes the writer.
+  private func rests() -> Bool {
+    guard taken.isEmpty else { return false }
+    return inbox.withLock { inbox in
+      guard inbox.requests.isEmpty, inbox.asides.isEmpty else { return false }
+      inbox.isBusy = false
+      return true
+    }
+  }
+
+  // MARK: Writing
+
+  private func write(_ first: Request) {
+    let before = counters
+    var batch = Batch(requests: [first])
+    var isCommitted = false
+    do {
+      var transaction = try connection.begin(.immediate)
+      let end = ContinuousClock.now + Self.longestBatch
+      var next: Request? = first
+      while let request = next {
+        if batch.isApart {
+          try runApart(request, &batch)
+        } else if let answer = runTogether(request, &batch) {
+          transaction.rollBack()
+          counters = before
+          transaction = try connection.begin(.immediate)
+          try repeatApart(&batch)
+          batch.answers.append(answer)
+        }
+        next = batch.requests.count < Self.mostInBatch && .now < end ? takeRequest() : nil
+        if let next { batch.requests.append(next) }
+      }
+      if counters.id != before.id || counters.event != before.event { try saveCounters() }
+      try SearchIndex.apply(batch.searchChanges, connection)
+      try transaction.commit()
+      isCommitted = true
+    } catch {
+      complain("a batch of \(batch.requests.count) writes failed: \(error)")
+      counters = before
+    }
+    let unrun = unrun(batch)
+    inbox.withLock { inbox in
+      inbox.waitingCount -= batch.answers.count + unrun.count
+      if !isCommitted { inbox.hasFailed = true } else if batch.hasChanges { inbox.hasFailed = false }
+    }
+    if isCommitted, !batch.delivery.isEmpty { deliver(batch.delivery) }
+    if isCommitted, batch.hasStartedJob { startJobs() }
+    for answer in batch.answers { answer(isCommitted) }
+    for request in unrun { request.refuse() }
+  }
+
+  /// Those that a failed batch leaves without a try. When not even the first could begin, nobody who waits would fare
+  /// better.
+  private func unrun(_ batch: Batch) -> [Request] {
+    guard batch.answers.isEmpty else { return Array(batch.requests[batch.answers.count...]) }
+    defer { taken = [] }
+    return batch.requests + taken.reversed()
+  }
+
+  /// Runs one without a savepoint. When it is not kept and has changed something, all that the transaction holds must go:
+  /// then its answer comes back, and is not yet among the others.
+  private func runTogether(_ request: Request, _ batch: inout Batch) -> Answer? {
+    let run = run(request)
+    if run.isKept { keep(run, &batch) } else if run.rows > 0 { return run.answer }
+    batch.answers.append(run.answer)
+    return nil
+  }
+
+  private func runApart(_ request: Request, _ batch: inout Batch) throws {
+    let savepoint = try connection.savepoint()
+    let run = run(request)
+    if run.isKept {
+      try savepoint.release()
+      keep(run, &batch)
+    } else {
+      savepoint.rollBack()
+    }
+    batch.answers.append(run.answer)
+  }
+
+  /// Runs again what the batch had run before its last request, which found what it finds now, and so has its answer.
+  private func repeatApart(_ batch: inout Batch) throws {
+    let requests = batch.requests
+    batch = Batch(requests: requests, isApart: true)
+    for request in requests.dropLast() { try runApart(request, &batch) }
+  }
+
+  private func run(_ request: Request) -> Run {
+    let work = WriteTransaction(connection, counters: counters, now: clock())
+    let rowsBefore = connection.totalChanges
+    // The writer's work does not change threads between two looks.
+    let workBefore = ProcessorTime.ofThread
+    let outcome = connection.limited(to: Self.longest, patience: 1) { request.run(work) }
+    let rows = connection.totalChanges - rowsBefore
+    let time = ProcessorTime.ofThread - workBefore
+    let fault = work.fault ?? Self.excess(rows, time)
+    if let complaint = fault ?? Self.much(time) { complain("\(request.place): \(complaint)") }
+    return switch outcome {
+    // The rule went on after a statement had failed: what it made is not what it meant. Or it took too much.
+    case .changed(let answer) where fault != nil: Run(work: work, rows: rows, isKept: false) { _ in answer(false) }
+    case .changed(let answer): Run(work: work, rows: rows, isKept: true, answer: answer)
+    case .refused(let answer): Run(work: work, rows: rows, isKept: false) { _ in answer() }
+    }
+  }
+
+  private func keep(_ run: Run, _ batch: inout Batch) {
+    counters = run.work.counters
+    batch.delivery.events += run.work.events
+    batch.delivery.endedSessions += run.work.endedSessions
+    batch.searchChanges += run.work.searchChanges
+    if run.rows > 0 { batch.hasChanges = true }
+    if run.work.hasStartedJob { batch.hasStartedJob = true }
+  }
+
+  private static func excess(_ rows: Int, _ time: Duration) -> String? {
+    if rows > mostRows { return "a write changed \(rows) rows, and \(mostRows) is the most" }
+    if time > mostWork { return "a write took \(time) of the processor, and \(mostWork) is the most" }
+    return nil
+  }
+
+  private static func much(_ time: Duration) -> String? {
+    time > muchWork ? "a write took \(time) of the processor, and beyond \(muchWork) it is work for a job" : nil
+  }
+
+  private func saveCounters() throws {
+    try connection.execute("update counter set value = $1 where name = 'id'", counters.id)
+    try connection.execute("update counter set value = $1 where name = 'event'", counters.event)
+  }
+}

@@ -1,0 +1,129 @@
+// The log as it is read again: a client that was away asks which of its streams moved, and then only for those.
+
+public import ParleyModel
+import ParleySQLite
+
+extension ReadTransaction {
+  /// The id of the last event that was committed; 0 before the first.
+  public func lastEvent() throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select value
+        from counter
+        where name = 'event'
+        """
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+
+  /// The first event that the log still holds; nil when it holds none.
+  public func firstEvent() throws(Refusal) -> Int? {
+    try run { connection in
+      try connection.first(
+        """
+        select id
+        from event
+        where id > 0
+        order by id
+        limit 1
+        """
+      ) { row in try row.int(0) }
+    }
+  }
+
+  /// Events of a stream, in order. The first one has the offset after `offset`, if the log still holds it.
+  public func events(in stream: EventStream, after offset: Int, limit: Int) throws(Refusal) -> [Event] {
+    guard 1...EventLimits.page ~= limit else { throw .invalid("limit", .outOfRange(1...EventLimits.page)) }
+    return try run { connection in
+      try connection.all(
+        """
+        select id, stream_offset, kind, subject, revision, actor, at
+        from event
+        where stream = $1 and stream_offset > $2
+        order by stream_offset
+        limit $3
+        """, stream.number, offset, limit
+      ) { row in
+        guard let kind = Event.Kind(rawValue: try row.int(2)) else { throw row.unexpected(2) }
+        return Event(
+          id: try row.int(0), stream: stream, offset: try row.int(1), kind: kind, subject: try row.int(3),
+          revision: try row.int(4), actor: try row.int(5), at: Int64(try row.int(6)))
+      }
+    }
+  }
+
+  /// What was logged after an event, of all streams, in order: for who has to know everything.
+  public func events(after event: Int, limit: Int) throws(Refusal) -> [Event] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, stream, stream_offset, kind, subject, revision, actor, at
+        from event
+        where id > $1
+        order by id
+        limit $2
+        """, event, limit
+      ) { row in
+        guard let stream = EventStream(number: try row.int(1)) else { throw row.unexpected(1) }
+        guard let kind = Event.Kind(rawValue: try row.int(3)) else { throw row.unexpected(3) }
+        return Event(
+          id: try row.int(0), stream: stream, offset: try row.int(2), kind: kind, subject: try row.int(4),
+          revision: try row.int(5), actor: try row.int(6), at: Int64(try row.int(7)))
+      }
+    }
+  }
+
+  /// Which of these streams have events after `event`, and where they end.
+  public func heads(of streams: some Sequence<EventStream>, movedSince event: Int) throws(Refusal) -> [StreamHead] {
+    var heads: [StreamHead] = []
+    try run { connection in
+      try Self.headsOfStreams.each(streams.map(\.number), connection) { row in
+        guard try row.int(2) > event else { return }
+        guard let stream = EventStream(number: try row.int(0)) else { throw row.unexpected(0) }
+        heads.append(StreamHead(stream: stream, offset: try row.int(1), event: try row.int(2)))
+      }
+    }
+    return heads
+  }
+
+  private static let headsOfStreams = ListQuery { list in
+    """
+    select id, head, last_event
+    from stream
+    where id in (\(list))
+    """
+  }
+
+  /// The offset of the stream's last event up to `event`: 0 where it has none. Ids grow with offsets, so halving finds it
+  /// with twenty looks among a million, and the log needs no index for it.
+  public func offset(in stream: EventStream, at event: Int) throws(Refusal) -> Int {
+    guard let head = try heads(of: [stream], movedSince: 0).first else { return 0 }
+    guard head.event > event else { return head.offset }
+    var before = 0
+    var after = head.offset
+    while after - before > 1 {
+      let middle = before + (after - before) / 2
+      if try id(of: middle, in: stream) <= event { before = middle } else { after = middle }
+    }
+    return before
+  }
+
+  /// 0 for what the log no longer holds, which is older than anything that it does.
+  private func id(of offset: Int, in stream: EventStream) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select id
+        from event
+        where stream = $1 and stream_offset = $2
+        """, stream.number, offset
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+}
+
+public enum EventLimits {
+  /// How many events are read at once.
+  public static let page = 1_000
+}

@@ -1,0 +1,307 @@
+// What events are about, read for a whole page at once: never one query for an event. What is not there is left out.
+
+public import ParleyModel
+import ParleySQLite
+
+/// Somebody, and the conversation, forum, message or person that concerns them.
+public struct Concern<Thing>: Hashable, Sendable {
+  public let account: ID<Account>
+  public let thing: ID<Thing>
+
+  public init(_ account: ID<Account>, _ thing: ID<Thing>) {
+    self.account = account
+    self.thing = thing
+  }
+
+  fileprivate var pair: (Int, Int) { (account.number, thing.number) }
+}
+
+/// Somebody's place in a conversation that they were told to have gained.
+public struct Gain: Sendable {
+  public var account: ID<Account>
+  public var conversation: ID<Conversation>
+  /// At the place.
+  public var role: Role
+  /// Of a room or a topic: whether its forum lets them in.
+  public var forum: ForumStanding?
+  public var isOwner: Bool
+  public var participation: OwnConversation.Participation?
+}
+
+extension ReadTransaction {
+  /// Those that are open, with who takes part where they are few.
+  public func conversations(
+    _ ids: some Sequence<ID<Conversation>>
+  ) throws(Refusal) -> [ID<Conversation>: Conversation] {
+    var found: [ID<Conversation>: Conversation] = [:]
+    try run { connection in
+      try Self.conversationsByID.each(ids.map(\.number), connection) { row in
+        var conversation = try Conversation(row)
+        conversation.participantCount = try row.optionalInt(22)
+        found[conversation.id] = conversation
+      }
+      let people = try Self.listed(found.values, connection)
+      for (id, people) in people { found[id]?.participants = people }
+    }
+    return found
+  }
+
+  private static let conversationsByID = ListQuery { list in
+    """
+    select \(conversationColumns), \(participantCountColumn)
+    from conversation c
+    where c.id in (\(list)) and c.state = 'open'
+    """
+  }
+
+  /// Of the conversation `c`, as far as it is counted; null where there is no list of those who take part.
+  static let participantCountColumn = """
+    case when c.kind in ('direct', 'group', 'channel') then (
+      select count(*)
+      from (
+        select 1
+        from participant
+        where conversation_id = c.id
+        limit \(Conversation.mostCounted)
+      ) as counted
+    ) end
+    """
+
+  /// Who takes part in each of those that were counted and are few.
+  static func listed(
+    _ conversations: some Sequence<Conversation>, _ connection: Connection
+  ) throws -> [ID<Conversation>: [Participant]] {
+    var listed: [ID<Conversation>: [Participant]] = [:]
+    for conversation in conversations {
+      if let count = conversation.participantCount, count <= Conversation.mostListed { listed[conversation.id] = [] }
+    }
+    try participantsByConversation.each(listed.keys.map(\.number), connection) { row in
+      listed[ID(try row.int(0)), default: []].append(Participant(ID(try row.int(1)), try row.word(2)))
+    }
+    for id in listed.keys { listed[id]?.sort { $0.account < $1.account } }
+    return listed
+  }
+
+  private static let participantsByConversation = ListQuery { list in
+    """
+    select conversation_id, user_id, role
+    from participant
+    where conversation_id in (\(list))
+    """
+  }
+
+  public func forums(_ ids: some Sequence<ID<Forum>>) throws(Refusal) -> [ID<Forum>: Forum] {
+    var found: [ID<Forum>: Forum] = [:]
+    try run { connection in
+      try Self.forumsByID.each(ids.map(\.number), connection) { row in
+        let forum = try Forum(row)
+        found[forum.id] = forum
+      }
+    }
+    return found
+  }
+
+  private static let forumsByID = ListQuery { list in
+    """
+    select \(forumColumns)
+    from forum
+    where id in (\(list)) and deleted_at is null
+    """
+  }
+
+  public func people(_ ids: some Sequence<ID<Account>>) throws(Refusal) -> [ID<Account>: Person] {
+    var found: [ID<Account>: Person] = [:]
+    try run { connection in
+      try Self.peopleByID.each(ids.map(\.number), connection) { row in
+        let person = try Person(row)
+        found[person.account.id] = person
+      }
+    }
+    return found
+  }
+
+  private static let peopleByID = ListQuery { list in
+    """
+    select \(Person.columns)
+    from account a
+    where a.id in (\(list))
+    """
+  }
+
+  // MARK: Who is where
+
+  public func roles(
+    of concerns: some Sequence<Concern<Conversation>>
+  ) throws(Refusal) -> [Concern<Conversation>: ParticipantRole] {
+    try each(concerns, Self.participantRoles) { row in try row.word(2) }
+  }
+
+  private static let participantRoles = PairQuery(
+    """
+    select w.a, w.b, p.role
+    from wanted w
+    cross join participant p on p.conversation_id = w.b and p.user_id = w.a
+    """)
+
+  public func roles(of concerns: some Sequence<Concern<Forum>>) throws(Refusal) -> [Concern<Forum>: ForumRole] {
+    try each(concerns, Self.memberRoles) { row in try row.word(2) }
+  }
+
+  private static let memberRoles = PairQuery(
+    """
+    select w.a, w.b, m.role
+    from wanted w
+    cross join forum_member m on m.forum_id = w.b and m.user_id = w.a
+    cross join forum f on f.id = m.forum_id and f.deleted_at is null
+    """)
+
+  public func gains(_ concerns: some Sequence<Concern<Conversation>>) throws(Refusal) -> [Concern<Conversation>: Gain] {
+    try each(concerns, Self.gainsOfPeople) { row in
+      Gain(
+        account: ID(try row.int(0)), conversation: ID(try row.int(1)), role: try row.word(2),
+        forum: row.isNull(3) ? nil : ForumStanding(visibility: try row.word(3), role: try row.optionalWord(4)),
+        isOwner: try row.bool(5),
+        participation: row.isNull(6)
+          ? nil
+          : OwnConversation.Participation(
+            role: try row.word(6), fromSeq: try row.int(7), fromOffset: try row.int(8), joinedSeq: try row.int(9),
+            isRequest: try row.bool(10)))
+    }
+  }
+
+  private static let gainsOfPeople = PairQuery(
+    """
+    select w.a, w.b, a.role, f.visibility, m.role, c.owner_id is w.a, p.role, p.from_seq, p.from_offset, p.joined_seq,
+      p.request
+    from wanted w
+    cross join account a on a.id = w.a
+    cross join conversation c on c.id = w.b and c.state = 'open'
+    left join participant p on p.conversation_id = c.id and p.user_id = w.a
+    left join forum f on f.id = c.forum_id
+    left join forum_member m on m.forum_id = c.forum_id and m.user_id = w.a
+    where f.deleted_at is null
+    """)
+
+  // MARK: What concerns one person
+
+  public func marks(
+    of concerns: some Sequence<Concern<Conversation>>
+  ) throws(Refusal) -> [Concern<Conversation>: Mark] {
+    try each(concerns, Self.marksOfPeople) { row in Mark(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
+  }
+
+  private static let marksOfPeople = PairQuery(
+    """
+    select w.a, w.b, k.read_seq, k.delivered_seq
+    from wanted w
+    cross join mark k on k.user_id = w.a and k.conversation_id = w.b
+    """)
+
+  /// Marks that the others in a conversation may know of.
+  public func receipts(
+    of concerns: some Sequence<Concern<Conversation>>
+  ) throws(Refusal) -> [Concern<Conversation>: Mark] {
+    try each(concerns, Self.receiptsOfPeople) { row in Mark(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
+  }
+
+  private static let receiptsOfPeople = PairQuery(
+    """
+    select w.a, w.b, k.read_seq, k.delivered_seq
+    from wanted w
+    cross join participant p on p.conversation_id = w.b and p.user_id = w.a and p.request = 0
+    cross join account a on a.id = w.a and a.shows_receipts = 1
+    cross join conversation c on c.id = w.b and c.kind in ('direct', 'group') and c.state = 'open'
+    cross join mark k on k.user_id = w.a and k.conversation_id = w.b
+    where (
+      select count(*)
+      from (
+        select 1
+        from participant
+        where conversation_id = w.b
+        limit \(Conversation.mostListed + 1)
+      ) as counted
+    ) <= \(Conversation.mostListed)
+    """)
+
+  /// On which of these messages people have set a star.
+  public func stars(of concerns: some Sequence<Concern<Message>>) throws(Refusal) -> Set<Concern<Message>> {
+    Set(try each(concerns, Self.starsOfPeople) { _ in true }.keys)
+  }
+
+  private static let starsOfPeople = PairQuery(
+    """
+    select w.a, w.b
+    from wanted w
+    cross join action s on s.message_id = w.b and s.type = 'star' and s.user_id = w.a
+    """)
+
+  /// What people hear of a forum or a conversation, and whether they have said so.
+  public func levels(
+    of concerns: some Sequence<Concern<LevelPlace>>
+  ) throws(Refusal) -> [Concern<LevelPlace>: (place: LevelPlace, level: SetLevel)] {
+    try each(concerns, Self.levelsOfPeople) { row in
+      let own: Level? = try row.optionalWord(2)
+      guard let kind: Conversation.Kind = try row.optionalWord(3) else {
+        return (.forum(ID(try row.int(1))), SetLevel(own ?? .usualInForum, isOwn: own != nil))
+      }
+      let usual = try row.optionalWord(4) ?? Level.usual(in: kind)
+      return (.conversation(ID(try row.int(1))), SetLevel(own ?? usual, isOwn: own != nil))
+    }
+  }
+
+  private static let levelsOfPeople = PairQuery(
+    """
+    select w.a, w.b, l.level, c.kind, f.level
+    from wanted w
+    left join level l on l.user_id = w.a and l.place_id = w.b
+    left join conversation c on c.id = w.b
+    left join level f on f.user_id = w.a and f.place_id = c.forum_id and c.kind = 'room'
+    """)
+
+  /// What people have said of one another.
+  public func relations(
+    of concerns: some Sequence<Concern<Account>>
+  ) throws(Refusal) -> [Concern<Account>: PersonalRelations] {
+    var found: [Concern<Account>: PersonalRelations] = [:]
+    for concern in concerns { found[concern] = PersonalRelations(concern.thing) }
+    let pairs = found.keys.map(\.pair)
+    try run { connection in
+      try Self.relationsOfPeople.each(pairs, connection) { row in
+        found[Concern(ID(try row.int(0)), ID(try row.int(1)))]?.kinds.insert(try row.word(2))
+      }
+      try Self.requestsToPeople.each(Set(pairs.map(\.0)).sorted(), connection) { row in
+        found[Concern(ID(try row.int(0)), ID(try row.int(1)))]?.requests.insert(ID(try row.int(2)))
+      }
+    }
+    return found
+  }
+
+  private static let relationsOfPeople = PairQuery(
+    """
+    select w.a, w.b, r.kind
+    from wanted w
+    cross join relation r on r.user_id = w.a and r.kind in ('follow', 'mute', 'block') and r.other_id = w.b
+    """)
+
+  private static let requestsToPeople = ListQuery { list in
+    """
+    select p.user_id, c.created_by, c.id
+    from participant p
+    join conversation c on c.id = p.conversation_id
+    where p.user_id in (\(list)) and p.request = 1 and c.state = 'open'
+    """
+  }
+
+  /// The first two columns say whom a row concerns.
+  private func each<Thing, Value>(
+    _ concerns: some Sequence<Concern<Thing>>, _ query: PairQuery, _ read: (borrowing Row) throws -> Value
+  ) throws(Refusal) -> [Concern<Thing>: Value] {
+    var found: [Concern<Thing>: Value] = [:]
+    try run { connection in
+      try query.each(concerns.map(\.pair), connection) { row in
+        found[Concern(ID(try row.int(0)), ID(try row.int(1)))] = try read(row)
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,136 @@
+// What was said in a forum that is no more: its conversations are closed and their messages become tombstones, one after
+// the other, in a stored job.
+
+public import ParleyJSON
+public import ParleyModel
+import ParleySQLite
+
+/// How far the erasure of a forum has come.
+public struct ForumErasure: Sendable {
+  let forum: ID<Forum>
+  let actor: ID<Account>
+  /// All conversations before this one are done, and in it all up to `seq`.
+  var conversation = ID<Conversation>(0)
+  var seq = 0
+
+  public init(_ forum: ID<Forum>, by actor: ID<Account>) {
+    self.forum = forum
+    self.actor = actor
+  }
+}
+
+extension JobKind {
+  public static let forumErasure = JobKind(
+    "forum.erasure", progress: { (tx, erasure: ForumErasure) throws(Refusal) in try tx.progress(of: erasure) }
+  ) { (tx, erasure: inout ForumErasure) throws(Refusal) in
+    try tx.eraseMore(&erasure)
+  }
+}
+
+extension WriteTransaction {
+  private static let messagesAtOnce = 100
+  /// A message may have hundreds of earlier texts, so what is changed counts too.
+  private static let changesAtOnce = 2_000
+
+  /// One chunk; whether nothing is left.
+  func eraseMore(_ erasure: inout ForumErasure) throws(Refusal) -> Bool {
+    let start = connection.totalChanges
+    var left = Self.messagesAtOnce
+    while left > 0, connection.totalChanges - start < Self.changesAtOnce {
+      if erasure.seq == 0 {
+        guard let next = try conversation(of: erasure.forum, after: erasure.conversation) else { return true }
+        try close(next)
+        erasure.conversation = next
+      }
+      left -= 1
+      if let message = try message(in: erasure.conversation, after: erasure.seq) {
+        try erase(message.id, by: erasure.actor)
+        erasure.seq = message.seq
+      } else {
+        erasure.seq = 0
+      }
+    }
+    return false
+  }
+
+  private func close(_ conversation: ID<Conversation>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update conversation
+        set state = 'deleted', deleted_at = $1, title = null
+        where id = $2
+        """, Int(now), conversation.number)
+    }
+  }
+
+  private func message(
+    in conversation: ID<Conversation>, after seq: Int
+  ) throws(Refusal) -> (id: ID<Message>, seq: Int)? {
+    try run { connection in
+      try connection.first(
+        """
+        select id, seq
+        from message
+        where conversation_id = $1 and seq > $2
+        order by seq
+        limit 1
+        """, conversation.number, seq
+      ) { row in (ID(try row.int(0)), try row.int(1)) }
+    }
+  }
+
+  /// What a moderator had removed can't be restored any more, either.
+  private func erase(_ id: ID<Message>, by actor: ID<Account>) throws(Refusal) {
+    let message = try state(of: id)
+    guard message.deletion == nil else { return try breakSeal(of: id) }
+    _ = try entomb(message, as: .erased, by: actor)
+  }
+}
+
+extension ReadTransaction {
+  fileprivate func progress(of erasure: ForumErasure) throws(Refusal) -> Double {
+    let isInside = erasure.seq > 0
+    let last = isInside ? try lastSeq(of: erasure.conversation) ?? 1 : 1
+    return try share(
+      of: erasure.forum, upTo: erasure.conversation, inside: isInside ? Double(erasure.seq) / Double(max(last, 1)) : nil
+    )
+  }
+
+  /// How much of a forum's conversations a walk through them has behind it. `inside` is how far it is in `conversation`;
+  /// nil where it has come to its end.
+  public func share(
+    of forum: ID<Forum>, upTo conversation: ID<Conversation>, inside: Double?
+  ) throws(Refusal) -> Double {
+    let (done, all) = try run { connection in
+      try connection.first(
+        """
+        select count(*) filter (where id <= $1), count(*)
+        from conversation
+        where forum_id = $2
+        """, conversation.number, forum.number
+      ) { row in (Double(try row.int(0)), Double(try row.int(1))) } ?? (0, 0)
+    }
+    guard all > 0 else { return 1 }
+    return (inside.map { done - 1 + $0 } ?? done) / all
+  }
+}
+
+extension ForumErasure: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    forum = try object.read("forum")
+    actor = try object.read("actor")
+    conversation = ID(try object.int("conversation"))
+    seq = try object.int("seq")
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("forum", forum)
+      json.field("actor", actor)
+      json.field("conversation", conversation.number)
+      json.field("seq", seq)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+public import ParleyJSON
+public import ParleyModel
+
+/// One kind of large work, such as erasing a person: a name that is stored, and what one chunk does.
+///
+///     let erasure = JobKind("erase") { (tx, state: inout Erasure) throws(Refusal) in … }
+///
+/// A chunk is a closure of the writer like any other, with its limits. It changes the state to say how far it has come,
+/// and returns whether the job is finished; both are durable together with what it changed, so each chunk happens exactly
+/// once. When it throws `unavailable` it is tried again, later; any other refusal ends the job, with its code as the error.
+public struct JobKind: Sendable {
+  public let name: String
+  let chunk: @Sendable (WriteTransaction, _ state: String) throws(Refusal) -> (state: String, isFinished: Bool)
+  private let progress: @Sendable (ReadTransaction, _ state: String) throws(Refusal) -> Double
+
+  /// - Parameter progress: how much of it is done, from 0 to 1. It may count, so it is asked in the background.
+  public init<State: JSONReadable & JSONWritable & Sendable>(
+    _ name: String,
+    progress: @escaping @Sendable (ReadTransaction, State) throws(Refusal) -> Double = { _, _ throws(Refusal) in 0 },
+    chunk: @escaping @Sendable (WriteTransaction, inout State) throws(Refusal) -> Bool
+  ) {
+    @Sendable func read(_ text: String, _ tx: ReadTransaction) throws(Refusal) -> State {
+      do throws(JSONError) {
+        return try State(json: JSONValue(parsing: Array(text.utf8)))
+      } catch {
+        throw tx.broken("the state of a job \"\(name)\" can't be read: \(error)")
+      }
+    }
+    self.name = name
+    self.progress = { tx, text throws(Refusal) in try progress(tx, read(text, tx)) }
+    self.chunk = { tx, text throws(Refusal) in
+      var state = try read(text, tx)
+      let isFinished = try chunk(tx, &state)
+      return (state.jsonText, isFinished)
+    }
+  }
+
+  /// How much of a job of this kind is done, from 0 to 1.
+  public func progress(of job: StoredJob, _ tx: ReadTransaction) throws(Refusal) -> Double {
+    min(max(try progress(tx, job.state), 0), 1)
+  }
+}
+
+extension JSONWritable {
+  var jsonText: String {
+    var json = JSONWriter()
+    json.value(self)
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,111 @@
+import ParleyModel
+
+/// Carries out stored jobs, chunk by chunk. A chunk is a closure of the writer, queued like any other and only when the
+/// one before it was committed, so that what people write goes between. What is to be done stands in the database alone:
+/// after a restart, or a crash, it goes on where the last commit was.
+actor JobRunner {
+  private let writer: Writer
+  private let kinds: [String: JobKind]
+  private let clock: @Sendable () -> Int64
+  private let complain: @Sendable (String) -> Void
+
+  /// Of a job whose chunk failed.
+  private struct Retry {
+    var failures: Int
+    var at: Int64
+  }
+
+  private var retries: [ID<Job>: Retry] = [:]
+  /// Jobs of kinds that this program does not have: named in the log once.
+  private var strange: Set<ID<Job>> = []
+  private var round: Task<Void, Never>?
+  private var isWoken = false
+  private var isClosed = false
+
+  /// How many jobs take turns; younger ones wait for one to finish.
+  private static let mostAtOnce = 1_000
+  /// A failed chunk is tried again after this, then after twice as long, and so on.
+  static let firstRetry: Int64 = 10_000
+  private static let longestRetry: Int64 = 600_000
+
+  /// - Parameter starts: says when there may be something to do.
+  init(
+    _ writer: Writer, _ kinds: [JobKind], starts: AsyncStream<Void>, clock: @escaping @Sendable () -> Int64,
+    complain: @escaping @Sendable (String) -> Void
+  ) {
+    self.writer = writer
+    self.kinds = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.clock = clock
+    self.complain = complain
+    Task { for await _ in starts { await run() } }
+  }
+
+  /// Runs what is due until nothing is. Who calls meanwhile waits for the same end.
+  func run() async {
+    isWoken = true
+    if let round { return await round.value }
+    let round = Task { await runRounds() }
+    self.round = round
+    await round.value
+  }
+
+  /// Lets the chunk that runs come to its end, and begins no more.
+  func close() async {
+    isClosed = true
+    await round?.value
+  }
+
+  private func runRounds() async {
+    while isWoken, !isClosed {
+      isWoken = false
+      while await runRound() {}
+    }
+    round = nil
+  }
+
+  /// One chunk of each job that is due; whether there was one.
+  private func runRound() async -> Bool {
+    let open: [(id: ID<Job>, kind: String)]
+    do throws(Refusal) {
+      open = try await writer.write(Place()) { tx throws(Refusal) in try tx.openJobs(limit: Self.mostAtOnce) }
+    } catch {
+      return false
+    }
+    var hasRun = false
+    for job in open {
+      if isClosed { return false }
+      if let retry = retries[job.id], retry.at > clock() { continue }
+      guard let kind = kinds[job.kind] else {
+        complainOnce(job.id, job.kind)
+        continue
+      }
+      if await runChunk(of: job.id, kind) { hasRun = true }
+    }
+    return hasRun
+  }
+
+  /// False when it failed and has to wait.
+  private func runChunk(of id: ID<Job>, _ kind: JobKind) async -> Bool {
+    do throws(Refusal) {
+      do throws(Refusal) {
+        try await writer.write(Place()) { tx throws(Refusal) in try tx.runChunk(of: id, kind) }
+      } catch {
+        if error == .unavailable { throw error }
+        complain("the job \(id) (\(kind.name)) ended: \(error.code)")
+        try await writer.write(Place()) { tx throws(Refusal) in try tx.endJob(id, with: error) }
+      }
+      retries[id] = nil
+      return true
+    } catch {
+      let failures = (retries[id]?.failures ?? 0) + 1
+      let wait = min(Self.firstRetry << min(failures - 1, 16), Self.longestRetry)
+      retries[id] = Retry(failures: failures, at: clock() + wait)
+      return false
+    }
+  }
+
+  private func complainOnce(_ id: ID<Job>, _ kind: String) {
+    guard strange.insert(id).inserted else { return }
+    complain("the job \(id) is of the kind \"\(kind)\", which this program does not know: it waits for one that does")
+  }
+}

@@ -1,0 +1,167 @@
+// Marks that people set on messages. A star is its owner's alone: its events are of their own stream, and nobody else reads
+// the row.
+
+public import ParleyModel
+import ParleySQLite
+
+extension WriteTransaction {
+  /// Whether it was not set before.
+  public func add(
+    _ type: ActionType, to message: ID<Message>, in conversation: ID<Conversation>, by person: ID<Account>
+  ) throws(Refusal) -> Bool {
+    let isNew = try run { connection in
+      try connection.execute(
+        """
+        insert into action (message_id, type, user_id, created_at, message_at)
+        select id, $1, $2, $3, created_at
+        from message
+        where id = $4
+        on conflict (message_id, type, user_id) do nothing
+        """, type.name, person.number, Int(now), message.number) == 1
+    }
+    if isNew { try log(.actionAdded, type, message, conversation, person) }
+    return isNew
+  }
+
+  /// Whether it was set before.
+  public func remove(
+    _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by person: ID<Account>
+  ) throws(Refusal) -> Bool {
+    let isGone = try run { connection in
+      try connection.execute(
+        """
+        delete from action
+        where message_id = $1 and type = $2 and user_id = $3
+        """, message.number, type.name, person.number) == 1
+    }
+    if isGone { try log(.actionRemoved, type, message, conversation, person) }
+    return isGone
+  }
+
+  /// Whoever set it: of a pin there is one, and each who keeps order may take it off.
+  public func removeAll(
+    _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by person: ID<Account>
+  ) throws(Refusal) {
+    let count = try run { connection in
+      try connection.execute(
+        """
+        delete from action
+        where message_id = $1 and type = $2
+        """, message.number, type.name)
+    }
+    if count > 0 { try log(.actionRemoved, type, message, conversation, person) }
+  }
+
+  private func log(
+    _ kind: Event.Kind, _ type: ActionType, _ message: ID<Message>, _ conversation: ID<Conversation>,
+    _ person: ID<Account>
+  ) throws(Refusal) {
+    let stream: EventStream = type.reach == .personal ? .user(person) : .conversation(conversation)
+    try log(kind, in: stream, subject: message.number, revision: 0, actor: person.number)
+  }
+}
+
+extension ReadTransaction {
+  /// How many kinds of public marks a message has, and how many of all marks on it are this person's.
+  public func actionCounts(
+    of message: ID<Message>, _ person: ID<Account>
+  ) throws(Refusal) -> (types: Int, own: Int) {
+    try run { connection in
+      let types = try connection.first(
+        """
+        select count(*)
+        from (
+          select 1
+          from action
+          where message_id = $1 and type <> 'star'
+          group by type
+        ) as public
+        """, message.number
+      ) { row in try row.int(0) }
+      let own = try connection.first(
+        """
+        select count(*)
+        from action
+        where message_id = $1 and user_id = $2
+        """, message.number, person.number
+      ) { row in try row.int(0) }
+      return (types ?? 0, own ?? 0)
+    }
+  }
+
+  public func hasAction(_ type: ActionType, _ message: ID<Message>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select 1
+        from action
+        where message_id = $1 and type = $2
+        limit 1
+        """, message.number, type.name
+      ) { _ in true } ?? false
+    }
+  }
+
+  /// Which marks a person has set on each of these messages.
+  public func actions(
+    of person: ID<Account>, on messages: [ID<Message>]
+  ) throws(Refusal) -> [ID<Message>: Set<String>] {
+    var found: [ID<Message>: Set<String>] = [:]
+    try run { connection in
+      try Self.ownActions.each(messages.map(\.number), and: person.number, connection) { row in
+        found[ID(try row.int(0)), default: []].insert(try row.text(1))
+      }
+    }
+    return found
+  }
+
+  private static let ownActions = ListQuery { list, person in
+    """
+    select message_id, type
+    from action
+    where message_id in (\(list)) and user_id = \(person)
+    """
+  }
+
+  /// The marks on a message, by type and person: those that everyone sees, and the viewer's own.
+  public func actions(
+    on message: ID<Message>, type: String? = nil, after: (type: String, user: ID<Account>)? = nil,
+    viewer: ID<Account>?, limit: Int
+  ) throws(Refusal) -> [MessageAction] {
+    try run { connection in
+      try connection.all(
+        """
+        select type, user_id, created_at
+        from action
+        where message_id = $1 and (type, user_id) > ($2, $3) and ($4 is null or type = $4)
+        and (type <> 'star' or user_id = $5)
+        order by type, user_id
+        limit $6
+        """, message.number, after?.type ?? type ?? "", after?.user.number ?? 0, type, viewer?.number, limit
+      ) { row in MessageAction(type: try row.text(0), user: ID(try row.int(1)), at: Int64(try row.int(2))) }
+    }
+  }
+
+  /// What a person has marked so, the newest message first by when it was written, and where each stands.
+  public func marked(
+    _ type: String, by person: ID<Account>, before cursor: TimelineCursor?, limit: Int
+  ) throws(Refusal) -> [(cursor: TimelineCursor, place: MessagePlace)] {
+    try run { connection in
+      try connection.all(
+        """
+        select a.message_at, m.id, m.conversation_id, m.seq
+        from action a
+        join message m on m.id = a.message_id
+        where a.user_id = $1 and a.type = $2 and (a.message_at, a.message_id) < ($3, $4)
+        order by a.message_at desc, a.message_id desc
+        limit $5
+        """, person.number, type, cursor?.time ?? .max, cursor?.message.number ?? .max, limit
+      ) { row in
+        (
+          cursor: TimelineCursor(time: try row.int(0), message: ID(try row.int(1))),
+          place: MessagePlace(conversation: ID(try row.int(2)), seq: try row.int(3))
+        )
+      }
+    }
+  }
+}

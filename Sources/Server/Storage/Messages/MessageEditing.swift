@@ -1,0 +1,107 @@
+// Editing. The earlier text stays as a revision until somebody deletes it alone, or the message goes.
+
+public import ParleyModel
+import ParleySQLite
+
+extension WriteTransaction {
+  /// From this revision on a message is not edited any longer, so that its history, and with it the work of removing it,
+  /// has an end.
+  static let lastEditableRevision = 500
+
+  /// Gives a message another text or other files, where they are given. What would change nothing writes nothing.
+  ///
+  /// - Returns: the message's revision now.
+  @discardableResult
+  public func edit(
+    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, by editor: ID<Account>,
+    ifRevision expected: Int? = nil
+  ) throws(Refusal) -> Int {
+    let message = try state(of: id)
+    guard message.deletion == nil, let earlier = message.text else { throw .gone }
+    guard message.isOpen else { throw .notFound }
+    if let expected, expected != message.revision { throw .conflict }
+    let newText = text?.markdown == earlier ? nil : text
+    let hasOtherFiles: Bool
+    if let attachments { hasOtherFiles = try attachments != self.attachments(of: id) } else { hasOtherFiles = false }
+    guard newText != nil || hasOtherFiles else { return message.revision }
+    guard message.revision < Self.lastEditableRevision else { throw .conflict }
+
+    if let entry = try searchEntry(of: id) { searchChanges.append(.remove(entry)) }
+    try keepRevision(of: message, earlier)
+    try markEdited(id, by: editor)
+    if let newText { try replaceText(of: message, by: newText) }
+    if hasOtherFiles, let attachments { try replaceFiles(of: id, by: attachments) }
+    if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
+    try forgetFingerprint(of: message)
+    return try logChange(.messageEdited, of: message, by: editor)
+  }
+
+  /// Takes one earlier text away. The message's own revision rises, so that whoever holds the earlier texts asks anew.
+  ///
+  /// - Returns: the message's revision now.
+  @discardableResult
+  public func deleteRevision(
+    _ revision: Int, of id: ID<Message>, by actor: ID<Account>
+  ) throws(Refusal) -> Int {
+    let message = try state(of: id)
+    guard message.deletion == nil else { throw .gone }
+    // The present text is no earlier one: it goes with the message.
+    guard (1..<message.revision).contains(revision) else { throw .notFound }
+    let count = try run { connection in
+      try connection.execute(
+        """
+        delete from revision
+        where message_id = $1 and revision = $2
+        """, id.number, revision)
+    }
+    guard count > 0 else { return message.revision }
+    try noteDestruction()
+    try run { connection in
+      try connection.execute("update message set revision = revision + 1 where id = $1", id.number)
+    }
+    return try logChange(.messageEdited, of: message, by: actor)
+  }
+
+  private func keepRevision(of message: MessageState, _ text: String) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        insert into revision (message_id, revision, text, entities, edited_at, edited_by)
+        values ($1, $2, $3, $4, $5, $6)
+        """, message.id.number, message.revision, text, message.entities, message.writtenAt, message.writtenBy)
+    }
+  }
+
+  private func markEdited(_ id: ID<Message>, by editor: ID<Account>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update message
+        set edited_at = $1, edited_by = $2, revision = revision + 1
+        where id = $3
+        """, Int(now), editor.number, id.number)
+    }
+  }
+
+  private func replaceText(of message: MessageState, by text: MessageText) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update message
+        set text = $1, entities = $2
+        where id = $3
+        """, text.markdown, text.entities, message.id.number)
+    }
+    try removeTextRows(of: message.id)
+    try addRows(of: text, to: message.id, in: message.conversation)
+  }
+
+  private func replaceFiles(of message: ID<Message>, by files: [ID<File>]) throws(Refusal) {
+    let earlier = try attachments(of: message)
+    try run { connection in
+      try connection.execute("delete from attachment where message_id = $1", message.number)
+    }
+    try attach(files, to: message)
+    try letGo(of: earlier)
+  }
+}

@@ -1,0 +1,299 @@
+// Pages of a conversation. A window of `seq`s is found first, then the messages in it that the filters let through, from
+// the end at which the page begins. The filters stand in the query, so a page is as full as it can be, and what they left
+// out is told as ranges: pages that are fetched one after the other share out every `seq` of the conversation, each to
+// one page or one range.
+
+public import ParleyModel
+import ParleySQLite
+
+extension ReadTransaction {
+  public func messages(_ query: MessageQuery) throws(Refusal) -> MessagePage {
+    guard 1...MessageQuery.mostMessages ~= query.limit else {
+      throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
+    }
+    guard let latest = try lastSeq(of: query.conversation) else { throw .notFound }
+    var query = query
+    // Nearly nobody mutes anyone, and then no message has to be looked at for it.
+    if let viewer = query.viewer, try !hidesAnyone(viewer) { query.viewer = nil }
+    var slice = try slice(query, latest: latest)
+    try complete(&slice.messages, filesOf: slice.attached, marksOf: slice.marked)
+    let skipped = try skipped(slice, query)
+    if slice.order != query.order { slice.messages.reverse() }
+    return MessagePage(
+      messages: slice.messages, hasMore: slice.hasMore, nextOlder: slice.older?.id, nextNewer: slice.newer?.id,
+      skipped: skipped, marked: slice.marked.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
+  }
+
+  private func hidesAnyone(_ viewer: ID<Account>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select exists (select 1 from relation where user_id = $1 and kind = 'mute')
+          or exists (select 1 from relation where user_id = $1 and kind = 'block')
+        """, viewer.number
+      ) { row in try row.bool(0) } ?? false
+    }
+  }
+
+  func lastSeq(of conversation: ID<Conversation>) throws(Refusal) -> Int? {
+    try run { connection in
+      try connection.first(
+        """
+        select last_seq
+        from conversation
+        where id = $1
+        """, conversation.number
+      ) { row in try row.int(0) }
+    }
+  }
+
+  // MARK: Windows
+
+  private func slice(_ query: MessageQuery, latest: Int) throws(Refusal) -> Slice {
+    switch query.window {
+    case .all:
+      return try slice(query, 1..<latest + 1, fromOldest: query.order == .ascending)
+    case .between(let after, let before):
+      let start = try after.map { id throws(Refusal) in try seq(of: id, query, as: "after") + 1 } ?? 1
+      let end = try before.map { id throws(Refusal) in try seq(of: id, query, as: "before") } ?? latest + 1
+      return try slice(query, start..<max(start, end), fromOldest: after != nil)
+    case .betweenTimes(let after, let before):
+      let start = try after.map { time throws(Refusal) in try firstSeq(query, from: time &+ 1) ?? latest + 1 } ?? 1
+      let end = try before.map { time throws(Refusal) in try firstSeq(query, from: time) ?? latest + 1 } ?? latest + 1
+      return try slice(query, start..<max(start, end), fromOldest: after != nil)
+    case .around(let id):
+      return try slice(query, 1..<latest + 1, around: try seq(of: id, query, as: "around"))
+    }
+  }
+
+  /// Where an anchor stands, deleted or not. One that the viewer can't see is refused like one that is not there, and not
+  /// as `notFound`, which would be said of the conversation.
+  private func seq(of id: ID<Message>, _ query: MessageQuery, as field: String) throws(Refusal) -> Int {
+    let seq = try run { connection in
+      try connection.first(
+        """
+        select seq
+        from message
+        where id = $1 and conversation_id = $2 and seq >= $3
+        """, id.number, query.conversation.number, query.fromSeq
+      ) { row in try row.int(0) }
+    }
+    guard let seq else { throw .invalid(field, .mismatch) }
+    return seq
+  }
+
+  private func firstSeq(_ query: MessageQuery, from time: Int64) throws(Refusal) -> Int? {
+    try run { connection in
+      try connection.first(
+        """
+        select seq
+        from message
+        where conversation_id = $1 and coalesce(latest_at, created_at) >= $2
+        order by coalesce(latest_at, created_at), seq
+        limit 1
+        """, query.conversation.number, Int(time)
+      ) { row in try row.int(0) }
+    }
+  }
+
+  // MARK: Slices
+
+  private func slice(
+    _ query: MessageQuery, _ window: Range<Int>, fromOldest: Bool
+  ) throws(Refusal) -> Slice {
+    let visible = window.clamped(to: query.fromSeq..<Int.max)
+    var slice = Slice(window: window)
+    slice.order = fromOldest ? .ascending : .descending
+    slice.messages = try messages(query, visible, slice.order, limit: query.limit, of: &slice)
+    let gap = fromOldest ? window.lowerBound : window.upperBound
+    try findNeighbours(of: &slice, query, orAt: gap)
+    slice.isCutAtEnd = fromOldest && slice.newer.map { window.contains($0.seq) } == true
+    slice.isCutAtStart = !fromOldest && slice.older.map { window.contains($0.seq) } == true
+    return slice
+  }
+
+  /// Half of them newer than the anchor, unless one side has fewer.
+  private func slice(_ query: MessageQuery, _ window: Range<Int>, around seq: Int) throws(Refusal) -> Slice {
+    let limit = query.limit
+    var slice = Slice(window: window)
+    var newer = try messages(query, seq + 1..<window.upperBound, .ascending, limit: limit / 2, of: &slice)
+    let older = try messages(query, query.fromSeq..<seq + 1, .descending, limit: limit - newer.count, of: &slice)
+    if newer.count == limit / 2, older.count + newer.count < limit {
+      let next = (newer.last?.seq ?? seq) + 1
+      newer += try messages(
+        query, next..<window.upperBound, .ascending, limit: limit - older.count - newer.count, of: &slice)
+    }
+    slice.messages = older.reversed() + newer
+    try findNeighbours(of: &slice, query, orAt: seq)
+    slice.isCutAtStart = slice.older != nil
+    slice.isCutAtEnd = slice.newer != nil
+    return slice
+  }
+
+  private func findNeighbours(of slice: inout Slice, _ query: MessageQuery, orAt gap: Int) throws(Refusal) {
+    let first = slice.oldest ?? gap
+    let end = slice.newest.map { $0 + 1 } ?? gap
+    slice.older = try neighbour(query, query.fromSeq..<max(query.fromSeq, first), .descending)
+    slice.newer = try neighbour(query, max(query.fromSeq, end)..<Int.max, .ascending)
+  }
+
+  // MARK: Queries
+
+  /// Notes in the slice which of them have files and marks: few do, and only those are asked for them.
+  private func messages(
+    _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int, of slice: inout Slice
+  ) throws(Refusal) -> [Message] {
+    if seqs.isEmpty || limit == 0 { return [] }
+    var messages: [Message] = []
+    messages.reserveCapacity(limit)
+    var (attached, marked): ([Int], [Int]) = ([], [])
+    try each(Self.columns, query, seqs, order, limit: limit) { row in
+      messages.append(try Message(row))
+      if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
+      if try row.bool(Message.columnCount + 1) { marked.append(try row.int(0)) }
+    }
+    slice.attached += attached
+    slice.marked += marked
+    return messages
+  }
+
+  private static let columns = """
+    \(Message.columns),
+    exists (select 1 from attachment where message_id = message.id),
+    exists (select 1 from action where message_id = message.id)
+    """
+
+  private func neighbour(
+    _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order
+  ) throws(Refusal) -> Slice.Neighbour? {
+    if seqs.isEmpty { return nil }
+    var found: Slice.Neighbour?
+    try each("id, seq", query, seqs, order, limit: 1) { row in
+      found = Slice.Neighbour(id: ID(try row.int(0)), seq: try row.int(1))
+    }
+    return found
+  }
+
+  private func each(
+    _ columns: String, _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int,
+    _ read: (borrowing Row) throws -> Void
+  ) throws(Refusal) {
+    try run { connection in
+      let statement = try connection.prepare(Self.filtered(columns, query, order))
+      if let viewer = query.viewer {
+        try statement.bind(query.conversation.number, seqs.lowerBound, seqs.upperBound, viewer.number, limit)
+      } else {
+        try statement.bind(query.conversation.number, seqs.lowerBound, seqs.upperBound, limit)
+      }
+      while try statement.step() { try read(statement.row) }
+    }
+  }
+
+  /// The filters stand in the text, so that what is not asked for costs nothing, and because with two of them the text
+  /// fits an index that has nothing else.
+  private static func filtered(_ columns: String, _ query: MessageQuery, _ order: MessageQuery.Order) -> SQL {
+    SQL(
+      """
+      select \(columns)
+      from message
+      where conversation_id = $1 and seq >= $2 and seq < $3
+      \(query.viewer == nil ? "" : hidden)
+      \(query.includesDeleted ? "" : "and deletion is null")
+      \(query.includesMachineOnly ? "" : "and machine_only = 0")
+      order by seq \(order.rawValue)
+      limit \(query.viewer == nil ? "$4" : "$5")
+      """)
+  }
+
+  private static let hidden =
+    "and author_id not in (select other_id from relation where user_id = $4 and kind in ('mute', 'block'))"
+
+  // MARK: What was left out
+
+  private func skipped(_ slice: Slice, _ query: MessageQuery) throws(Refusal) -> [MessagePage.Skipped] {
+    var skipped: [MessagePage.Skipped] = []
+    let told = slice.told
+    if told.lowerBound < min(query.fromSeq, told.upperBound) {
+      skipped.append(.init(told.lowerBound...min(query.fromSeq, told.upperBound) - 1, .beforeJoining))
+    }
+    for gap in slice.gaps(from: query.fromSeq) { skipped.append(.init(gap, try reason(for: gap, query))) }
+    return skipped
+  }
+
+  /// Why all messages of a stretch were left out. Where only one filter is on, that is known without looking.
+  private func reason(for gap: ClosedRange<Int>, _ query: MessageQuery) throws(Refusal) -> MessagePage.Skipped.Reason {
+    if query.includesDeleted, query.includesMachineOnly { return .muted }
+    if query.includesDeleted, query.viewer == nil { return .machineOnly }
+    if query.includesMachineOnly, query.viewer == nil { return .deleted }
+    var reasons: Set<MessagePage.Skipped.Reason> = []
+    try run { connection in
+      let statement = try connection.prepare(
+        """
+        select deletion is not null, machine_only
+        from message
+        where conversation_id = $1 and seq between $2 and $3
+        """)
+      try statement.bind(query.conversation.number, gap.lowerBound, gap.upperBound)
+      while reasons.count < 2, try statement.step() {
+        let isDeleted = try statement.row.bool(0)
+        let isMachineOnly = try statement.row.bool(1)
+        if isDeleted, !query.includesDeleted {
+          reasons.insert(.deleted)
+        } else {
+          reasons.insert(isMachineOnly && !query.includesMachineOnly ? .machineOnly : .muted)
+        }
+      }
+    }
+    return reasons.count == 1 ? reasons.first ?? .several : .several
+  }
+}
+
+/// The messages of a page, and where it ends.
+private struct Slice {
+  struct Neighbour {
+    let id: ID<Message>
+    let seq: Int
+  }
+
+  /// The `seq`s that were asked for.
+  let window: Range<Int>
+  /// As they were read: those of a page are not turned round to be turned back.
+  var messages: [Message] = []
+  var order = MessageQuery.Order.ascending
+  /// Those with files, and those with marks of anybody.
+  var attached: [Int] = []
+  var marked: [Int] = []
+  var older: Neighbour?
+  var newer: Neighbour?
+  /// Whether the limit left messages of the window out, and where.
+  var isCutAtStart = false
+  var isCutAtEnd = false
+
+  init(window: Range<Int>) { self.window = window }
+
+  var hasMore: Bool { isCutAtStart || isCutAtEnd }
+
+  /// The `seq`s at its ends.
+  var oldest: Int? { order == .ascending ? messages.first?.seq : messages.last?.seq }
+  var newest: Int? { order == .ascending ? messages.last?.seq : messages.first?.seq }
+
+  /// The `seq`s of which the page says whether there is a message to be seen.
+  var told: Range<Int> {
+    let start = isCutAtStart ? oldest : nil
+    let end = isCutAtEnd ? newest.map { $0 + 1 } : nil
+    return (start ?? window.lowerBound)..<(end ?? window.upperBound)
+  }
+
+  /// The stretches without a message, from `seq` on.
+  func gaps(from seq: Int) -> [ClosedRange<Int>] {
+    var gaps: [ClosedRange<Int>] = []
+    var next = max(told.lowerBound, seq)
+    for place in messages.indices {
+      let seq = messages[order == .ascending ? place : messages.count - 1 - place].seq
+      if seq > next { gaps.append(next...seq - 1) }
+      next = seq + 1
+    }
+    if next < told.upperBound { gaps.append(next...told.upperBound - 1) }
+    return gaps
+  }
+}

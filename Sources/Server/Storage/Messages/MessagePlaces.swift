@@ -1,0 +1,111 @@
+// Where a message stands, and what a rule about it has to know of that place.
+
+public import ParleyModel
+import ParleySQLite
+
+/// Where a message stands.
+public struct MessagePlace: Sendable, Hashable {
+  public let conversation: ID<Conversation>
+  public let seq: Int
+}
+
+extension ReadTransaction {
+  /// Nil where there is no such message.
+  public func place(of message: ID<Message>) throws(Refusal) -> MessagePlace? {
+    try run { connection in
+      try connection.first(
+        """
+        select conversation_id, seq
+        from message
+        where id = $1
+        """, message.number
+      ) { row in MessagePlace(conversation: ID(try row.int(0)), seq: try row.int(1)) }
+    }
+  }
+
+  /// Nil for a conversation that stands by itself.
+  public func forum(of conversation: ID<Conversation>) throws(Refusal) -> ID<Forum>? {
+    try run { connection in
+      try connection.first(
+        """
+        select forum_id
+        from conversation
+        where id = $1
+        """, conversation.number
+      ) { row in try row.optionalInt(0).map { ID($0) } }
+    }.flatMap(\.self)
+  }
+
+  /// Whether everyone who reads a message of this conversation may see what it said before.
+  public func showsRevisions(_ conversation: ID<Conversation>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select f.shows_revisions
+        from conversation c
+        join forum f on f.id = c.forum_id
+        where c.id = $1
+        """, conversation.number
+      ) { row in try row.bool(0) } ?? false
+    }
+  }
+
+  /// How many milliseconds a person still has to wait before writing there again, where it is slow; 0 for not at all.
+  ///
+  /// In a slow conversation each person writes once in that time, so what is looked through is about as long as the list
+  /// of those who write.
+  public func wait(of author: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Int64 {
+    let pause = try run { connection in
+      try connection.first(
+        """
+        select 1000 * max(c.slow_seconds, coalesce(f.slow_seconds, 0))
+        from conversation c
+        left join forum f on f.id = c.forum_id
+        where c.id = $1
+        """, conversation.number
+      ) { row in Int64(try row.int(0)) } ?? 0
+    }
+    guard pause > 0 else { return 0 }
+    let last = try run { connection in
+      try connection.first(
+        """
+        select max(created_at)
+        from message
+        where conversation_id = $1 and coalesce(latest_at, created_at) > $2 and author_id = $3
+        and kind = 'message' and moved_from is null
+        """, conversation.number, Int(now - pause), author.number
+      ) { row in try row.optionalInt(0) }
+    }
+    return last.flatMap(\.self).map { max(0, Int64($0) + pause - now) } ?? 0
+  }
+
+  /// Who is called so, and what they are at the site. Who is not here is nobody.
+  public func person(called name: String) throws(Refusal) -> (id: ID<Account>, role: Role)? {
+    try run { connection in
+      try connection.first(
+        """
+        select id, role
+        from account
+        where name_key = $1 and state = 'active'
+        """, AccountName.key(name)
+      ) { row in (id: ID(try row.int(0)), role: try row.word(1)) }
+    }
+  }
+
+  /// Whether all of these are files that this person uploaded.
+  public func owns(_ files: [ID<File>], _ owner: ID<Account>) throws(Refusal) -> Bool {
+    for file in files {
+      let isOwn = try run { connection in
+        try connection.first(
+          """
+          select 1
+          from file
+          where id = $1 and owner_id = $2
+          """, file.number, owner.number
+        ) { _ in true } ?? false
+      }
+      guard isOwn else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,54 @@
+// How far the others have come. A receipt is computed from one mark for each person and conversation, never stored for a
+// message.
+
+public import ParleyModel
+import ParleySQLite
+
+/// Somebody in a conversation of a few, and how far they have come.
+public struct ReadingParticipant: Sendable, Hashable {
+  public let account: ID<Account>
+  /// The conversation's last message when they came: what was said before was not said to them.
+  public let joinedSeq: Int
+  /// 0 where they don't show it.
+  public let readSeq: Int
+  public let deliveredSeq: Int
+  public let showsReceipts: Bool
+}
+
+extension ReadTransaction {
+  /// Everyone in those of the conversations that are direct or groups of at most `most` people, by their ids.
+  public func readingParticipants(
+    of conversations: some Sequence<ID<Conversation>>, most: Int
+  ) throws(Refusal) -> [ID<Conversation>: [ReadingParticipant]] {
+    var found: [ID<Conversation>: [ReadingParticipant]] = [:]
+    try run { connection in
+      try Self.readingByConversation.each(conversations.map(\.number), and: most, connection) { row in
+        let shows = try row.bool(5)
+        found[ID(try row.int(0)), default: []].append(
+          ReadingParticipant(
+            account: ID(try row.int(1)), joinedSeq: try row.int(2), readSeq: shows ? try row.int(3) : 0,
+            deliveredSeq: shows ? try row.int(4) : 0, showsReceipts: shows))
+      }
+    }
+    for id in found.keys { found[id]?.sort { $0.account < $1.account } }
+    return found
+  }
+
+  private static let readingByConversation = ListQuery { list, most in
+    """
+    select p.conversation_id, p.user_id, p.joined_seq, coalesce(k.read_seq, 0), coalesce(k.delivered_seq, 0),
+      a.shows_receipts and p.request = 0
+    from conversation c
+    join participant p on p.conversation_id = c.id
+    join account a on a.id = p.user_id
+    left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
+    where c.id in (\(list)) and c.kind in ('direct', 'group') and not exists (
+      select 1
+      from participant
+      where conversation_id = c.id
+      order by user_id
+      limit 1 offset \(most)
+    )
+    """
+  }
+}

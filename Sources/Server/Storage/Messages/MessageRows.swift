@@ -1,0 +1,146 @@
+// What lies beside a live message, so that it can be looked up: hashtags, mentions, links, annotation types, its place,
+// its files. A tombstone has none of it.
+
+import ParleyModel
+import ParleySQLite
+
+extension WriteTransaction {
+  func addRows(
+    of text: MessageText, to message: ID<Message>, in conversation: ID<Conversation>
+  ) throws(Refusal) {
+    for tag in text.hashtags {
+      try run { connection in
+        try connection.execute(
+          """
+          insert into hashtag (tag, conversation_id, message_id)
+          values ($1, $2, $3)
+          on conflict do nothing
+          """, tag, conversation.number, message.number)
+      }
+    }
+    for person in text.mentions {
+      try run { connection in
+        try connection.execute(
+          """
+          insert into mention (user_id, message_id)
+          values ($1, $2)
+          on conflict do nothing
+          """, person.number, message.number)
+      }
+    }
+    for (position, url) in text.links.enumerated() {
+      try run { connection in
+        try connection.execute(
+          """
+          insert into hyperlink (message_id, position, url)
+          values ($1, $2, $3)
+          """, message.number, position, url)
+      }
+    }
+  }
+
+  func addRows(
+    of types: [String], _ location: Location?, to message: ID<Message>, in conversation: ID<Conversation>
+  ) throws(Refusal) {
+    for type in types {
+      try run { connection in
+        try connection.execute(
+          """
+          insert into annotation (type, conversation_id, message_id)
+          values ($1, $2, $3)
+          on conflict do nothing
+          """, type, conversation.number, message.number)
+      }
+    }
+    guard let location else { return }
+    try run { connection in
+      try connection.execute(
+        """
+        insert into location (message_id, conversation_id, name, latitude, longitude)
+        values ($1, $2, $3, $4, $5)
+        """, message.number, conversation.number, location.name, location.latitude, location.longitude)
+    }
+  }
+
+  /// What was found in its text.
+  func removeTextRows(of message: ID<Message>) throws(Refusal) {
+    try run { connection in
+      try connection.execute("delete from hashtag where message_id = $1", message.number)
+      try connection.execute("delete from mention where message_id = $1", message.number)
+      try connection.execute("delete from hyperlink where message_id = $1", message.number)
+    }
+  }
+
+  /// All but its files.
+  func removeRows(of message: ID<Message>) throws(Refusal) {
+    try removeTextRows(of: message)
+    try run { connection in
+      try connection.execute("delete from annotation where message_id = $1", message.number)
+      try connection.execute("delete from location where message_id = $1", message.number)
+      try connection.execute("delete from revision where message_id = $1", message.number)
+    }
+  }
+}
+
+// MARK: Files
+
+extension ReadTransaction {
+  func attachments(of message: ID<Message>) throws(Refusal) -> [ID<File>] {
+    try run { connection in
+      try connection.all(
+        """
+        select file_id
+        from attachment
+        where message_id = $1
+        order by position
+        """, message.number
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+}
+
+extension WriteTransaction {
+  func attach(_ files: [ID<File>], to message: ID<Message>) throws(Refusal) {
+    for (position, file) in files.enumerated() {
+      let count = try run { connection in
+        try connection.execute("update file set unused_since = null where id = $1", file.number)
+      }
+      guard count == 1 else { throw .notFound }
+      try run { connection in
+        try connection.execute(
+          """
+          insert into attachment (message_id, position, file_id)
+          values ($1, $2, $3)
+          """, message.number, position, file.number)
+      }
+    }
+  }
+
+  func detachFiles(of message: ID<Message>) throws(Refusal) {
+    let files = try attachments(of: message)
+    if files.isEmpty { return }
+    try run { connection in
+      try connection.execute("delete from attachment where message_id = $1", message.number)
+    }
+    try letGo(of: files)
+  }
+
+  /// Files that nothing names any longer are unused from now on.
+  func letGo(of files: [ID<File>]) throws(Refusal) {
+    for file in files {
+      try run { connection in
+        try connection.execute(
+          """
+          update file
+          set unused_since = $1
+          where id = $2 and unused_since is null
+          and not exists (select 1 from attachment where file_id = $2)
+          and not exists (select 1 from sealed_attachment where file_id = $2)
+          and not exists (select 1 from account where avatar_file_id = $2)
+          and not exists (select 1 from forum where icon_file_id = $2)
+          and not exists (select 1 from setting where name = 'icon_file' and value = $3)
+          """, Int(now), file.number, file.description)
+      }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// Messages in their conversations. A message gets the next `seq` of its conversation and the id of the one before it, in
+// the transaction that stores it: so the chain has no hole and no fork, whoever writes at once.
+
+public import ParleyModel
+import ParleySQLite
+
+/// Where a message stands.
+public struct StoredMessage: Sendable, Hashable {
+  public let id: ID<Message>
+  public let seq: Int
+  public let previous: ID<Message>?
+  /// False when the same send had made it before.
+  public let isNew: Bool
+}
+
+/// Where a conversation ends, and where it belongs.
+struct ConversationEnd {
+  let lastSeq: Int
+  let lastID: Int
+  let forum: ID<Forum>?
+}
+
+extension WriteTransaction {
+  public func post(_ message: NewMessage) throws(Refusal) -> StoredMessage {
+    let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
+    if let earlier = try earlier(message, fingerprint) { return earlier }
+    guard let end = try end(of: message.conversation, in: "open") else { throw .notFound }
+    let stored = try append(message, to: end, at: now, fingerprint)
+    if let forum = end.forum { try setLastMessage(stored.id, of: forum) }
+    return stored
+  }
+
+  /// Stores a message as the last one of its conversation.
+  func append(
+    _ message: NewMessage, to place: ConversationEnd, at time: Int64, _ fingerprint: [UInt8]
+  ) throws(Refusal) -> StoredMessage {
+    if let answered = message.replyTo { try requireMessage(answered, in: message.conversation) }
+
+    let id = ID<Message>(nextID())
+    let seq = place.lastSeq + 1
+    let previous = place.lastSeq == 0 ? nil : ID<Message>(place.lastID)
+    try insert(message, id, seq, previous, at: time)
+    try addRows(of: message.text, to: id, in: message.conversation)
+    if let annotations = message.annotations {
+      try addRows(of: annotations.types, annotations.location, to: id, in: message.conversation)
+    }
+    try attach(message.attachments, to: id)
+    if let clientID = message.clientID {
+      try remember(.message, by: message.author, clientID, subject: id.number, fingerprint: fingerprint)
+    }
+    if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: place.forum))) }
+    try log(
+      .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
+      actor: message.author.number)
+    return StoredMessage(id: id, seq: seq, previous: previous, isNew: true)
+  }
+
+  /// The same as would be read of its rows.
+  private func searchEntry(
+    of message: NewMessage, _ id: ID<Message>, in forum: ID<Forum>?
+  ) throws(Refusal) -> SearchEntry {
+    try run { connection in
+      var features = [SearchFeature.author(message.author)]
+      if message.text.entities != nil {
+        features += message.text.hashtags.map { .hashtag($0) } + message.text.mentions.map { .mention($0) }
+        if !message.text.links.isEmpty { features.append(.link) }
+      }
+      if let annotations = message.annotations {
+        features += annotations.types.map { .annotation($0) }
+        features += (annotations.location.map { GeoCell.cells(of: $0) } ?? []).map { .cell($0) }
+      }
+      if !message.attachments.isEmpty { features += try SearchIndex.files(of: id, connection) }
+      return try SearchEntry(
+        id, text: message.text.markdown, place: message.annotations?.location?.name,
+        conversation: message.conversation, forum: forum, features: features)
+    }
+  }
+
+  func setLastMessage(_ id: ID<Message>, of forum: ID<Forum>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update forum
+        set last_message_id = $1
+        where id = $2
+        """, id.number, forum.number)
+    }
+  }
+
+  /// The message that the same send made before, over whatever transport.
+  public func earlier(_ message: NewMessage) throws(Refusal) -> StoredMessage? {
+    try earlier(message, message.clientID == nil ? [] : try message.fingerprint())
+  }
+
+  func earlier(_ message: NewMessage, _ fingerprint: [UInt8]) throws(Refusal) -> StoredMessage? {
+    guard let clientID = message.clientID else { return nil }
+    let found = try run { connection in
+      try connection.first(
+        """
+        select i.subject, i.fingerprint, m.seq, m.previous_message, m.revision
+        from idempotency i
+        join message m on m.id = i.subject
+        where i.author_id = $1 and i.kind = 'message' and i.client_id = $2
+        """, message.author.number, clientID
+      ) { row in
+        (
+          stored: StoredMessage(
+            id: ID(try row.int(0)), seq: try row.int(2), previous: try row.optionalInt(3).map { ID($0) }, isNew: false),
+          fingerprint: try row.bytes(1), revision: try row.int(4)
+        )
+      }
+    }
+    guard let found else { return nil }
+    // Once edited or deleted nothing is compared: the sender only wants to know that it arrived.
+    guard found.revision > 1 || found.fingerprint == fingerprint else { throw .clientIDReused }
+    return found.stored
+  }
+
+  func end(of conversation: ID<Conversation>, in state: String) throws(Refusal) -> ConversationEnd? {
+    try run { connection in
+      try connection.first(
+        """
+        select last_seq, last_message_id, forum_id
+        from conversation
+        where id = $1 and state = $2
+        """, conversation.number, state
+      ) { row in
+        ConversationEnd(
+          lastSeq: try row.int(0), lastID: try row.int(1), forum: try row.optionalInt(2).map { ID($0) })
+      }
+    }
+  }
+
+  /// An answer stands in the conversation of what it answers, which may be a tombstone.
+  private func requireMessage(_ id: ID<Message>, in conversation: ID<Conversation>) throws(Refusal) {
+    let found = try run { connection in
+      try connection.first(
+        """
+        select 1
+        from message
+        where id = $1 and conversation_id = $2
+        """, id.number, conversation.number
+      ) { row in try row.int(0) }
+    }
+    if found == nil { throw .notFound }
+  }
+
+  private func insert(
+    _ message: NewMessage, _ id: ID<Message>, _ seq: Int, _ previous: ID<Message>?, at time: Int64
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        insert into message (
+          id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
+          machine_only, created_at, latest_at, sent_at)
+        values (
+          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+          (select coalesce(latest_at, created_at) from message where id = $4 and coalesce(latest_at, created_at) > $13),
+          $14)
+        """, id.number, message.conversation.number, seq, previous?.number, message.author.number, message.clientID,
+        message.kind.rawValue, message.text.markdown, message.text.entities, message.annotations?.json,
+        message.replyTo?.number, message.isMachineOnly, Int(time), message.sentAt.map { Int($0) })
+      try connection.execute(
+        """
+        update conversation
+        set last_seq = $1, last_message_id = $2
+        where id = $3
+        """, seq, id.number, message.conversation.number)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// What was done by those who may. An entry is written in the transaction that does it, and is never changed nor removed:
+// the schema refuses both.
+
+public import ParleyModel
+import ParleySQLite
+
+extension WriteTransaction {
+  /// `subject` is the thing that it was done to; 0 for the place.
+  public func audit(
+    _ action: AuditedAction, by actor: ID<Account>, subject: Int, in forum: ID<Forum>? = nil, reason: String? = nil
+  ) throws(Refusal) {
+    let id = nextID()
+    try run { connection in
+      try connection.execute(
+        """
+        insert into audit (id, at, actor_id, action, subject, forum_id, reason)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        """, id, Int(now), actor.number, action.rawValue, subject, forum?.number, reason)
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// The newest first, after the one with the id `last`.
+  public func audit(
+    _ wanted: AuditFilter, before last: ID<AuditEntry>?, limit: Int
+  ) throws(Refusal) -> [AuditEntry] {
+    var filter = Filter()
+    filter.add(last?.number ?? Int.max) { "id < \($0)" }
+    filter.add(wanted.actor?.number) { "actor_id = \($0)" }
+    filter.add(wanted.subject) { "subject = \($0)" }
+    filter.add(wanted.kind?.rawValue) { "action = \($0)" }
+    filter.add(wanted.forum?.number) { "forum_id = \($0)" }
+    filter.add(wanted.after.map { Int($0) }) { "at > \($0)" }
+    filter.add(wanted.before.map { Int($0) }) { "at < \($0)" }
+    return try run { connection in
+      try filter.all(limit: limit, connection) { conditions, limit in
+        """
+        select id, at, actor_id, action, subject, forum_id, reason
+        from audit
+        where \(conditions)
+        order by id desc
+        limit \(limit)
+        """
+      } _: { row in
+        AuditEntry(
+          id: ID(try row.int(0)), at: Int64(try row.int(1)), actor: ID(try row.int(2)), kind: try row.word(3),
+          subject: try row.int(4), forum: try row.optionalInt(5).map { ID($0) }, reason: try row.optionalText(6))
+      }
+    }
+  }
+}

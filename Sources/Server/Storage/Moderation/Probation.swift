@@ -1,0 +1,99 @@
+// What somebody new has done in an hour. The hour begins with the first message in it; there is one row for each person who
+// was ever new, and only those who are cause a write.
+
+public import ParleyModel
+import ParleySQLite
+
+/// An hour of somebody new.
+public struct Probation: Sendable, Hashable {
+  /// In milliseconds since 1970.
+  public var since: Int64
+  public var messages = 0
+  public var links = 0
+  public var mentions = 0
+
+  public init(since: Int64) { self.since = since }
+}
+
+extension ReadTransaction {
+  /// How much somebody new may do: one row of the settings, since it is asked for at each message.
+  public func newcomers() throws(Refusal) -> Newcomers {
+    try run { connection in try connection.setting("newcomers").flatMap { Newcomers(stored: $0) } ?? Newcomers() }
+  }
+
+  /// When somebody came, and how much they have said: counted up to `most`.
+  public func beginnings(
+    of account: ID<Account>, countingTo most: Int
+  ) throws(Refusal) -> (createdAt: Int64, messages: Int)? {
+    try run { connection in
+      try connection.first(
+        """
+        select a.created_at, (
+          select count(*)
+          from (select 1 from message where author_id = $1 limit $2) said
+        )
+        from account a
+        where a.id = $1
+        """, account.number, most
+      ) { row in (createdAt: Int64(try row.int(0)), messages: try row.int(1)) }
+    }
+  }
+
+  public func probation(of account: ID<Account>) throws(Refusal) -> Probation? {
+    try run { connection in
+      try connection.first(
+        """
+        select since, messages, links, mentions
+        from probation
+        where user_id = $1
+        """, account.number
+      ) { row in
+        var probation = Probation(since: Int64(try row.int(0)))
+        (probation.messages, probation.links, probation.mentions) = (try row.int(1), try row.int(2), try row.int(3))
+        return probation
+      }
+    }
+  }
+
+  /// How many links a message has, and how many people it calls.
+  public func named(by message: ID<Message>) throws(Refusal) -> (links: Int, mentions: Int) {
+    try run { connection in
+      let links = try connection.first("select count(*) from hyperlink where message_id = $1", message.number) { row in
+        try row.int(0)
+      }
+      let mentions = try connection.first("select count(*) from mention where message_id = $1", message.number) { row in
+        try row.int(0)
+      }
+      return (links: links ?? 0, mentions: mentions ?? 0)
+    }
+  }
+}
+
+extension WriteTransaction {
+  public func keep(_ probation: Probation, of account: ID<Account>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        insert into probation (user_id, since, messages, links, mentions)
+        values ($1, $2, $3, $4, $5)
+        on conflict (user_id) do update
+        set since = excluded.since, messages = excluded.messages, links = excluded.links, mentions = excluded.mentions
+        """, account.number, Int(probation.since), probation.messages, probation.links, probation.mentions)
+    }
+  }
+}
+
+extension Newcomers {
+  /// As the settings keep it.
+  var stored: String {
+    [days, messages, messagesPerHour, linksPerHour, mentionsPerHour].map(String.init).joined(separator: " ")
+  }
+
+  init?(stored text: String) {
+    let numbers = text.split(separator: " ").compactMap { Int($0) }
+    guard numbers.count == 5 else { return nil }
+    self.init()
+    (days, messages) = (numbers[0], numbers[1])
+    (messagesPerHour, linksPerHour, mentionsPerHour) = (numbers[2], numbers[3], numbers[4])
+  }
+}

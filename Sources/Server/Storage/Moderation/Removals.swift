@@ -1,0 +1,218 @@
+// Taking away, and putting back, all that somebody said since a time. Each message is removed as a moderator removes one;
+// its seal names the removal, so that exactly those are put back that were taken away by it and were not dealt with since.
+
+public import ParleyJSON
+public import ParleyModel
+import ParleySQLite
+
+/// What is kept of a new removal, checked by the rules above.
+public struct NewRemoval: Sendable {
+  public var author: ID<Account>?
+  public var invite: ID<Invite>?
+  public var forum: ID<Forum>?
+  public let since: Int64
+  public let reason: String?
+
+  public init(since: Int64, reason: String?) {
+    self.since = since
+    self.reason = reason
+  }
+}
+
+/// How far a removal has come.
+public struct RemovalProgress: Sendable {
+  public let removal: ID<Removal>
+  /// All authors up to this one are done.
+  public var author = ID<Account>(0)
+  /// Of the next author all messages from this one on are done.
+  public var message: ID<Message>?
+
+  public init(_ removal: ID<Removal>) { self.removal = removal }
+}
+
+/// How far the undoing of a removal has come.
+public struct RestorationProgress: Sendable {
+  public let removal: ID<Removal>
+  public let actor: ID<Account>
+  /// All up to this one are done.
+  public var message = ID<Message>(0)
+
+  public init(_ removal: ID<Removal>, by actor: ID<Account>) {
+    self.removal = removal
+    self.actor = actor
+  }
+}
+
+/// A message of somebody's, as a removal looks at it.
+public struct RemovalCandidate: Sendable {
+  public let id: ID<Message>
+  public let conversation: ID<Conversation>
+  public let createdAt: Int64
+  /// Neither a tombstone nor the server's own words.
+  public let isLive: Bool
+}
+
+extension ReadTransaction {
+  public func removal(_ id: ID<Removal>) throws(Refusal) -> Removal? {
+    try run { connection in
+      try connection.first(
+        """
+        select author_id, invite_id, forum_id, since, reason, created_by, created_at, removed, finished_at, undone_by,
+          undone_at, restored, restored_at
+        from removal
+        where id = $1
+        """, id.number
+      ) { row in
+        Removal(
+          id: id, author: try row.optionalInt(0).map { ID($0) }, invite: try row.optionalInt(1).map { ID($0) },
+          forum: try row.optionalInt(2).map { ID($0) }, since: Int64(try row.int(3)), reason: try row.optionalText(4),
+          createdBy: ID(try row.int(5)), createdAt: Int64(try row.int(6)), removedCount: try row.int(7),
+          finishedAt: try row.optionalInt(8).map { Int64($0) }, undoneBy: try row.optionalInt(9).map { ID($0) },
+          undoneAt: try row.optionalInt(10).map { Int64($0) }, restoredCount: try row.int(11),
+          restoredAt: try row.optionalInt(12).map { Int64($0) })
+      }
+    }
+  }
+
+  /// What somebody wrote, the newest first, before that one.
+  public func candidates(
+    by author: ID<Account>, before message: ID<Message>?, limit: Int
+  ) throws(Refusal) -> [RemovalCandidate] {
+    try run { connection in
+      try connection.all(
+        """
+        select id, conversation_id, created_at, deletion is null and kind = 'message'
+        from message
+        where author_id = $1 and id < $2
+        order by id desc
+        limit $3
+        """, author.number, message?.number ?? Int.max, limit
+      ) { row in
+        RemovalCandidate(
+          id: ID(try row.int(0)), conversation: ID(try row.int(1)), createdAt: Int64(try row.int(2)),
+          isLive: try row.bool(3))
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  public func add(_ removal: NewRemoval, by actor: ID<Account>) throws(Refusal) -> ID<Removal> {
+    let id = nextID()
+    try run { connection in
+      try connection.execute(
+        """
+        insert into removal (id, author_id, invite_id, forum_id, since, reason, created_by, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        """, id, removal.author?.number, removal.invite?.number, removal.forum?.number, Int(removal.since),
+        removal.reason, actor.number, Int(now))
+    }
+    return ID(id)
+  }
+
+  /// That it has taken away so many more, and whether that was all.
+  public func note(_ count: Int, removedBy removal: ID<Removal>, isFinished: Bool) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update removal
+        set removed = removed + $1, finished_at = $2
+        where id = $3
+        """, count, isFinished ? Int(now) : nil, removal.number)
+    }
+  }
+
+  /// From now on it takes nothing away any more. Whether it was not so before.
+  public func markUndone(_ removal: ID<Removal>, by actor: ID<Account>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        update removal
+        set undone_by = $1, undone_at = $2, finished_at = coalesce(finished_at, $2)
+        where id = $3 and undone_at is null
+        """, actor.number, Int(now), removal.number) == 1
+    }
+  }
+
+  private static let restoredAtOnce = 100
+  /// A message may have hundreds of earlier texts, so what is changed counts too.
+  public static let changesOfAChunk = 2_000
+
+  /// One chunk of an undoing; whether nothing is left. Where a conversation was closed since, or the time is over, nothing
+  /// comes back.
+  public func restoreMore(_ progress: inout RestorationProgress) throws(Refusal) -> Bool {
+    let start = changeCount
+    let sealed = try run { connection in
+      try connection.all(
+        """
+        select s.message_id, s.until > $1 and c.state = 'open'
+        from sealed s
+        join message m on m.id = s.message_id
+        join conversation c on c.id = m.conversation_id
+        where s.removal_id = $2 and s.message_id > $3
+        order by s.message_id
+        limit $4
+        """, Int(now), progress.removal.number, progress.message.number, Self.restoredAtOnce
+      ) { row in (id: ID<Message>(try row.int(0)), canBeRestored: try row.bool(1)) }
+    }
+    var count = 0
+    var isCut = sealed.count == Self.restoredAtOnce
+    for (id, canBeRestored) in sealed {
+      progress.message = id
+      if canBeRestored {
+        try restore(id, by: progress.actor)
+        count += 1
+      }
+      guard changeCount - start < Self.changesOfAChunk else {
+        isCut = true
+        break
+      }
+    }
+    try run { connection in
+      try connection.execute(
+        """
+        update removal
+        set restored = restored + $1, restored_at = $2
+        where id = $3
+        """, count, isCut ? nil : Int(now), progress.removal.number)
+    }
+    return !isCut
+  }
+
+  /// How many rows this connection has ever changed: for chunks to know how much they did.
+  public var changeCount: Int { connection.totalChanges }
+}
+
+extension RemovalProgress: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    removal = try object.read("removal")
+    author = ID(try object.int("author"))
+    message = try object.optional("message")
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("removal", removal)
+      json.field("author", author.number)
+      json.field("message", message)
+    }
+  }
+}
+
+extension RestorationProgress: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    removal = try object.read("removal")
+    actor = try object.read("actor")
+    message = ID(try object.int("message"))
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("removal", removal)
+      json.field("actor", actor)
+      json.field("message", message.number)
+    }
+  }
+}

@@ -1,0 +1,226 @@
+// What people report, with a copy of what was said. The copy has an end (`Expiry.swift`); what stood around it goes as soon
+// as the report was judged.
+
+import ParleyJSON
+public import ParleyModel
+import ParleySQLite
+
+/// What is kept of a new report, checked by the rules above.
+public struct NewReport: Sendable {
+  public let reporter: ID<Account>
+  public let account: ID<Account>
+  public let reason: String
+  public var message: ID<Message>?
+  public var conversation: ID<Conversation>?
+  public var forum: ID<Forum>?
+  /// JSON: the message, and an array of those around it.
+  private(set) var copy: String?
+  private(set) var surroundings: String?
+
+  public init(by reporter: ID<Account>, of account: ID<Account>, reason: String) {
+    self.reporter = reporter
+    self.account = account
+    self.reason = reason
+  }
+
+  /// The message as it is, and of those around it as many as come to so many bytes.
+  public mutating func show(_ message: Message, among others: [Message], mostBytes: Int) {
+    copy = message.jsonText
+    var around: [String] = []
+    var left = mostBytes
+    for text in others.filter({ $0.id != message.id }).map(\.jsonText) {
+      left -= text.utf8.count
+      if left >= 0 { around.append(text) }
+    }
+    surroundings = "[\(around.joined(separator: ","))]"
+  }
+}
+
+extension ReadTransaction {
+  /// With what stands around it, if that is still kept.
+  public func report(_ id: ID<Report>) throws(Refusal) -> Report? {
+    try run { connection in
+      try connection.first(
+        SQL(
+          """
+          select \(Report.columns), surroundings
+          from report
+          where id = $1 and user_id is not null
+          """), id.number
+      ) { row in
+        var report = try Report(row)
+        report.surroundings = try row.optionalText(Report.columnCount).map { JSONRaw(trusted: Array($0.utf8)) }
+        return report
+      }
+    }
+  }
+
+  /// The newest first, before that one, but for those about `viewer`.
+  public func reports(
+    _ wanted: ReportFilter, before last: ID<Report>?, limit: Int, viewer: ID<Account>
+  ) throws(Refusal) -> [Report] {
+    var filter = Filter()
+    filter.add(wanted.state.rawValue) { "state = \($0)" }
+    filter.add(last?.number ?? Int.max) { "id < \($0)" }
+    filter.add(viewer.number) { "user_id <> \($0)" }
+    filter.add(wanted.forum?.number) { "forum_id = \($0)" }
+    filter.add(wanted.account?.number) { "user_id = \($0)" }
+    filter.add(wanted.assignee?.number) { "assignee_id = \($0)" }
+    return try run { connection in
+      try filter.all(limit: limit, connection) { conditions, limit in
+        """
+        select \(Report.columns)
+        from report
+        where \(conditions)
+        order by id desc
+        limit \(limit)
+        """
+      } _: { row in
+        try Report(row)
+      }
+    }
+  }
+
+  /// The open report of somebody about the same.
+  public func openReport(
+    by reporter: ID<Account>, of account: ID<Account>, _ message: ID<Message>?
+  ) throws(Refusal) -> ID<Report>? {
+    try run { connection in
+      try connection.first(
+        """
+        select id
+        from report
+        where reporter_id = $1 and state = 'open' and message_id is $2 and user_id = $3
+        """, reporter.number, message?.number, account.number
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
+  /// Others that wait, about the same message, or the same person and no message.
+  public func openReports(like report: Report, limit: Int) throws(Refusal) -> [ID<Report>] {
+    try run { connection in
+      guard let message = report.message else {
+        return try connection.all(
+          """
+          select id
+          from report
+          where user_id = $1 and state = 'open' and message_id is null and id <> $2
+          order by id
+          limit $3
+          """, report.account.number, report.id.number, limit
+        ) { row in ID(try row.int(0)) }
+      }
+      return try connection.all(
+        """
+        select id
+        from report
+        where message_id = $1 and state = 'open' and id <> $2
+        order by id
+        limit $3
+        """, message.number, report.id.number, limit
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
+  /// Who keeps order, at the place and in a forum; at most so many at each.
+  public func keepersOfOrder(in forum: ID<Forum>?, limit: Int) throws(Refusal) -> [ID<Account>] {
+    try run { connection in
+      let everywhere = try connection.all(
+        """
+        select id
+        from account
+        where role in ('owner', 'admin', 'moderator') and state = 'active' and imported = 0
+        limit $1
+        """, limit
+      ) { row in ID<Account>(try row.int(0)) }
+      guard let forum else { return everywhere.sorted() }
+      let here = try connection.all(
+        """
+        select m.user_id
+        from forum_member m
+        join account a on a.id = m.user_id
+        where m.forum_id = $1 and m.role in ('moderator', 'admin') and a.state = 'active'
+        limit $2
+        """, forum.number, limit
+      ) { row in ID<Account>(try row.int(0)) }
+      return Set(everywhere + here).sorted()
+    }
+  }
+
+  public func openReportCount(by reporter: ID<Account>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from report
+        where reporter_id = $1 and state = 'open'
+        """, reporter.number
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// How long the copy of what was reported is kept, in milliseconds.
+  public static let reportCopyTime: Int64 = 90 * 86_400_000
+
+  public func add(_ report: NewReport) throws(Refusal) -> ID<Report> {
+    let id = nextID()
+    let until = report.copy == nil ? nil : Int(now + Self.reportCopyTime)
+    try run { connection in
+      try connection.execute(
+        """
+        insert into report (
+          id, reporter_id, user_id, message_id, conversation_id, forum_id, reason, copy, surroundings, copy_until,
+          created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        """, id, report.reporter.number, report.account.number, report.message?.number, report.conversation?.number,
+        report.forum?.number, report.reason, report.copy, report.surroundings, until, Int(now))
+    }
+    return ID(id)
+  }
+
+  /// Keeps what of a report is other than before. Once it is judged, what stood around the message is let go.
+  public func change(_ before: Report, to report: Report) throws(Refusal) -> Report {
+    guard report != before else { return before }
+    var report = report
+    report.revision = before.revision + 1
+    let letsGo = report.state != .open && before.surroundings != nil
+    if letsGo { report.surroundings = nil }
+    try run { connection in
+      try connection.execute(
+        """
+        update report
+        set state = $1, assignee_id = $2, outcome = $3, handled_by = $4, handled_at = $5, revision = $6
+        where id = $7
+        """, report.state.rawValue, report.assignee?.number, report.outcome, report.handledBy?.number,
+        report.handledAt.map { Int($0) }, report.revision, report.id.number)
+      guard letsGo else { return }
+      try connection.execute("update report set surroundings = null where id = $1", report.id.number)
+    }
+    if letsGo { try noteDestruction() }
+    return report
+  }
+}
+
+extension Report {
+  fileprivate static let columns = """
+    id, reporter_id, user_id, message_id, conversation_id, forum_id, reason, created_at, copy, state, assignee_id,
+    outcome, handled_by, handled_at, revision
+    """
+  fileprivate static let columnCount = 15
+
+  fileprivate init(_ row: borrowing Row) throws {
+    self.init(
+      id: ID(try row.int(0)), reporter: ID(try row.int(1)), account: ID(try row.int(2)),
+      message: try row.optionalInt(3).map { ID($0) }, conversation: try row.optionalInt(4).map { ID($0) },
+      forum: try row.optionalInt(5).map { ID($0) }, reason: try row.text(6), createdAt: Int64(try row.int(7)))
+    copy = try row.optionalText(8).map { JSONRaw(trusted: Array($0.utf8)) }
+    state = try row.word(9)
+    assignee = try row.optionalInt(10).map { ID($0) }
+    outcome = try row.optionalText(11)
+    handledBy = try row.optionalInt(12).map { ID($0) }
+    handledAt = try row.optionalInt(13).map { Int64($0) }
+    revision = try row.int(14)
+  }
+}

@@ -1,0 +1,156 @@
+// Warnings, silences and bans. Of each kind and forum one at most is in force; those that were stay, for who judges next.
+
+public import ParleyModel
+import ParleySQLite
+
+/// What is kept of a new one, checked by the rules above.
+public struct NewSanction: Sendable {
+  public let account: ID<Account>
+  public let kind: Sanction.Kind
+  public let forum: ID<Forum>?
+  public let until: Int64?
+  public let reason: String?
+
+  public init(
+    _ kind: Sanction.Kind, of account: ID<Account>, in forum: ID<Forum>? = nil, until: Int64? = nil, reason: String?
+  ) {
+    self.account = account
+    self.kind = kind
+    self.forum = forum
+    self.until = until
+    self.reason = reason
+  }
+}
+
+extension ReadTransaction {
+  /// The ban or the silence that is in force.
+  public func sanction(
+    _ kind: Sanction.Kind, of account: ID<Account>, in forum: ID<Forum>? = nil
+  ) throws(Refusal) -> Sanction? {
+    try run { connection in
+      try connection.first(
+        SQL(
+          """
+          select \(Sanction.columns)
+          from sanction
+          where user_id = $1 and kind = $2 and forum_id is $3 and lifted_at is null and (until is null or until > $4)
+          """), account.number, kind.rawValue, forum?.number, Int(now)
+      ) { row in try Sanction(row) }
+    }
+  }
+
+  public func sanction(_ id: ID<Sanction>) throws(Refusal) -> Sanction? {
+    try run { connection in
+      try connection.first(
+        SQL(
+          """
+          select \(Sanction.columns)
+          from sanction
+          where id = $1
+          """), id.number
+      ) { row in try Sanction(row) }
+    }
+  }
+
+  /// All that there ever were of a person's, the newest first, after the one with the id `before`.
+  public func sanctions(
+    of account: ID<Account>, before: ID<Sanction>?, limit: Int
+  ) throws(Refusal) -> [Sanction] {
+    try run { connection in
+      try connection.all(
+        SQL(
+          """
+          select \(Sanction.columns)
+          from sanction
+          where user_id = $1 and id < $2
+          order by id desc
+          limit $3
+          """), account.number, before?.number ?? Int.max, limit
+      ) { row in try Sanction(row) }
+    }
+  }
+}
+
+extension WriteTransaction {
+  public func add(_ sanction: NewSanction, by actor: ID<Account>) throws(Refusal) -> ID<Sanction> {
+    let id = nextID()
+    try run { connection in
+      try connection.execute(
+        """
+        insert into sanction (id, user_id, kind, forum_id, until, reason, created_by, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        """, id, sanction.account.number, sanction.kind.rawValue, sanction.forum?.number,
+        sanction.until.map { Int($0) }, sanction.reason, actor.number, Int(now))
+    }
+    return ID(id)
+  }
+
+  /// Ends what is in force, and what has come to its end unseen. Whether there was any.
+  @discardableResult
+  public func lift(
+    _ kind: Sanction.Kind, of account: ID<Account>, in forum: ID<Forum>? = nil, by actor: ID<Account>
+  ) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        update sanction
+        set lifted_at = $1, lifted_by = $2
+        where user_id = $3 and kind = $4 and forum_id is $5 and lifted_at is null
+        """, Int(now), actor.number, account.number, kind.rawValue, forum?.number) > 0
+    }
+  }
+
+  /// Says in somebody's own stream that what concerns them alone has changed.
+  public func tell(_ account: ID<Account>, by actor: ID<Account>) throws(Refusal) {
+    let revision = try run { connection in
+      try connection.first(
+        """
+        update account
+        set revision = revision + 1
+        where id = $1
+        returning revision
+        """, account.number
+      ) { row in try row.int(0) }
+    }
+    guard let revision else { return }
+    try log(
+      .preferencesUpdated, in: .user(account), subject: account.number, revision: revision, actor: actor.number)
+  }
+
+  /// Lets those in again whose ban has come to its end. Whether more are left.
+  func liftEndedBans(limit: Int) throws(Refusal) -> Bool {
+    let due = try run { connection in
+      try connection.all(
+        """
+        select user_id
+        from sanction
+        where kind = 'ban' and lifted_at is null and until <= $1
+        order by until, id
+        limit $2
+        """, Int(now), limit
+      ) { row in ID<Account>(try row.int(0)) }
+    }
+    for account in due {
+      // Nobody has done it.
+      let nobody = ID<Account>(0)
+      try lift(.ban, of: account, by: nobody)
+      guard let before = try person(account), before.standing?.state == .disabled else { continue }
+      var after = before
+      after.standing?.state = .active
+      _ = try change(before, to: after, by: nobody)
+    }
+    return due.count == limit
+  }
+}
+
+extension Sanction {
+  static let columns = "id, user_id, kind, forum_id, until, reason, created_by, created_at, lifted_at"
+
+  init(_ row: borrowing Row) throws {
+    self.init(
+      id: ID(try row.int(0)), account: ID(try row.int(1)), kind: try row.word(2),
+      forum: try row.optionalInt(3).map { ID($0) }, until: try row.optionalInt(4).map { Int64($0) },
+      reason: try row.optionalText(5), createdBy: ID(try row.int(6)), createdAt: Int64(try row.int(7)),
+      liftedAt: try row.optionalInt(8).map { Int64($0) })
+  }
+}

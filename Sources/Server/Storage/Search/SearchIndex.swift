@@ -1,0 +1,165 @@
+// The index of words. It holds no text, so it cannot be asked what it holds of a message: what is taken out must be word for
+// word what was put in. Both pass here through `SearchText.prepare`, whose version stands in the settings; a program with
+// another version indexes everything anew before it does anything else.
+
+import ParleyModel
+import ParleySQLite
+
+/// What the index holds of one message.
+struct SearchEntry: Hashable {
+  let message: Int
+  /// The message's text, and the name of the place that it gives.
+  let words: String
+  /// Where it stands, and what it has: the conversation, its forum, and its features.
+  let scope: String
+  /// The name of the place alone.
+  let place: String
+
+  init(
+    _ message: ID<Message>, text: String, place: String?, conversation: ID<Conversation>, forum: ID<Forum>?,
+    features: [SearchFeature]
+  ) throws {
+    self.message = message.number
+    words = place.map { "\(text)\n\($0)" } ?? text
+    self.place = place ?? ""
+    let scopes = [SearchScope.conversation(conversation)] + (forum.map { [.forum($0)] } ?? [])
+    scope = (scopes.map(\.token) + Set(try features.map { try $0.token() }).sorted()).joined(separator: " ")
+  }
+}
+
+/// An entry that comes or goes. The index keeps no copy, so what goes must be exactly what was added: read it with
+/// `searchEntry(of:)` before the message changes.
+enum SearchChange {
+  case add(SearchEntry)
+  case remove(SearchEntry)
+}
+
+enum SearchIndex {
+  static func apply(_ changes: [SearchChange], _ connection: Connection) throws {
+    for change in changes {
+      switch change {
+      case .add(let entry): try add(entry, connection)
+      case .remove(let entry):
+        try connection.execute(
+          "insert into search (search, rowid, words, scope, place) values ('delete', $1, $2, $3, $4)", entry.message,
+          SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.place))
+      }
+    }
+  }
+
+  private static func add(_ entry: SearchEntry, _ connection: Connection) throws {
+    try connection.execute(
+      "insert into search (rowid, words, scope, place) values ($1, $2, $3, $4)", entry.message,
+      SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.place))
+  }
+
+  /// Indexes everything anew if what is there was prepared by another version. In one transaction, before anything is
+  /// written or asked: meanwhile nobody could remove what the older version had put in. A million messages take
+  /// half a minute; the log says how long it was.
+  static func bringUpToDate(_ connection: Connection, tell: (String) -> Void) throws {
+    guard try !isUpToDate(connection) else { return }
+    let start = ContinuousClock.now
+    let count = try connection.transaction { () throws in
+      let count = try rebuild(connection)
+      try connection.keepSetting("search_version", String(SearchText.version))
+      return count
+    }
+    guard count > 0 else { return }
+    tell(
+      "the search index was made anew for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
+  }
+
+  /// Whether the index was made by this version of `SearchText`.
+  static func isUpToDate(_ connection: Connection) throws -> Bool {
+    try connection.setting("search_version") == String(SearchText.version)
+  }
+
+  /// How many messages are in the index afterwards.
+  private static func rebuild(_ connection: Connection) throws -> Int {
+    try connection.execute("insert into search (search) values ('delete-all')")
+    var count = 0
+    try eachEntry(connection) { entry in
+      try add(entry, connection)
+      count += 1
+    }
+    return count
+  }
+
+  /// What the index should hold, in the order of the messages: nothing of a tombstone, nor of what is for machines only.
+  static func eachEntry(
+    from first: Int = 0, through last: Int = .max, _ connection: Connection, _ body: (SearchEntry) throws -> Void
+  ) throws {
+    try connection.each(
+      """
+      select m.id, m.text, l.name, m.conversation_id, c.forum_id, m.author_id, l.latitude, l.longitude,
+        m.entities is not null, m.annotations is not null,
+        exists (select 1 from attachment a where a.message_id = m.id)
+      from message m
+      join conversation c on c.id = m.conversation_id
+      left join location l on l.message_id = m.id
+      where m.id between $1 and $2 and m.deletion is null and m.machine_only = 0
+      order by m.id
+      """, first, last
+    ) { row in
+      let id = ID<Message>(try row.int(0))
+      let place = try row.optionalText(2)
+      var features = [SearchFeature.author(ID(try row.int(5)))]
+      if !row.isNull(6) {
+        let location = Location(name: place, latitude: try row.double(6), longitude: try row.double(7))
+        features += GeoCell.cells(of: location).map { .cell($0) }
+      }
+      if try row.bool(8) { features += try named(by: id, connection) }
+      if try row.bool(9) { features += try annotations(of: id, connection) }
+      if try row.bool(10) { features += try files(of: id, connection) }
+      try body(
+        SearchEntry(
+          id, text: try row.text(1), place: place, conversation: ID(try row.int(3)),
+          forum: try row.optionalInt(4).map { ID($0) }, features: features))
+    }
+  }
+
+  /// What its text names.
+  private static func named(by message: ID<Message>, _ connection: Connection) throws -> [SearchFeature] {
+    var features: [SearchFeature] = try connection.all(
+      "select tag from hashtag where message_id = $1", message.number
+    ) { row in .hashtag(try row.text(0)) }
+    features += try connection.all("select user_id from mention where message_id = $1", message.number) { row in
+      .mention(ID(try row.int(0)))
+    }
+    let link = try connection.first("select 1 from hyperlink where message_id = $1 limit 1", message.number) { _ in
+      SearchFeature.link
+    }
+    return features + (link.map { [$0] } ?? [])
+  }
+
+  private static func annotations(of message: ID<Message>, _ connection: Connection) throws -> [SearchFeature] {
+    try connection.all("select type from annotation where message_id = $1", message.number) { row in
+      .annotation(try row.text(0))
+    }
+  }
+
+  /// For a message that has some.
+  static func files(of message: ID<Message>, _ connection: Connection) throws -> [SearchFeature] {
+    let image = try connection.first(
+      """
+      select 1
+      from attachment a
+      join file f on f.id = a.file_id
+      where a.message_id = $1 and f.kind = 'image'
+      limit 1
+      """, message.number
+    ) { _ in SearchFeature.image }
+    return [.file] + (image.map { [$0] } ?? [])
+  }
+}
+
+extension ReadTransaction {
+  /// What the index should hold of a message as it is now.
+  func searchEntry(of message: ID<Message>) throws(Refusal) -> SearchEntry? {
+    try run { connection in
+      var found: SearchEntry?
+      try SearchIndex.eachEntry(from: message.number, through: message.number, connection) { found = $0 }
+      return found
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// A few facts for those who look after the place. They are counted, so they are asked for aside.
+
+public import ParleyModel
+import ParleySQLite
+
+extension ReadTransaction {
+  /// Who has not been here for so long is not counted as active, in milliseconds.
+  private static let week: Int64 = 7 * 86_400_000
+
+  public func statistics(of folder: DataFolder) throws(Refusal) -> Statistics {
+    var statistics = Statistics()
+    func count(_ sql: SQL) throws -> Int { try connection.first(sql) { row in try row.int(0) } ?? 0 }
+    try run { connection in
+      statistics.openReports = try count("select count(*) from report where state = 'open'")
+      statistics.people = try count("select count(*) from account where state in ('active', 'deactivated')")
+      statistics.waitingPeople = try count("select count(*) from account where state = 'waiting'")
+      statistics.activePeople =
+        try connection.first(
+          """
+          select count(*)
+          from account
+          where state = 'active' and last_seen_at > $1
+          """, Int(now - Self.week)
+        ) { row in try row.int(0) } ?? 0
+      statistics.messages = try count("select coalesce(sum(last_seq), 0) from conversation")
+      // Equal content is stored once.
+      statistics.fileSize = try count(
+        "select coalesce(sum(size), 0) from (select max(size) as size from file group by digest)")
+      statistics.lastBackup = try connection.setting("last_backup").flatMap { Statistics.Backup(stored: $0) }
+    }
+    statistics.databaseSize = Disk.size(folder.database) ?? 0
+    (statistics.freeSpace, statistics.totalSpace) = Disk.space(folder.path).map { ($0.free, $0.total) } ?? (nil, nil)
+    return statistics
+  }
+}
+
+extension WriteTransaction {
+  /// That everything was copied just now, to a file of so many bytes.
+  func noteBackup(size: Int) throws(Refusal) {
+    let backup = Statistics.Backup(at: now, size: size)
+    try run { connection in try connection.keepSetting("last_backup", backup.stored) }
+  }
+}
+
+extension Statistics.Backup {
+  fileprivate var stored: String { "\(at) \(size)" }
+
+  fileprivate init?(stored text: String) {
+    let numbers = text.split(separator: " ").compactMap { Int($0) }
+    guard numbers.count == 2 else { return nil }
+    self.init(at: Int64(numbers[0]), size: numbers[1])
+  }
+}

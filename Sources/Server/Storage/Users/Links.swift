@@ -1,0 +1,61 @@
+public import ParleyModel
+import ParleySQLite
+
+/// What works once: it makes the owner, or sets a new password.
+public struct OneTimeLink: Sendable, Hashable {
+  public let kind: LinkPurpose.Kind
+  /// Whose password it sets.
+  public let account: ID<Account>?
+  public let expiresAt: Int64?
+  public let usedAt: Int64?
+}
+
+extension ReadTransaction {
+  public func link(withDigest digest: [UInt8]) throws(Refusal) -> OneTimeLink? {
+    try run { connection in
+      try connection.first(
+        """
+        select kind, user_id, expires_at, used_at
+        from link
+        where digest = $1
+        """, digest
+      ) { row in
+        OneTimeLink(
+          kind: try row.word(0), account: try row.optionalInt(1).map { ID($0) },
+          expiresAt: try row.optionalInt(2).map { Int64($0) }, usedAt: try row.optionalInt(3).map { Int64($0) })
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// In the place of those that there were of the same kind and person. What has expired goes too.
+  public func addLink(
+    _ kind: LinkPurpose.Kind, for account: ID<Account>? = nil, digest: [UInt8], by actor: ID<Account>? = nil,
+    expiresAt: Int64? = nil
+  ) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from link
+        where (kind = $1 and user_id is not distinct from $2) or expires_at <= $3
+        """, kind.rawValue, account?.number, Int(now))
+      try connection.execute(
+        """
+        insert into link (digest, kind, user_id, created_by, created_at, expires_at)
+        values ($1, $2, $3, $4, $5, $6)
+        """, digest, kind.rawValue, account?.number, actor?.number, Int(now), expiresAt.map { Int($0) })
+    }
+  }
+
+  public func useUp(linkWithDigest digest: [UInt8]) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update link
+        set used_at = $1
+        where digest = $2
+        """, Int(now), digest)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+public import ParleyModel
+import ParleySQLite
+
+extension ReadTransaction {
+  /// What decides what somebody may do in a conversation; nil where there is none, or none any more.
+  public func standing(
+    of account: ID<Account>?, in conversation: ID<Conversation>
+  ) throws(Refusal) -> Standing? {
+    let found = try run { connection in
+      try connection.first(
+        """
+        select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0), c.people_from_seq, c.anyone_from_seq,
+          p.role, p.from_seq, p.request,
+          f.visibility, f.write, f.start_topics, f.ring, f.locked, f.archived_at, m.role,
+          exists (
+            select 1
+            from sanction s
+            where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
+            and (s.forum_id is null or s.forum_id = c.forum_id) and (s.until is null or s.until > $2)
+          ),
+          -- `and` would look at everyone who takes part, also in a group of a thousand.
+          case when c.kind = 'direct' then exists (
+            select 1
+            from participant o
+            join relation r on r.user_id = o.user_id and r.kind = 'block' and r.other_id = $1
+            where o.conversation_id = c.id and o.user_id <> $1
+          ) or exists (
+            select 1
+            from participant o
+            join relation r on r.user_id = $1 and r.kind = 'block' and r.other_id = o.user_id
+            where o.conversation_id = c.id and o.user_id <> $1
+          ) else 0 end,
+          c.last_seq, c.last_message_id, f.people_from_id, f.anyone_from_id, m.from_id
+        from conversation c
+        left join participant p on p.conversation_id = c.id and p.user_id = $1
+        left join forum f on f.id = c.forum_id
+        left join forum_member m on m.forum_id = c.forum_id and m.user_id = $1
+        where c.id = $3 and c.state = 'open' and f.deleted_at is null
+        """, account?.number, Int(now), conversation.number
+      ) { row in
+        let standing = Standing(
+          kind: try row.word(0), isLocked: try row.bool(1), readers: try row.word(2), writers: try row.word(3),
+          forum: row.isNull(10) ? nil : try ForumStanding(row, at: 10),
+          participant: row.isNull(7)
+            ? nil
+            : Standing.Participation(
+              role: try row.word(7), fromSeq: try row.int(8), isRequest: try row.bool(9)),
+          isOwner: try row.bool(4), isSilenced: try row.bool(17),
+          isBlocked: try row.bool(18), peopleFromSeq: try row.int(5), anyoneFromSeq: try row.int(6))
+        return (
+          standing, end: (seq: try row.int(19), message: try row.int(20)),
+          starts: (
+            people: try row.optionalInt(21) ?? 0, anyone: try row.optionalInt(22) ?? 0,
+            member: try row.optionalInt(23) ?? 0
+          )
+        )
+      }
+    }
+    guard let (standing, end, starts) = found, starts != (0, 0, 0) else { return found?.0 }
+    var begun = standing
+    begun.peopleFromSeq = try firstSeq(in: conversation, after: starts.people, lastSeq: end.seq, last: end.message)
+    begun.anyoneFromSeq = try firstSeq(in: conversation, after: starts.anyone, lastSeq: end.seq, last: end.message)
+    begun.memberFromSeq = try firstSeq(in: conversation, after: starts.member, lastSeq: end.seq, last: end.message)
+    return begun
+  }
+
+  /// The `seq` of the first message of a conversation that came after one of anywhere. Ids grow with `seq`, so halving
+  /// finds it.
+  func firstSeq(
+    in conversation: ID<Conversation>, after message: Int, lastSeq: Int, last: Int
+  ) throws(Refusal) -> Int {
+    // Ids are of one counter: what was begun later has no earlier message.
+    guard message > conversation.number else { return 1 }
+    guard last > message else { return lastSeq + 1 }
+    var before = 0
+    var after = lastSeq
+    while after - before > 1 {
+      let middle = before + (after - before) / 2
+      let id = try run { connection in
+        try connection.first(
+          """
+          select id
+          from message
+          where conversation_id = $1 and seq = $2
+          """, conversation.number, middle
+        ) { row in try row.int(0) }
+      }
+      if let id, id <= message { before = middle } else { after = middle }
+    }
+    return after
+  }
+
+  /// The same of a forum.
+  public func standing(of account: ID<Account>?, in forum: ID<Forum>) throws(Refusal) -> ForumStanding? {
+    try run { connection in
+      try connection.first(
+        """
+        select f.visibility, f.write, f.start_topics, f.ring, f.locked, f.archived_at, m.role,
+          exists (
+            select 1
+            from sanction s
+            where s.user_id = $1 and s.kind = 'silence' and s.lifted_at is null
+            and (s.forum_id is null or s.forum_id = f.id) and (s.until is null or s.until > $2)
+          )
+        from forum f
+        left join forum_member m on m.forum_id = f.id and m.user_id = $1
+        where f.id = $3 and f.deleted_at is null
+        """, account?.number, Int(now), forum.number
+      ) { row in
+        var standing = try ForumStanding(row, at: 0)
+        standing.isSilenced = try row.bool(7)
+        return standing
+      }
+    }
+  }
+}
+
+extension ForumStanding {
+  fileprivate init(_ row: borrowing Row, at column: Int) throws {
+    self.init(
+      visibility: try row.word(column), write: try row.word(column + 1), startTopics: try row.word(column + 2),
+      ring: try row.word(column + 3), isLocked: try row.bool(column + 4),
+      isArchived: try row.optionalInt(column + 5) != nil, role: try row.optionalWord(column + 6))
+  }
+}

@@ -1,0 +1,109 @@
+import ParleyModel
+import ParleySQLite
+
+extension Check {
+  static let logAndState = Check(
+    "log and state",
+    "each message has one event that created it and one for each later revision, in its conversation's stream, and it is "
+      + "a tombstone exactly when the last of those that delete and restore deleted it"
+  ) { examination in
+    examination.expect(try examination.number("select count(*) from message"))
+    let messages = try examination.connection.prepare(
+      """
+      select id, conversation_id, revision, deletion is not null
+      from message
+      order by id
+      """)
+    // Sorted as a whole: where there is room for it, outside of the memory.
+    let events = try examination.connection.prepare(
+      """
+      select subject, id, kind, stream, revision
+      from event
+      where kind between 1 and 4
+      order by subject, id
+      """)
+    let floor = try examination.eventFloor
+    var messageCount = 0
+    var eventCount = 0
+    var hasEvent = try events.step()
+    while try messages.step() {
+      let id = try messages.row.int(0)
+      hasEvent = try skipHomeless(events, to: id, hasEvent, examination)
+      var story = Story(id, in: try messages.row.int(1), isCut: floor > 0)
+      while hasEvent, try events.row.int(0) == id {
+        try story.add(events.row)
+        eventCount += 1
+        hasEvent = try events.step()
+      }
+      if let fault = story.fault(revision: try messages.row.int(2), isTombstone: try messages.row.bool(3)) {
+        examination.fault(fault)
+      }
+      messageCount += 1
+      try examination.step()
+    }
+    _ = try skipHomeless(events, to: .max, hasEvent, examination)
+    examination.count(messageCount, "messages")
+    examination.count(eventCount, "events of messages")
+  }
+
+  /// Events that tell of messages that are not there.
+  private static func skipHomeless(
+    _ events: borrowing Statement, to message: Int, _ hasEvent: Bool, _ examination: Examination
+  ) throws -> Bool {
+    var hasEvent = hasEvent
+    while hasEvent, try events.row.int(0) < message {
+      examination.fault("event \(try events.row.int(1)) tells of message \(try events.row.int(0)), which is not there")
+      hasEvent = try events.step()
+    }
+    return hasEvent
+  }
+}
+
+/// What the log tells of one message.
+private struct Story {
+  private let message: Int
+  private let stream: Int
+  /// The revision that the message should have, by its events.
+  private var revision = 0
+  private var isTombstone = false
+  /// The first thing that is wrong.
+  private var fault: String?
+  /// The beginning may be in the part of the log that is no longer kept.
+  private let isCut: Bool
+  private var isKnown = false
+
+  init(_ message: Int, in conversation: Int, isCut: Bool) {
+    self.message = message
+    self.isCut = isCut
+    stream = EventStream.conversation(ID(conversation)).number
+  }
+
+  mutating func add(_ event: borrowing Row) throws {
+    let id = try event.int(1)
+    let kind = Event.Kind(rawValue: try event.int(2))
+    if isCut, revision == 0 { revision = try event.int(4) - 1 }
+    revision += 1
+    if revision == 1 || kind == .messageDeleted || kind == .messageRestored { isKnown = true }
+    if (kind == .messageCreated) != (revision == 1) {
+      note(revision == 1 ? "its first event \(id) does not create it" : "its event \(id) creates it again")
+    }
+    if try event.int(3) != stream { note("its event \(id) is in another stream than its conversation's") }
+    if try event.int(4) != revision { note("its event \(id) says revision \(try event.int(4)) for \(revision)") }
+    if kind == .messageDeleted { isTombstone = true }
+    if kind == .messageRestored { isTombstone = false }
+  }
+
+  private mutating func note(_ sentence: String) {
+    if fault == nil { fault = "message \(message): \(sentence)" }
+  }
+
+  func fault(revision told: Int, isTombstone isDeleted: Bool) -> String? {
+    if let fault { return fault }
+    if revision == 0 { return isCut ? nil : "message \(message): no event created it" }
+    if revision != told { return "message \(message): it is at revision \(told), and its events make \(revision)" }
+    if isKnown, isTombstone != isDeleted {
+      return "message \(message): it \(isDeleted ? "is" : "is not") a tombstone, and its events say otherwise"
+    }
+    return nil
+  }
+}

@@ -1,0 +1,200 @@
+import ParleySQLite
+
+extension Check {
+  static let sends = Check(
+    "sends", "each message that came with a client_id is the one that a repeated send finds, and the other way round"
+  ) { examination in
+    examination.count(try examination.number("select count(*) from idempotency where kind = 'message'"), "sends")
+    try examination.expectNone(
+      """
+      select m.id
+      from message m
+      left join idempotency i on i.author_id = m.author_id and i.kind = 'message' and i.client_id = m.client_id
+      where m.client_id is not null and i.subject is not m.id
+      order by m.id
+      """
+    ) { row in "message \(try row.int(0)) is not what a repeated send would find" }
+    try examination.expectNone(
+      """
+      select i.author_id, i.client_id, i.subject
+      from idempotency i
+      left join message m on m.id = i.subject
+      where i.kind = 'message'
+      and (m.author_id is not i.author_id or m.client_id is not null and m.client_id is not i.client_id)
+      """
+    ) { row in
+      "the send \(try row.text(1)) of account \(try row.int(0)) made message \(try row.int(2)), which is not its own"
+    }
+  }
+
+  static let references = Check(
+    "references", "what a row names without a foreign key is there, and look-ups stand at live messages in their place"
+  ) { examination in
+    try examination.expectNone(
+      """
+      select f.id, f.room_id
+      from forum f
+      left join conversation c on c.id = f.room_id and c.kind = 'room'
+      where c.forum_id is not f.id
+      """
+    ) { row in "forum \(try row.int(0)) names the room \(try row.int(1)), which is not its own" }
+    try examination.expectNone(
+      """
+      select m.id, m.reply_to
+      from message m
+      where m.reply_to is not null
+      and not exists (select 1 from message o where o.id = m.reply_to)
+      """
+    ) { row in "message \(try row.int(0)) replies to \(try row.int(1)), which is not there" }
+    try examination.expectNone(
+      """
+      select m.id
+      from message m
+      where m.moved_to is not null
+      and not exists (select 1 from message o where o.id = m.moved_to and o.moved_from = m.id)
+      """
+    ) { row in "message \(try row.int(0)) was moved, and is not where it went" }
+    try examination.expectNone(
+      """
+      select l.what, l.message_id, l.conversation_id
+      from (
+        select 'an annotation' as what, message_id, conversation_id from annotation
+        union all select 'a hashtag', message_id, conversation_id from hashtag
+        union all select 'a place', message_id, conversation_id from location
+      ) l
+      join message m on m.id = l.message_id
+      where m.conversation_id <> l.conversation_id
+      """
+    ) { row in "\(try row.text(0)) of message \(try row.int(1)) stands in conversation \(try row.int(2))" }
+    try examination.expectNone(
+      """
+      select message_id, user_id
+      from mention
+      where not exists (select 1 from account a where a.id = user_id)
+      """
+    ) { row in "message \(try row.int(0)) mentions account \(try row.int(1)), which is not there" }
+    try examination.expectNone(
+      """
+      select a.message_id, a.type, a.user_id
+      from action a
+      join message m on m.id = a.message_id
+      where a.message_at <> m.created_at
+      """
+    ) { row in
+      "the mark \(try row.text(1)) of account \(try row.int(2)) has another time than message \(try row.int(0))"
+    }
+    try examination.expectNone(
+      """
+      select i.id, i.message_id
+      from inbox i
+      left join message m on m.id = i.message_id
+      where i.message_id is not null and (m.id is null or i.conversation_id is not m.conversation_id)
+      order by i.id
+      """
+    ) { row in "entry \(try row.int(0)) of an inbox is about message \(try row.int(1)), which is not there" }
+    examination.count(try examination.number("select count(*) from forum"), "forums")
+    examination.count(try examination.number("select count(*) from message where reply_to is not null"), "replies")
+    examination.count(try examination.number("select count(*) from mention"), "mentions")
+  }
+
+  static let attachments = Check(
+    "attachments", "each attachment, avatar and icon names a file, and who attached it had uploaded it"
+  ) { examination in
+    examination.count(try examination.number("select count(*) from attachment"), "attachments")
+    try examination.expectNone(
+      """
+      select a.message_id, a.file_id
+      from (
+        select message_id, position, file_id from attachment
+        union all select message_id, position, file_id from sealed_attachment
+      ) a
+      where not exists (select 1 from file f where f.id = a.file_id)
+      order by a.message_id, a.position
+      """
+    ) { row in "message \(try row.int(0)) has file \(try row.int(1)), which is not there" }
+    try examination.expectNone(
+      """
+      select a.message_id, a.file_id, f.owner_id
+      from attachment a
+      join message m on m.id = a.message_id
+      join file f on f.id = a.file_id
+      where f.owner_id <> m.author_id
+      order by a.message_id, a.position
+      """
+    ) { row in "message \(try row.int(0)) has file \(try row.int(1)) of account \(try row.int(2)), who did not write it"
+    }
+    try examination.expectNone(
+      """
+      select 'account', id, avatar_file_id
+      from account
+      where avatar_file_id is not null and not exists (select 1 from file f where f.id = avatar_file_id)
+      union all
+      select 'forum', id, icon_file_id
+      from forum
+      where icon_file_id is not null and not exists (select 1 from file f where f.id = icon_file_id)
+      union all
+      select 'the place', 0, cast(value as integer)
+      from setting
+      where name = 'icon_file' and value <> '' and not exists (select 1 from file f where f.id = cast(value as integer))
+      """
+    ) { row in "\(try row.text(0)) \(try row.int(1)) shows file \(try row.int(2)), which is not there" }
+  }
+
+  static let members = Check(
+    "members", "who belongs to a forum takes part in its room, and nobody else does"
+  ) { examination in
+    examination.count(try examination.number("select count(*) from forum_member"), "members of forums")
+    try examination.expectNone(
+      """
+      select m.user_id, m.forum_id
+      from forum_member m
+      join forum f on f.id = m.forum_id
+      where not exists (
+        select 1
+        from participant p
+        where p.conversation_id = f.room_id and p.user_id = m.user_id
+      )
+      """
+    ) { row in "account \(try row.int(0)) belongs to forum \(try row.int(1)), and takes no part in its room" }
+    try examination.expectNone(
+      """
+      select p.user_id, f.id
+      from forum f
+      join participant p on p.conversation_id = f.room_id
+      where not exists (
+        select 1
+        from forum_member m
+        where m.forum_id = f.id and m.user_id = p.user_id
+      )
+      """
+    ) { row in "account \(try row.int(0)) takes part in the room of forum \(try row.int(1)), and does not belong to it"
+    }
+  }
+
+  static let marks = Check(
+    "marks", "nobody has read, joined or begins after the end of a conversation"
+  ) { examination in
+    examination.count(try examination.number("select count(*) from mark"), "marks")
+    examination.count(try examination.number("select count(*) from participant"), "participants")
+    try examination.expectNone(
+      """
+      select k.user_id, k.conversation_id, k.delivered_seq, c.last_seq
+      from mark k
+      join conversation c on c.id = k.conversation_id
+      where k.delivered_seq > c.last_seq
+      """
+    ) { row in
+      "account \(try row.int(0)) has got conversation \(try row.int(1)) up to seq \(try row.int(2)), and it ends at "
+        + "\(try row.int(3))"
+    }
+    try examination.expectNone(
+      """
+      select p.user_id, p.conversation_id
+      from participant p
+      join conversation c on c.id = p.conversation_id
+      left join stream s on s.id = 4 * c.id + 3
+      where p.from_seq > c.last_seq + 1 or p.joined_seq > c.last_seq or p.from_offset > coalesce(s.head, 0) + 1
+      """
+    ) { row in "account \(try row.int(0)) begins after the end of conversation \(try row.int(1))" }
+  }
+}

@@ -1,0 +1,72 @@
+import ParleyWire
+
+/// A media type of ours, with the field that says it ready made.
+public struct ContentType: Sendable {
+  public let name: String
+  /// Whether gzip makes it smaller.
+  public let isCompressible: Bool
+  /// Whether a browser may run it, as a page or as a worker, under the policy that comes with it.
+  public let isProgram: Bool
+  let field: Fields
+
+  public init(_ name: String, isCompressible: Bool, isProgram: Bool = false) {
+    self.name = name
+    self.isCompressible = isCompressible
+    self.isProgram = isProgram
+    field = ["Content-Type": name]
+  }
+
+  public static let plainText = ContentType("text/plain; charset=utf-8", isCompressible: true)
+  public static let html = ContentType("text/html; charset=utf-8", isCompressible: true, isProgram: true)
+  public static let javaScript = ContentType(
+    "text/javascript; charset=utf-8", isCompressible: true, isProgram: true)
+  public static let json = ContentType("application/json", isCompressible: true)
+  public static let problem = ContentType("application/problem+json", isCompressible: true)
+  public static let eventStream = ContentType("text/event-stream", isCompressible: false)
+  public static let bytes = ContentType("application/octet-stream", isCompressible: false)
+
+  /// By a file name's ending, in lower case and without the dot.
+  public static func forEnding(_ ending: String) -> ContentType {
+    table[ending] ?? .bytes
+  }
+
+  /// Whether a Content-Type names something that gzip makes smaller.
+  public static func isCompressible(_ contentType: String) -> Bool {
+    let name = contentType.prefix { $0 != ";" }.lowercased()
+    return name.hasPrefix("text/") && name != "text/event-stream" || name.hasSuffix("json") || name.hasSuffix("xml")
+      || name == "application/javascript" || name == "application/wasm"
+  }
+
+  private static let table: [String: ContentType] = [
+    "html": .html,
+    "css": ContentType("text/css; charset=utf-8", isCompressible: true),
+    "js": .javaScript,
+    "mjs": .javaScript,
+    "json": .json,
+    "map": .json,
+    "webmanifest": ContentType("application/manifest+json", isCompressible: true),
+    "txt": .plainText,
+    "md": ContentType("text/markdown; charset=utf-8", isCompressible: true),
+    "csv": ContentType("text/csv; charset=utf-8", isCompressible: true),
+    "xml": ContentType("application/xml", isCompressible: true),
+    "svg": ContentType("image/svg+xml", isCompressible: true),
+    "wasm": ContentType("application/wasm", isCompressible: true),
+    "ico": ContentType("image/vnd.microsoft.icon", isCompressible: true),
+    "png": ContentType("image/png", isCompressible: false),
+    "jpg": ContentType("image/jpeg", isCompressible: false),
+    "jpeg": ContentType("image/jpeg", isCompressible: false),
+    "gif": ContentType("image/gif", isCompressible: false),
+    "webp": ContentType("image/webp", isCompressible: false),
+    "avif": ContentType("image/avif", isCompressible: false),
+    "woff2": ContentType("font/woff2", isCompressible: false),
+    "woff": ContentType("font/woff", isCompressible: false),
+    "mp3": ContentType("audio/mpeg", isCompressible: false),
+    "ogg": ContentType("audio/ogg", isCompressible: false),
+    "opus": ContentType("audio/ogg", isCompressible: false),
+    "mp4": ContentType("video/mp4", isCompressible: false),
+    "webm": ContentType("video/webm", isCompressible: false),
+    "pdf": ContentType("application/pdf", isCompressible: false),
+    "zip": ContentType("application/zip", isCompressible: false),
+    "gz": ContentType("application/gzip", isCompressible: false),
+  ]
+}

@@ -1,0 +1,127 @@
+public import ParleyWire
+
+/// Every limit on what a peer may cost, with its default. `--help` and the README print this table.
+public struct Limits: Sendable {
+  // The head of a request.
+  public var requestLine = 8_192
+  public var headerBytes = 32_768
+  public var headers = 100
+  // The body.
+  public var body = 1 << 20
+  // Files.
+  public var file = 2_147_483_648
+  public var personFiles = 10_737_418_240
+  public var placeFiles = 107_374_182_400
+  // Times, in seconds.
+  public var handshakeTime = 10
+  public var headTime = 15
+  public var byteTime = 30
+  /// Bytes a second, on the whole.
+  public var bodyRate = 512
+  public var idleTime = 75
+  public var drainTime = 20
+  // Connections.
+  public var connections = 15_000
+  public var connectionsPerAddress = 256
+  public var pipelined = 64
+  public var output = 1 << 20
+  public var memory = 1 << 28
+  // WebSockets.
+  public var socketMessage = 1 << 20
+  public var socketIdleTime = 60
+  public var socketMessageTime = 60
+
+  public init() {}
+
+  public var head: HeadLimits { HeadLimits(line: requestLine, fields: headerBytes, count: headers) }
+
+  public struct Entry: Sendable {
+    public enum Unit: String, Sendable {
+      case bytes, seconds, count
+    }
+
+    /// `--limit-<name>` and `PARLEY_LIMIT_<NAME>`.
+    public let name: String
+    public let unit: Unit
+    public let meaning: String
+    public let path: any WritableKeyPath<Limits, Int> & Sendable
+    /// What is taken for it.
+    public let range: ClosedRange<Int>
+
+    /// The default.
+    public var value: Int { Limits()[keyPath: path] }
+  }
+
+  public static let all: [Entry] = [
+    Entry(
+      name: "request-line", unit: .bytes, meaning: "the request line, and each header line; else 414 or 431",
+      path: \.requestLine, range: 1_024...65_536),
+    Entry(
+      name: "header-bytes", unit: .bytes, meaning: "all headers of a request; else 431",
+      path: \.headerBytes, range: 1_024...1_048_576),
+    Entry(name: "headers", unit: .count, meaning: "headers of a request; else 431", path: \.headers, range: 8...1_000),
+    Entry(
+      name: "body", unit: .bytes, meaning: "a request's body, where a route does not say otherwise; else 413",
+      path: \.body, range: 1_024...1_073_741_824),
+    Entry(
+      name: "file", unit: .bytes, meaning: "one uploaded file; else 413", path: \.file, range: 1_024...1_099_511_627_776
+    ),
+    Entry(
+      name: "person-files", unit: .bytes, meaning: "all files of one person; else 413", path: \.personFiles,
+      range: 1_024...1_125_899_906_842_624),
+    Entry(
+      name: "place-files", unit: .bytes, meaning: "the files of everyone; else 413", path: \.placeFiles,
+      range: 1_024...1_125_899_906_842_624),
+    Entry(
+      name: "handshake-time", unit: .seconds, meaning: "the TLS handshake; else the connection is dropped",
+      path: \.handshakeTime, range: 1...300),
+    Entry(
+      name: "head-time", unit: .seconds,
+      meaning: "from connecting, or from a request's first byte, to the end of its head; else 408",
+      path: \.headTime, range: 1...300),
+    Entry(
+      name: "byte-time", unit: .seconds, meaning: "between two pieces of a body, or of an answer being taken",
+      path: \.byteTime, range: 1...3_600),
+    Entry(
+      name: "body-rate", unit: .bytes,
+      meaning: "a second that a request's body has to come at on the whole, after a first byte-time; else 408",
+      path: \.bodyRate, range: 1...1_048_576),
+    Entry(
+      name: "idle-time", unit: .seconds, meaning: "a connection between two requests", path: \.idleTime,
+      range: 1...3_600),
+    Entry(
+      name: "drain-time", unit: .seconds, meaning: "for running requests to finish after SIGTERM",
+      path: \.drainTime, range: 0...3_600),
+    Entry(
+      name: "connections", unit: .count, meaning: "connections in total; else 503, or under TLS the end",
+      path: \.connections,
+      range: 8...1_000_000),
+    Entry(
+      name: "connections-per-address", unit: .count,
+      meaning: "connections of one IPv4 address or one IPv6 /64, trusted proxies apart; else the same",
+      path: \.connectionsPerAddress, range: 1...1_000_000),
+    Entry(
+      name: "pipelined", unit: .count,
+      meaning: "requests of one connection answered in a row before others have a turn",
+      path: \.pipelined, range: 1...10_000),
+    Entry(
+      name: "output", unit: .bytes, meaning: "waiting to be sent on one connection before its requests wait",
+      path: \.output, range: 65_536...1_073_741_824),
+    Entry(
+      name: "memory", unit: .bytes,
+      meaning:
+        "of requests, answers and messages under way on all connections; beyond it those that hold most are cut off",
+      path: \.memory, range: 1_048_576...1_099_511_627_776),
+    Entry(
+      name: "socket-message", unit: .bytes, meaning: "a WebSocket message; else close 1009", path: \.socketMessage,
+      range: 1_024...1_073_741_824),
+    Entry(
+      name: "socket-message-time", unit: .seconds,
+      meaning: "from a WebSocket message's first byte to its last; else close 1008", path: \.socketMessageTime,
+      range: 1...3_600),
+    Entry(
+      name: "socket-idle-time", unit: .seconds,
+      meaning: "a WebSocket without a sign of life; a ping goes out after half of it", path: \.socketIdleTime,
+      range: 2...3_600),
+  ]
+}

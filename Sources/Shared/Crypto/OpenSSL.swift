@@ -1,0 +1,142 @@
+internal import CParleyOpenSSL
+
+/// All calls to OpenSSL, and with them all unsafe expressions of this module: each function takes spans and returns
+/// arrays, and hands a pointer only to a call that does not keep it.
+///
+/// OpenSSL's queue of errors belongs to the thread. It is emptied before each call and read in the same function, so
+/// that nobody reads what another connection left there.
+enum OpenSSL {
+  static func digest(_ algorithm: Digest.Algorithm, _ bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: algorithm.byteCount)
+    ERR_clear_error()
+    let status = unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe result.withUnsafeMutableBufferPointer { result in
+        unsafe EVP_Digest(bytes.baseAddress, bytes.count, result.baseAddress, nil, algorithm.implementation, nil)
+      }
+    }
+    try check(status == 1, .digest)
+    return result
+  }
+
+  static func hmacSHA256(_ bytes: Span<UInt8>, key: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+    guard let keyCount = Int32(exactly: key.count) else { throw CryptoError(operation: .hmac, reason: "key too long") }
+    var result = [UInt8](repeating: 0, count: Digest.Algorithm.sha256.byteCount)
+    ERR_clear_error()
+    let isDone = unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe key.withUnsafeBufferPointer { key in
+        unsafe result.withUnsafeMutableBufferPointer { result in
+          unsafe CParleyOpenSSL.HMAC(
+            EVP_sha256(), key.baseAddress, keyCount, bytes.baseAddress, bytes.count, result.baseAddress, nil) != nil
+        }
+      }
+    }
+    try check(isDone, .hmac)
+    return result
+  }
+
+  static func scrypt(
+    _ parameters: Scrypt, password: Span<UInt8>, salt: Span<UInt8>, byteCount: Int
+  ) throws(CryptoError) -> [UInt8] {
+    guard byteCount > 0, let cost = UInt64(exactly: parameters.cost),
+      let blockSize = UInt64(exactly: parameters.blockSize), let parallelism = UInt64(exactly: parameters.parallelism)
+    else { throw CryptoError(operation: .scrypt, reason: "negative parameter") }
+    var result = [UInt8](repeating: 0, count: byteCount)
+    ERR_clear_error()
+    let status = unsafe password.withUnsafeBufferPointer { password in
+      unsafe salt.withUnsafeBufferPointer { salt in
+        unsafe result.withUnsafeMutableBufferPointer { result in
+          unsafe password.withMemoryRebound(to: CChar.self) { password in
+            unsafe EVP_PBE_scrypt(
+              password.baseAddress, password.count, salt.baseAddress, salt.count, cost, blockSize, parallelism,
+              UInt64(Scrypt.memoryLimit), result.baseAddress, result.count)
+          }
+        }
+      }
+    }
+    try check(status == 1, .scrypt)
+    return result
+  }
+
+  static func random(_ count: Int) throws(CryptoError) -> [UInt8] {
+    guard count >= 0, let size = Int32(exactly: count) else {
+      throw CryptoError(operation: .random, reason: "no such count")
+    }
+    var result = [UInt8](repeating: 0, count: count)
+    ERR_clear_error()
+    let status = unsafe result.withUnsafeMutableBufferPointer { unsafe RAND_bytes($0.baseAddress, size) }
+    try check(status == 1, .random)
+    return result
+  }
+
+  /// Of two of the same count.
+  static func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    unsafe left.withUnsafeBufferPointer { left in
+      unsafe right.withUnsafeBufferPointer { right in
+        guard let first = left.baseAddress, let second = right.baseAddress else { return left.count == right.count }
+        return unsafe CRYPTO_memcmp(first, second, min(left.count, right.count)) == 0
+      }
+    }
+  }
+
+  fileprivate static func check(_ isDone: Bool, _ operation: CryptoError.Operation) throws(CryptoError) {
+    if !isDone { throw CryptoError(operation: operation, reason: lastError()) }
+  }
+
+  private static func lastError() -> String {
+    let code = ERR_peek_last_error()
+    ERR_clear_error()
+    guard code != 0 else { return "no reason given" }
+    return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+      unsafe ERR_error_string_n(code, text.baseAddress, text.count)
+      return unsafe text.baseAddress.map { unsafe String(cString: $0) } ?? "no reason given"
+    }
+  }
+}
+
+/// A digest in progress: owns OpenSSL's context and frees it.
+@safe struct DigestContext: ~Copyable {
+  private let context: OpaquePointer
+  private let byteCount: Int
+
+  init(_ algorithm: Digest.Algorithm) throws(CryptoError) {
+    ERR_clear_error()
+    guard let context = unsafe EVP_MD_CTX_new() else {
+      throw CryptoError(operation: .digest, reason: "out of memory")
+    }
+    do {
+      try OpenSSL.check(unsafe EVP_DigestInit_ex(context, algorithm.implementation, nil) == 1, .digest)
+    } catch {
+      unsafe EVP_MD_CTX_free(context)
+      throw error
+    }
+    unsafe self.context = context
+    byteCount = algorithm.byteCount
+  }
+
+  deinit { unsafe EVP_MD_CTX_free(context) }
+
+  mutating func update(_ bytes: Span<UInt8>) throws(CryptoError) {
+    ERR_clear_error()
+    let status = unsafe bytes.withUnsafeBufferPointer { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+    try OpenSSL.check(status == 1, .digest)
+  }
+
+  consuming func finish() throws(CryptoError) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: byteCount)
+    ERR_clear_error()
+    let status = unsafe result.withUnsafeMutableBufferPointer {
+      unsafe EVP_DigestFinal_ex(context, $0.baseAddress, nil)
+    }
+    try OpenSSL.check(status == 1, .digest)
+    return result
+  }
+}
+
+extension Digest.Algorithm {
+  fileprivate var implementation: OpaquePointer? {
+    switch self {
+    case .sha1: unsafe EVP_sha1()
+    case .sha256: unsafe EVP_sha256()
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import ParleyNetworking
+import ParleyWire
+
+/// The client's end of an open WebSocket, on the client's loop.
+final class SocketConnection: StreamHandler {
+  private let patience: Patience
+  private var stream: ParleyNetworking.Stream?
+  private var session: WebSocketSession
+  private var waiting: [SocketMessage] = []
+  private var waitingBytes = 0
+  private var isPaused = false
+  private var ending: SocketEnding?
+  private var reader: CheckedContinuation<Result<SocketMessage, SocketEnding>, Never>?
+  private var pings: [CheckedContinuation<SocketEnding?, Never>] = []
+  private var senders: [CheckedContinuation<SocketEnding?, Never>] = []
+
+  init(_ stream: ParleyNetworking.Stream, _ agreement: WebSocketHandshake.Agreement, _ patience: Patience) {
+    self.stream = stream
+    self.patience = patience
+    // RFC 6455 §5.3: nobody may guess the masks; the generator is the system's.
+    session = WebSocketSession(
+      role: .client(nextMask: { UInt32.random(in: .min ... .max) }), messageLimit: CallLimits.message,
+      deflate: agreement.deflate, streams: DeflateStreams())
+  }
+
+  /// What came right behind the handshake.
+  func begin(_ early: Span<UInt8>, on loop: isolated EventLoop) {
+    stream?.setDeadline(at: .max)
+    receive(early)
+  }
+
+  // MARK: What the caller does
+
+  func next(isolation: isolated EventLoop) async -> Result<SocketMessage, SocketEnding> {
+    if !waiting.isEmpty {
+      let message = waiting.removeFirst()
+      waitingBytes -= message.count
+      if isPaused, waitingBytes < CallLimits.waitingMessages / 2 {
+        isPaused = false
+        stream?.resumeReading()
+      }
+      return .success(message)
+    }
+    if let ending { return .failure(ending) }
+    guard reader == nil else { return .failure(SocketEnding(code: 1006, reason: "two read the same socket")) }
+    return await withCheckedContinuation { reader = $0 }
+  }
+
+  func send(_ text: String, isolation: isolated EventLoop) async -> SocketEnding? {
+    if let ending { return ending }
+    guard let frame = session.send(text: text), let stream else { return .gone }
+    stream.write(frame)
+    guard stream.isFull else { return nil }
+    return await withCheckedContinuation { senders.append($0) }
+  }
+
+  func ping(isolation: isolated EventLoop) async -> SocketEnding? {
+    if let ending { return ending }
+    guard let frame = session.sendPing(), let stream else { return .gone }
+    stream.write(frame)
+    return await withCheckedContinuation { pings.append($0) }
+  }
+
+  func close(_ code: CloseCode, _ reason: String) {
+    guard ending == nil else { return }
+    guard let frame = session.close(code, reason: reason) else { return }
+    stream?.write(frame)
+    stream?.setDeadline(after: patience.closing)
+    isPaused = false
+    stream?.resumeReading()
+  }
+
+  /// Nobody holds it any longer.
+  func drop() {
+    end(.gone)
+    stream?.abort()
+  }
+
+  // MARK: What comes
+
+  func opened(on loop: isolated EventLoop) {}
+
+  func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) { receive(bytes) }
+
+  private func receive(_ bytes: Span<UInt8>) {
+    var actions: [WebSocketSession.Action] = []
+    session.receive(bytes, into: &actions)
+    for action in actions {
+      switch action {
+      case .text(let bytes): got(.text(String(decoding: bytes, as: UTF8.self)))
+      case .binary(let bytes): got(.binary(bytes))
+      case .ping: break
+      case .pong: if !pings.isEmpty { pings.removeFirst().resume(returning: nil) }
+      case .send(let bytes): stream?.write(bytes)
+      case .closed(let closing):
+        session.finish()
+        end(SocketEnding(code: Int(closing.code.number), reason: closing.reason))
+        stream?.finish()
+      }
+    }
+  }
+
+  private func got(_ message: SocketMessage) {
+    if let reader {
+      self.reader = nil
+      return reader.resume(returning: .success(message))
+    }
+    waiting.append(message)
+    waitingBytes += message.count
+    if waitingBytes >= CallLimits.waitingMessages, !isPaused {
+      isPaused = true
+      stream?.pauseReading()
+    }
+  }
+
+  private func end(_ how: SocketEnding) {
+    guard ending == nil else { return }
+    ending = how
+    reader?.resume(returning: .failure(how))
+    reader = nil
+    for waiter in pings + senders { waiter.resume(returning: how) }
+    (pings, senders) = ([], [])
+  }
+
+  func ended(on loop: isolated EventLoop) {
+    end(.gone)
+    stream?.finish()
+  }
+
+  func drained(on loop: isolated EventLoop) {
+    for waiter in senders { waiter.resume(returning: nil) }
+    senders = []
+  }
+
+  func resumed(on loop: isolated EventLoop) {}
+
+  /// The other side does not answer our Close.
+  func expired(on loop: isolated EventLoop) {
+    end(.gone)
+    stream?.abort()
+  }
+
+  func closed(_ error: StreamError?, on loop: isolated EventLoop) {
+    stream = nil
+    end(error.map { SocketEnding(code: 1006, reason: $0.description) } ?? .gone)
+  }
+}

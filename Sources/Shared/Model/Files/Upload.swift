@@ -1,0 +1,73 @@
+public import ParleyJSON
+
+/// A large file that comes in parts.
+public struct Upload: Sendable, Hashable {
+  public let id: ID<Upload>
+  public let owner: ID<Account>
+  public let draft: FileDraft
+  /// How large it will be.
+  public let size: Int
+  /// How much of it has come.
+  public var offset: Int
+  public let createdAt: Int64
+
+  public init(id: ID<Upload>, owner: ID<Account>, draft: FileDraft, size: Int, offset: Int, createdAt: Int64) {
+    self.id = id
+    self.owner = owner
+    self.draft = draft
+    self.size = size
+    self.offset = offset
+    self.createdAt = createdAt
+  }
+}
+
+extension Upload: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("id", id)
+      json.field("name", draft.name)
+      json.field("type", draft.type)
+      json.field("public", draft.isPublic)
+      json.field("size", size)
+      json.field("offset", offset)
+      json.field("created_at", Timestamp(createdAt))
+    }
+  }
+}
+
+/// How far one has come, as its sender hears it.
+public struct UploadProgress: Sendable, Hashable, JSONReadable {
+  public let id: ID<Upload>
+  public let size: Int
+  public let offset: Int
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    id = try object.read("id")
+    size = try object.int("size", in: 0...Int.max)
+    offset = try object.int("offset", in: 0...size)
+  }
+}
+
+/// What its sender says of a file, beside the bytes.
+public struct FileDraft: Sendable, Hashable {
+  public var name: String
+  public var type: String?
+  public var isPublic: Bool
+  public var clientID: String?
+
+  public init(name: String = "", type: String? = nil, isPublic: Bool = false, clientID: String? = nil) {
+    self.name = name
+    self.type = type
+    self.isPublic = isPublic
+    self.clientID = clientID
+  }
+
+  /// What begins an upload in parts: this, and how large it will be.
+  public static func upload(_ object: inout JSONObject) throws(JSONError) -> (draft: FileDraft, size: Int) {
+    let draft = FileDraft(
+      name: try object.string("name"), type: try object.optional("type"),
+      isPublic: try object.optional("public") ?? false, clientID: try object.optional("client_id"))
+    return (draft, try object.int("size", in: 1...Int.max))
+  }
+}

@@ -1,0 +1,154 @@
+public import ParleyJSON
+
+/// A message as everyone sees it who may read it. What depends on the viewer is not in it.
+public struct Message: Sendable, Hashable {
+  public var id: ID<Message>
+  public var conversation: ID<Conversation>
+  public var author: ID<Account>
+  /// The name that the sender gave it, so that a repeated send makes no second one.
+  public var clientID: String?
+  public var kind: Kind
+  /// The place in the conversation, from 1, without holes.
+  public var seq: Int
+  /// The message with `seq` one less; nil for the first. Never changes.
+  public var previous: ID<Message>?
+  public var replyTo: ID<Message>?
+  public var isMachineOnly: Bool
+  /// Milliseconds since 1970, by the server's clock.
+  public var createdAt: Int64
+  /// Each edit, deletion and restoring makes it greater.
+  public var revision: Int
+  /// The message that it is a copy of.
+  public var movedFrom: ID<Message>?
+  public var state: State
+
+  public init(
+    id: ID<Message>, conversation: ID<Conversation>, author: ID<Account>, clientID: String? = nil,
+    kind: Kind = .message, seq: Int, previous: ID<Message>?, replyTo: ID<Message>? = nil, isMachineOnly: Bool = false,
+    createdAt: Int64, revision: Int = 1, movedFrom: ID<Message>? = nil, state: State
+  ) {
+    self.id = id
+    self.conversation = conversation
+    self.author = author
+    self.clientID = clientID
+    self.kind = kind
+    self.seq = seq
+    self.previous = previous
+    self.replyTo = replyTo
+    self.isMachineOnly = isMachineOnly
+    self.createdAt = createdAt
+    self.revision = revision
+    self.movedFrom = movedFrom
+    self.state = state
+  }
+
+  /// What was said, or that it is no longer there: a tombstone has no place for anything of it.
+  public enum State: Sendable, Hashable {
+    case live(Content)
+    case deleted(Tombstone)
+  }
+
+  public enum Kind: String, Sendable, CaseIterable {
+    case message
+    /// Written by the server, such as the link to a topic that was made of a branch.
+    case system
+  }
+
+  /// What was said, and what hangs on it.
+  public struct Content: Sendable, Hashable {
+    public var text: String
+    /// Mentions, hashtags and links with their places in the text: a JSON object, nil where there are none.
+    public var entities: JSONRaw?
+    /// A JSON array, nil where there are none.
+    public var annotations: JSONRaw?
+    public var attachments: [ID<File>]
+    /// The sender's own clock. For showing, never for order.
+    public var sentAt: Int64?
+    public var edit: Edit?
+    /// How often each public mark was set.
+    public var actions: [ActionCount]
+
+    public init(
+      text: String, entities: JSONRaw? = nil, annotations: JSONRaw? = nil, attachments: [ID<File>] = [],
+      sentAt: Int64? = nil, edit: Edit? = nil, actions: [ActionCount] = []
+    ) {
+      self.text = text
+      self.entities = entities
+      self.annotations = annotations
+      self.attachments = attachments
+      self.sentAt = sentAt
+      self.edit = edit
+      self.actions = actions
+    }
+  }
+
+  /// The last change of what was said.
+  public struct Edit: Sendable, Hashable {
+    public var at: Int64
+    public var by: ID<Account>
+
+    public init(at: Int64, by: ID<Account>) {
+      self.at = at
+      self.by = by
+    }
+  }
+
+  public struct ActionCount: Sendable, Hashable {
+    public var type: String
+    public var count: Int
+
+    public init(type: String, count: Int) {
+      self.type = type
+      self.count = count
+    }
+  }
+
+  public struct Tombstone: Sendable, Hashable {
+    public var at: Int64
+    /// Nil where it was nobody, such as a message that was erased with its author.
+    public var by: ID<Account>?
+    public var deletion: Deletion
+    public var reason: String?
+    /// The copy in the topic that was made of the branch.
+    public var movedTo: ID<Message>?
+
+    public init(
+      at: Int64, by: ID<Account>?, deletion: Deletion, reason: String? = nil, movedTo: ID<Message>? = nil
+    ) {
+      self.at = at
+      self.by = by
+      self.deletion = deletion
+      self.reason = reason
+      self.movedTo = movedTo
+    }
+  }
+
+  public enum Deletion: String, Sendable, CaseIterable {
+    case author, moderator, moved, erased
+  }
+}
+
+extension Message {
+  public var isLive: Bool {
+    switch state {
+    case .live: true
+    case .deleted: false
+    }
+  }
+
+  /// Nil for a tombstone.
+  public var content: Content? {
+    switch state {
+    case .live(let content): content
+    case .deleted: nil
+    }
+  }
+
+  /// Nil while the message is live.
+  public var tombstone: Tombstone? {
+    switch state {
+    case .live: nil
+    case .deleted(let tombstone): tombstone
+    }
+  }
+}

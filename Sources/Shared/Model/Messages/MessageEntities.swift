@@ -1,0 +1,120 @@
+public import ParleyJSON
+
+/// What a text names, with places in Unicode scalars of the text as it was sent.
+public struct MessageEntities: Sendable, Hashable {
+  public var mentions: [Mention] = []
+  public var hashtags: [Hashtag] = []
+  public var links: [Link] = []
+
+  public init() {}
+
+  public var isEmpty: Bool { mentions.isEmpty && hashtags.isEmpty && links.isEmpty }
+
+  public struct Span: Sendable, Hashable {
+    public var position: Int
+    public var length: Int
+
+    public init(position: Int, length: Int) {
+      self.position = position
+      self.length = length
+    }
+  }
+
+  /// Of somebody who exists, or of everyone in the forum.
+  public struct Mention: Sendable, Hashable {
+    public var span: Span
+    public var name: String
+    /// Nil for everyone.
+    public var user: ID<Account>?
+
+    /// The name that calls everyone; it is nobody's.
+    public static let room = "room"
+
+    public init(_ span: Span, name: String, user: ID<Account>?) {
+      self.span = span
+      self.name = name
+      self.user = user
+    }
+  }
+
+  public struct Hashtag: Sendable, Hashable {
+    public var span: Span
+    public var name: String
+
+    public init(_ span: Span, name: String) {
+      self.span = span
+      self.name = name
+    }
+  }
+
+  public struct Link: Sendable, Hashable {
+    public var span: Span
+    public var url: String
+
+    public init(_ span: Span, url: String) {
+      self.span = span
+      self.url = url
+    }
+  }
+
+  /// As it is stored; nil where the text names nothing.
+  public var stored: String? {
+    if isEmpty { return nil }
+    var json = JSONWriter()
+    json.value(self)
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+}
+
+extension MessageEntities: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.array("mentions") { json in
+        for mention in mentions {
+          json.object { json in
+            mention.span.writeFields(to: &json)
+            json.field("name", mention.name)
+            json.field("user_id", mention.user)
+            json.field("room", mention.user == nil)
+          }
+        }
+      }
+      json.array("hashtags") { json in
+        for hashtag in hashtags {
+          json.object { json in
+            hashtag.span.writeFields(to: &json)
+            json.field("name", hashtag.name)
+          }
+        }
+      }
+      json.array("links") { json in
+        for link in links {
+          json.object { json in
+            link.span.writeFields(to: &json)
+            json.field("url", link.url)
+          }
+        }
+      }
+    }
+  }
+}
+
+extension MessageEntities.Span {
+  fileprivate func writeFields(to json: inout JSONWriter) {
+    json.field("pos", position)
+    json.field("len", length)
+  }
+}
+
+extension Message.Content {
+  /// Whether the text has called everyone in the forum.
+  public func namesRoom() throws(JSONError) -> Bool {
+    guard let entities else { return false }
+    var object = try JSONValue(parsing: entities.bytes).object()
+    for mention in try object.value("mentions").array() {
+      var mention = try mention.object()
+      if try mention.optional("room") ?? false { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,185 @@
+// A message as a JSON object, and back. Only what is rare may be absent: `kind` of what a person wrote, `edited_by` of what
+// was never edited, `moved_from` of what is no copy, and a tombstone's fields of what is live. A tombstone has none of
+// the fields that say what was said.
+
+public import ParleyJSON
+
+extension Message: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in writeFields(to: &json) }
+  }
+
+  /// Of the fields that every message has: nothing is written as often.
+  fileprivate enum Name {
+    static let id = JSONName("id")
+    static let conversation = JSONName("conversation_id")
+    static let author = JSONName("author_id")
+    static let clientID = JSONName("client_id")
+    static let seq = JSONName("seq")
+    static let previous = JSONName("previous_message")
+    static let text = JSONName("text")
+    static let entities = JSONName("entities")
+    static let annotations = JSONName("annotations")
+    static let attachments = JSONName("attachments")
+    static let replyTo = JSONName("reply_to")
+    static let isMachineOnly = JSONName("machine_only")
+    static let createdAt = JSONName("created_at")
+    static let sentAt = JSONName("sent_at")
+    static let editedAt = JSONName("edited_at")
+    static let revision = JSONName("revision")
+    static let deleted = JSONName("deleted")
+    static let actions = JSONName("actions")
+    static let emptyObject = JSONRaw(trusted: Array("{}".utf8))
+    static let emptyArray = JSONRaw(trusted: Array("[]".utf8))
+  }
+
+  /// - Parameter mine: which marks are the viewer's own; nil where there is no viewer.
+  func writeFields(to json: inout JSONWriter, mine: Set<String>? = nil, showsAnnotations: Bool = true) {
+    // Taken out once: each time copies it.
+    let content = self.content
+    json.field(Name.id, id)
+    json.field(Name.conversation, conversation)
+    json.field(Name.author, author)
+    json.field(Name.clientID, clientID)
+    if kind != .message { json.field("kind", kind.rawValue) }
+    json.field(Name.seq, seq)
+    json.field(Name.previous, previous)
+    content?.writeSaid(to: &json, showsAnnotations: showsAnnotations)
+    json.field(Name.replyTo, replyTo)
+    json.field(Name.isMachineOnly, isMachineOnly)
+    json.field(Name.createdAt, Timestamp(createdAt))
+    content?.writeTimes(to: &json)
+    json.field(Name.revision, revision)
+    if let movedFrom { json.field("moved_from", movedFrom) }
+    json.field(Name.deleted, content == nil)
+    content?.writeActions(to: &json, mine: mine)
+    tombstone?.write(to: &json)
+  }
+}
+
+extension Message.Content {
+  fileprivate typealias Name = Message.Name
+
+  fileprivate func writeSaid(to json: inout JSONWriter, showsAnnotations: Bool) {
+    json.field(Name.text, text)
+    json.field(Name.entities, entities ?? Name.emptyObject)
+    if showsAnnotations { json.field(Name.annotations, annotations ?? Name.emptyArray) }
+    json.field(Name.attachments, attachments)
+  }
+
+  fileprivate func writeTimes(to json: inout JSONWriter) {
+    json.field(Name.sentAt, sentAt.map { Timestamp($0) })
+    json.field(Name.editedAt, edit.map { Timestamp($0.at) })
+    if let edit { json.field("edited_by", edit.by) }
+  }
+
+  fileprivate func writeActions(to json: inout JSONWriter, mine: Set<String>?) {
+    guard !actions.isEmpty || mine?.contains("star") == true else {
+      return json.field(Name.actions, Name.emptyObject)
+    }
+    json.object("actions") { json in
+      for action in actions {
+        json.object(action.type) { json in
+          json.field("count", action.count)
+          if let mine { json.field("mine", mine.contains(action.type)) }
+        }
+      }
+      // Nobody else's star is counted.
+      guard mine?.contains("star") == true else { return }
+      json.object("star") { json in
+        json.field("count", 1)
+        json.field("mine", true)
+      }
+    }
+  }
+}
+
+extension Message.Tombstone {
+  fileprivate func write(to json: inout JSONWriter) {
+    json.field("deleted_at", Timestamp(at))
+    json.field("deleted_by", by)
+    json.field("deletion", deletion.rawValue)
+    json.field("reason", reason)
+    if let movedTo { json.field("moved_to", movedTo) }
+  }
+}
+
+extension Message: JSONReadable {
+  /// Members that nobody knows here are left alone: a newer server may say more.
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let createdAt: Timestamp = try object.read("created_at")
+    self.init(
+      id: try object.read("id"), conversation: try object.read("conversation_id"), author: try object.read("author_id"),
+      clientID: try object.optional("client_id"), kind: try object.optional("kind") ?? .message,
+      seq: try object.int("seq", in: 1...Int.max - 1), previous: try object.optional("previous_message"),
+      replyTo: try object.optional("reply_to"), isMachineOnly: try object.bool("machine_only"),
+      createdAt: Int64(createdAt.milliseconds), revision: try object.int("revision", in: 1...Int.max),
+      movedFrom: try object.optional("moved_from"),
+      state: try object.bool("deleted") ? .deleted(Tombstone(&object)) : .live(Content(&object)))
+  }
+}
+
+extension Message.Content {
+  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
+    let sentAt: Timestamp? = try object.optional("sent_at")
+    self.init(
+      text: try object.string("text"), entities: try Self.filled(object.value("entities"), .object),
+      annotations: try Self.annotations(&object), attachments: try object.read("attachments"),
+      sentAt: sentAt.map { Int64($0.milliseconds) }, edit: try Message.Edit(&object),
+      actions: try Message.ActionCount.all(object.object("actions")))
+  }
+
+  /// Absent where whoever asked wanted none.
+  private static func annotations(_ object: inout JSONObject) throws(JSONError) -> JSONRaw? {
+    try object.optional("annotations") { value throws(JSONError) in try filled(value, .array) } ?? nil
+  }
+
+  /// The value as it came; nil where it is empty.
+  private static func filled(_ value: JSONValue, _ kind: JSONKind) throws(JSONError) -> JSONRaw? {
+    guard value.kind == kind else { throw value.error(.wrongType(expected: kind)) }
+    let raw = value.raw
+    return raw.compact.bytes.count > 2 ? raw : nil
+  }
+}
+
+extension Message.Edit {
+  fileprivate init?(_ object: inout JSONObject) throws(JSONError) {
+    guard let at: Timestamp = try object.optional("edited_at") else { return nil }
+    self.init(at: Int64(at.milliseconds), by: try object.read("edited_by"))
+  }
+}
+
+extension Message.ActionCount {
+  static func all(_ object: consuming JSONObject) throws(JSONError) -> [Self] {
+    var actions: [Self] = []
+    for (type, value) in object.members() {
+      var action = try value.object()
+      actions.append(Self(type: type, count: try action.int("count", in: 1...Int.max)))
+    }
+    return actions
+  }
+}
+
+extension Message.Tombstone {
+  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
+    let at: Timestamp = try object.read("deleted_at")
+    self.init(
+      at: Int64(at.milliseconds), by: try object.optional("deleted_by"), deletion: try object.read("deletion"),
+      reason: try object.optional("reason"), movedTo: try object.optional("moved_to"))
+  }
+}
+
+extension Message.Kind: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    guard let kind = Self(rawValue: try value.string()) else { throw value.error(.invalid) }
+    self = kind
+  }
+}
+
+extension Message.Deletion: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    guard let deletion = Self(rawValue: try value.string()) else { throw value.error(.invalid) }
+    self = deletion
+  }
+}

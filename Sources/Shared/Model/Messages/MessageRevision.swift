@@ -1,0 +1,29 @@
+public import ParleyJSON
+
+/// What a message said before it was edited.
+public struct MessageRevision: Sendable, Hashable {
+  /// The message's revision at that time. Numbers may be missing, since not only edits raise it.
+  public var revision: Int
+  public var text: String
+  public var entities: JSONRaw?
+  public var edit: Message.Edit
+
+  public init(revision: Int, text: String, entities: JSONRaw? = nil, edit: Message.Edit) {
+    self.revision = revision
+    self.text = text
+    self.entities = entities
+    self.edit = edit
+  }
+}
+
+extension MessageRevision: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("revision", revision)
+      json.field("text", text)
+      if let entities { json.field("entities", entities) } else { json.object("entities") { _ in } }
+      json.field("edited_at", Timestamp(edit.at))
+      json.field("edited_by", edit.by)
+    }
+  }
+}

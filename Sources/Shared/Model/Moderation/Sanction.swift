@@ -1,0 +1,109 @@
+public import ParleyJSON
+
+/// What was decided about a person by those who keep order.
+public struct Sanction: Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Does not come in.
+    case ban
+    /// Reads, and says nothing.
+    case silence
+    case warning
+  }
+
+  public var id: ID<Sanction>
+  public var account: ID<Account>
+  public var kind: Kind
+  /// Where a silence is kept; nil for everywhere.
+  public var forum: ID<Forum>?
+  /// When it ends by itself.
+  public var until: Int64?
+  public var reason: String?
+  public var createdBy: ID<Account>
+  public var createdAt: Int64
+  /// When it was ended before its time.
+  public var liftedAt: Int64?
+
+  public init(
+    id: ID<Sanction>, account: ID<Account>, kind: Kind, forum: ID<Forum>?, until: Int64?, reason: String?,
+    createdBy: ID<Account>, createdAt: Int64, liftedAt: Int64?
+  ) {
+    self.id = id
+    self.account = account
+    self.kind = kind
+    self.forum = forum
+    self.until = until
+    self.reason = reason
+    self.createdBy = createdBy
+    self.createdAt = createdAt
+    self.liftedAt = liftedAt
+  }
+}
+
+extension Sanction: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("id", id)
+      json.field("user_id", account)
+      json.field("kind", kind.rawValue)
+      json.field("forum_id", forum)
+      json.field("until", until.map { Timestamp($0) })
+      json.field("reason", reason)
+      json.field("created_by", createdBy)
+      json.field("created_at", Timestamp(createdAt))
+      json.field("lifted_at", liftedAt.map { Timestamp($0) })
+    }
+  }
+}
+
+/// A ban, as the request says it.
+public struct BanDraft: Sendable {
+  public var until: Int64?
+  public var reason: String?
+  /// Closes the invite by which the person came, so that they don't come by it again.
+  public var closesInvite: Bool
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    until = try object.time("until")
+    reason = try object.optional("reason")
+    closesInvite = try object.optional("close_invite") ?? false
+  }
+
+  /// For good, and nothing else.
+  public init(reason: String?) {
+    self.reason = reason
+    closesInvite = false
+  }
+}
+
+/// A silence, as the request says it.
+public struct SilenceDraft: Sendable {
+  /// Nil for everywhere.
+  public var forum: ID<Forum>?
+  public var until: Int64?
+  public var reason: String?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    forum = try object.optional("forum")
+    until = try object.time("until")
+    reason = try object.optional("reason")
+  }
+}
+
+/// A warning, as the request says it.
+public struct WarningDraft: Sendable {
+  public var reason: String
+  public var clientID: String?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    reason = try object.string("reason")
+    clientID = try object.optional("client_id")
+  }
+}
+
+extension JSONObject {
+  /// A point in time, in milliseconds since 1970.
+  mutating func time(_ name: String) throws(JSONError) -> Int64? {
+    let time: Timestamp? = try optional(name)
+    return time.map { Int64($0.milliseconds) }
+  }
+}

@@ -1,0 +1,188 @@
+// An event as one JSON object: what happened, its place, and what it is about. What each kind carries is said twice, once
+// written and once read; tests go there and back.
+
+public import ParleyJSON
+
+extension DeliveredEvent: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    let isHidden = content == .hidden
+    json.object { json in
+      json.field("event", isHidden ? "hidden" : event.kind.name)
+      json.field("id", String(event.id))
+      json.field("stream", event.stream.description)
+      json.field("offset", event.offset)
+      if isHidden { return }
+      json.field("at", Timestamp(event.at))
+      json.field("actor_id", event.actor == 0 ? nil : ID<Account>(event.actor))
+      json.field("data", content)
+    }
+  }
+}
+
+extension DeliveredEvent.Content: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    switch self {
+    case .message(let message): json.value(message)
+    case .conversation(let conversation): json.value(conversation)
+    case .gained(let gained): json.value(gained)
+    case .forum(let forum): json.value(forum)
+    case .person(let person): json.value(person)
+    case .settings(let settings): json.value(settings)
+    case .relations(let relations): json.value(relations)
+    case .inbox(let entry): json.value(entry)
+    case .marks, .star, .receipt, .mark, .participant, .member, .level, .thing:
+      json.object { json in writeMembers(to: &json) }
+    case .hidden: json.null()
+    }
+  }
+
+  private func writeMembers(to json: inout JSONWriter) {
+    switch self {
+    case .marks(let message, let actions):
+      json.field("message_id", message)
+      json.object("actions") { json in
+        for action in actions { json.object(action.type) { json in json.field("count", action.count) } }
+      }
+    case .star(let message, let isSet):
+      json.field("message_id", message)
+      json.object("actions") { json in
+        if isSet { json.object("star") { json in json.field("count", 1) } }
+      }
+    case .receipt(let conversation, let account, let mark):
+      json.field("conversation_id", conversation)
+      json.field("user_id", account)
+      mark.writeMembers(to: &json)
+    case .mark(let conversation, let mark):
+      json.field("conversation_id", conversation)
+      mark.writeMembers(to: &json)
+    case .participant(let conversation, let account, let role):
+      json.field("conversation_id", conversation)
+      json.field("user_id", account)
+      if let role { json.field("role", role.rawValue) }
+    case .member(let forum, let account, let role):
+      json.field("forum_id", forum)
+      json.field("user_id", account)
+      if let role { json.field("role", role.rawValue) }
+    case .level(let place, let level):
+      place.writeMember(to: &json)
+      json.field("level", level.level.rawValue)
+      json.field("set", level.isOwn)
+    case .thing(let id): json.field("id", String(id))
+    case .message, .conversation, .gained, .forum, .person, .settings, .relations, .inbox, .hidden: break
+    }
+  }
+}
+
+/// An event as a client has received it.
+public struct ReceivedEvent: Sendable, Hashable {
+  /// The place in the one order of all events.
+  public var id: Int
+  public var stream: EventStream
+  public var offset: Int
+  /// Nil for what is hidden, and for what a newer server says and nobody knows here.
+  public var kind: Event.Kind?
+  public var at: Int64?
+  /// Nil for the server.
+  public var actor: ID<Account>?
+  public var content: DeliveredEvent.Content
+
+  public init(_ delivered: DeliveredEvent) {
+    let (event, isHidden) = (delivered.event, delivered.content == .hidden)
+    id = event.id
+    stream = event.stream
+    offset = event.offset
+    kind = isHidden ? nil : event.kind
+    at = isHidden ? nil : event.at
+    actor = isHidden || event.actor == 0 ? nil : ID(event.actor)
+    content = delivered.content
+  }
+}
+
+extension ReceivedEvent: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let name = try object.string("event")
+    id = try object.value("id").number()
+    guard let stream = EventStream(try object.string("stream")) else {
+      throw try object.value("stream").error(.invalid)
+    }
+    self.stream = stream
+    offset = try object.int("offset", in: 1...Int.max)
+    let at: Timestamp? = try object.optional("at")
+    self.at = at.map { Int64($0.milliseconds) }
+    actor = try object.optional("actor_id")
+    kind = Event.Kind.named[name]
+    guard let kind else {
+      content = .hidden
+      return
+    }
+    content = try DeliveredEvent.Content(try object.value("data"), of: kind, in: stream)
+  }
+}
+
+extension JSONValue {
+  /// A whole number from 1, as a text.
+  fileprivate func number() throws(JSONError) -> Int {
+    guard let number = Int(try string()), number > 0 else { throw error(.invalid) }
+    return number
+  }
+}
+
+extension JSONObject {
+  fileprivate mutating func has(_ name: String) throws(JSONError) -> Bool {
+    try optional(name) { _ in true } ?? false
+  }
+}
+
+extension Event.Kind {
+  fileprivate static let named = Dictionary(
+    allCases.map { ($0.name, $0) }, uniquingKeysWith: { one, _ in one })
+}
+
+extension DeliveredEvent.Content {
+  fileprivate init(_ value: JSONValue, of kind: Event.Kind, in stream: EventStream) throws(JSONError) {
+    var object = try value.object()
+    // What is gone, or to be asked for, says its id alone; else it says its revision, or why it is there.
+    if let id: String = try object.optional("id"), try !object.has("revision"), try !object.has("kind") {
+      guard let number = Int(id), number >= 0 else { throw value.error(.invalid) }
+      self = .thing(number)
+      return
+    }
+    switch kind {
+    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored: self = .message(try Message(json: value))
+    case .actionAdded, .actionRemoved: self = try Self.actions(&object, in: stream)
+    case .receiptUpdated:
+      self = .receipt(try object.read("conversation_id"), try object.read("user_id"), try Mark(&object))
+    case .markMoved: self = .mark(try object.read("conversation_id"), try Mark(&object))
+    case .conversationCreated, .conversationUpdated, .conversationRemoved:
+      if case .user = stream {
+        self = .gained(try GainedConversation(json: value))
+      } else {
+        self = .conversation(try Conversation(json: value))
+      }
+    case .participantJoined, .participantLeft, .participantChanged:
+      let account: ID<Account> = try object.read("user_id")
+      if let forum: ID<Forum> = try object.optional("forum_id") {
+        self = .member(forum, account, try object.optionalWord("role"))
+      } else {
+        self = .participant(try object.read("conversation_id"), account, try object.optionalWord("role"))
+      }
+    case .forumCreated, .forumUpdated, .forumDeleted: self = .forum(try Forum(json: value))
+    case .userUpdated, .preferencesUpdated: self = .person(try Person(json: value))
+    case .inboxAdded: self = .inbox(try InboxEntry(json: value))
+    // By its id alone.
+    case .inboxRead: throw value.error(.invalid)
+    case .levelChanged:
+      self = .level(try LevelPlace(&object), try SetLevel(json: value))
+    case .relationChanged: self = .relations(try PersonalRelations(json: value))
+    case .settingsUpdated: self = .settings(try PlaceSettings(json: value))
+    }
+  }
+
+  private static func actions(_ object: inout JSONObject, in stream: EventStream) throws(JSONError) -> Self {
+    let message: ID<Message> = try object.read("message_id")
+    let actions = try Message.ActionCount.all(object.object("actions"))
+    if case .user = stream { return .star(message, isSet: !actions.isEmpty) }
+    return .marks(message, actions)
+  }
+}

@@ -1,0 +1,81 @@
+public import ParleyJSON
+
+/// What a client follows along.
+public enum LiveTopic: Sendable, Hashable {
+  /// One's own stream, the site's, and every conversation in which one takes part.
+  case me
+  case conversation(ID<Conversation>)
+  /// What happens to a forum: its topics, its members, and where somebody writes; not what is written.
+  case forum(ID<Forum>)
+  /// Who is here.
+  case presence
+  /// What programs tell each other. None of it is kept.
+  case app(String)
+
+  public static let mostNameBytes = 64
+
+  /// Whether what it tells is in the log, and so can be told again.
+  public var isLogged: Bool {
+    switch self {
+    case .me, .conversation, .forum: true
+    case .presence, .app: false
+    }
+  }
+}
+
+extension LiveTopic: LosslessStringConvertible {
+  /// `me`, `conversation:12`, `forum:3`, `presence` or `app:com.example.game`.
+  public init?(_ text: String) {
+    switch text {
+    case "me": self = .me
+    case "presence": self = .presence
+    default:
+      guard let colon = text.firstIndex(of: ":") else { return nil }
+      let name = String(text[text.index(after: colon)...])
+      switch text[..<colon] {
+      case "conversation":
+        guard let id = ID<Conversation>(name) else { return nil }
+        self = .conversation(id)
+      case "forum":
+        guard let id = ID<Forum>(name) else { return nil }
+        self = .forum(id)
+      case "app":
+        guard Self.isName(name) else { return nil }
+        self = .app(name)
+      default: return nil
+      }
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .me: "me"
+    case .conversation(let id): "conversation:\(id)"
+    case .forum(let id): "forum:\(id)"
+    case .presence: "presence"
+    case .app(let name): "app:\(name)"
+    }
+  }
+
+  /// Letters, digits, `.`, `_` and `-`.
+  private static func isName(_ text: String) -> Bool {
+    (1...mostNameBytes).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
+  }
+}
+
+extension LiveTopic: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    guard let topic = LiveTopic(try value.string()) else { throw value.error(.invalid) }
+    self = topic
+  }
+
+  public func write(to json: inout JSONWriter) { json.value(description) }
+}

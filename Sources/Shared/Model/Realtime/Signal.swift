@@ -1,0 +1,88 @@
+public import ParleyJSON
+
+/// What passes and is not kept: it has no place in a stream, and is left out first when somebody is slow.
+public enum Signal: Sendable, Hashable {
+  case typing(ID<Conversation>, by: ID<Account>, isTyping: Bool)
+  case presence(ID<Account>, Presence, lastSeenAt: Int64?)
+  /// Somebody wrote in a conversation of the forum.
+  case activity(ID<Forum>, ID<Conversation>, lastMessage: ID<Message>)
+  /// What a program told others, as it was sent.
+  case app(String, from: ID<Account>, data: JSONRaw)
+
+  /// How somebody is here.
+  public enum Presence: String, Sendable, Hashable, CaseIterable {
+    case online, away, offline
+  }
+
+  /// Who follows it.
+  public var audience: Audience {
+    switch self {
+    case .typing(let conversation, _, _): .stream(.conversation(conversation))
+    case .presence: .presence
+    case .activity(let forum, _, _): .stream(.forum(forum))
+    case .app(let name, _, _): .app(name)
+    }
+  }
+
+  public enum Audience: Sendable, Hashable {
+    case stream(EventStream)
+    case presence
+    case app(String)
+  }
+
+  /// Whose devices need not be told.
+  public var sender: ID<Account>? {
+    switch self {
+    case .typing(_, let account, _): account
+    case .presence, .activity, .app: nil
+    }
+  }
+}
+
+extension Signal: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      switch self {
+      case .typing(let conversation, let account, let isTyping):
+        json.field("event", "typing")
+        json.field("stream", EventStream.conversation(conversation).description)
+        json.object("data") { json in
+          json.field("conversation_id", conversation)
+          json.field("user_id", account)
+          json.field("typing", isTyping)
+        }
+      case .presence(let account, let presence, let lastSeenAt):
+        json.field("event", "presence")
+        json.object("data") { json in
+          json.field("user_id", account)
+          json.field("presence", presence.rawValue)
+          json.field("last_seen_at", lastSeenAt.map { Timestamp($0) })
+        }
+      case .activity(let forum, let conversation, let message):
+        json.field("event", "forum.activity")
+        json.field("stream", EventStream.forum(forum).description)
+        json.object("data") { json in
+          json.field("forum_id", forum)
+          json.field("conversation_id", conversation)
+          json.field("last_message_id", message)
+        }
+      case .app(let name, let account, let data):
+        json.field("event", "app")
+        json.field("topic", LiveTopic.app(name))
+        json.object("data") { json in
+          json.field("user_id", account)
+          json.field("data", data)
+        }
+      }
+    }
+  }
+}
+
+extension JSONWritable {
+  /// As bytes, by themselves.
+  public var jsonBytes: [UInt8] {
+    var json = JSONWriter()
+    json.value(self)
+    return json.bytes
+  }
+}

@@ -1,0 +1,35 @@
+public import ParleyJSON
+
+/// A place in the history of a place: everything up to this event is applied.
+public struct EventCursor: Sendable, Hashable {
+  /// Another one after a restore: then nothing that is held can be gone on with.
+  public var epoch: String
+  public var event: Int
+
+  public init(epoch: String, event: Int) {
+    self.epoch = epoch
+    self.event = event
+  }
+}
+
+extension EventCursor: LosslessStringConvertible {
+  public init?(_ text: String) {
+    guard let dot = text.lastIndex(of: "."), dot > text.startIndex else { return nil }
+    let digits = text[text.index(after: dot)...]
+    guard digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let event = Int(digits), String(event) == digits else {
+      return nil
+    }
+    self.init(epoch: String(text[..<dot]), event: event)
+  }
+
+  public var description: String { "\(epoch).\(event)" }
+}
+
+extension EventCursor: JSONReadable, JSONWritable {
+  public init(json value: JSONValue) throws(JSONError) {
+    guard let cursor = EventCursor(try value.string()) else { throw value.error(.invalid) }
+    self = cursor
+  }
+
+  public func write(to json: inout JSONWriter) { json.value(description) }
+}

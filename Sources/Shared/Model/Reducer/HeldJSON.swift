@@ -1,0 +1,85 @@
+// How a client keeps what it holds on its disk: one row for each thing, with the event that it is as new as.
+
+public import ParleyJSON
+
+extension HeldMessage: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("message", message)
+      json.field("mine", mine.map { $0.sorted() })
+      json.field("as_of", asOf)
+    }
+  }
+}
+
+extension HeldMessage: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let mine: [String]? = try object.optional("mine")
+    self.init(message: try object.read("message"), mine: mine.map { Set($0) }, asOf: try object.int("as_of"))
+  }
+}
+
+extension HeldForum: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("forum", forum)
+      json.field("role", role?.rawValue)
+      json.field("as_of", asOf)
+    }
+  }
+}
+
+extension HeldForum: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(
+      forum: try object.read("forum"), role: try object.optionalWord("role"), asOf: try object.int("as_of"))
+  }
+}
+
+/// Without its messages: those have rows of their own.
+extension HeldConversation: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("conversation", conversation)
+      if let participation {
+        json.object("participation") { json in participation.writeMembers(to: &json) }
+      }
+      json.field("own", isOwn)
+      json.object("mark") { json in mark.writeMembers(to: &json) }
+      json.field("unread", unread)
+      json.array("receipts") { json in
+        for (account, mark) in receipts.sorted(by: { $0.key < $1.key }) {
+          json.object { json in
+            json.field("user_id", account)
+            mark.writeMembers(to: &json)
+          }
+        }
+      }
+      json.field("as_of", asOf)
+      json.field("as_of_offset", asOfOffset)
+    }
+  }
+}
+
+extension HeldConversation: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(try object.read("conversation"), asOf: try object.int("as_of"))
+    participation =
+      try object.optional("participation") { value throws(JSONError) in
+        var members = try value.object()
+        return try OwnConversation.Participation(&members)
+      } ?? nil
+    isOwn = try object.bool("own")
+    var mark = try object.object("mark")
+    self.mark = try Mark(&mark)
+    unread = try object.optional("unread")
+    for receipt in try object.value("receipts").array() {
+      var receipt = try receipt.object()
+      receipts[try receipt.read("user_id")] = try Mark(&receipt)
+    }
+    asOfOffset = try object.int("as_of_offset")
+  }
+}

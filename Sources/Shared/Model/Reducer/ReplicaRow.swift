@@ -1,0 +1,253 @@
+// A replica is kept on a disk as rows, so that what an event changes costs no more than it says. Messages are too many to be
+// in memory at once: the client brings those that an event touches, and sets them aside again.
+
+public import ParleyJSON
+
+/// One thing of what a client holds, as it is kept.
+public struct ReplicaRow: Sendable, Hashable {
+  public var name: Name
+  /// Nil where it has gone.
+  public var value: JSONRaw?
+
+  public struct Name: Sendable, Hashable {
+    public var table: Table
+    public var key: String
+
+    public init(_ table: Table, _ key: String) {
+      self.table = table
+      self.key = key
+    }
+  }
+
+  public enum Table: String, Sendable, CaseIterable {
+    case place, person, forum, conversation, level, relation, stream, need
+  }
+
+  public init(_ name: Name, _ value: JSONRaw?) {
+    self.name = name
+    self.value = value
+  }
+
+  fileprivate init(_ table: Table, _ key: String, _ value: (any JSONWritable)?) {
+    name = Name(table, key)
+    self.value = value.map { value in
+      var json = JSONWriter()
+      value.write(to: &json)
+      return JSONRaw(trusted: json.bytes)
+    }
+  }
+}
+
+extension Replica {
+  /// What is another than it was before; messages are not among them.
+  public func rows(changedSince before: Replica) -> [ReplicaRow] {
+    var rows: [ReplicaRow] = []
+    if me != before.me { rows.append(ReplicaRow(.place, "me", me)) }
+    if settings != before.settings { rows.append(ReplicaRow(.place, "settings", settings)) }
+    if cursor != before.cursor { rows.append(ReplicaRow(.place, "cursor", cursor)) }
+    if ownAsOf != before.ownAsOf { rows.append(ReplicaRow(.place, "own_as_of", ownAsOf)) }
+    if inbox != before.inbox { rows.append(ReplicaRow(.place, "inbox", inbox)) }
+    rows += Self.changes(.person, people, before.people) { $0.description }
+    rows += Self.changes(.forum, forums, before.forums) { $0.description }
+    rows += Self.changes(.conversation, conversations, before.conversations) { $0.description }
+    rows += Self.changes(.level, levels.mapValues(\.rawValue), before.levels.mapValues(\.rawValue)) { $0.name }
+    let said = { (kinds: Set<Relation>) in kinds.map(\.rawValue).sorted() }
+    rows += Self.changes(.relation, relations.mapValues(said), before.relations.mapValues(said)) { $0.description }
+    rows += Self.changes(.stream, positions, before.positions) { $0.description }
+    for need in needs.subtracting(before.needs) { rows.append(ReplicaRow(.need, need.name, true)) }
+    for need in before.needs.subtracting(needs) { rows.append(ReplicaRow(.need, need.name, nil)) }
+    return rows
+  }
+
+  private static func changes<Key: Hashable, Value: Equatable & JSONWritable>(
+    _ table: ReplicaRow.Table, _ now: [Key: Value], _ before: [Key: Value], _ name: (Key) -> String
+  ) -> [ReplicaRow] {
+    var rows: [ReplicaRow] = []
+    for (key, value) in now where before[key] != value { rows.append(ReplicaRow(table, name(key), value)) }
+    for key in before.keys where now[key] == nil { rows.append(ReplicaRow(table, name(key), nil)) }
+    return rows
+  }
+
+  /// Puts a kept row back where it was.
+  public mutating func take(_ row: ReplicaRow) throws(JSONError) {
+    guard let raw = row.value else { return }
+    let value = try JSONValue(parsing: raw.bytes)
+    let name = row.name
+    switch name.table {
+    case .place: try take(place: name.key, value)
+    case .person:
+      let person = try Person(json: value)
+      people[person.account.id] = person
+    case .forum:
+      let held = try HeldForum(json: value)
+      forums[held.forum.id] = held
+    case .conversation:
+      let held = try HeldConversation(json: value)
+      conversations[held.conversation.id] = held
+    case .level:
+      guard let place = LevelPlace(named: name.key) else { throw value.error(.invalid) }
+      levels[place] = try value.word()
+    case .relation:
+      guard let account = ID<Account>(name.key) else { throw value.error(.invalid) }
+      relations[account] = Set(try value.array { kind throws(JSONError) in try kind.word() })
+    case .stream:
+      guard let stream = EventStream(name.key) else { throw value.error(.invalid) }
+      positions[stream] = try Position(json: value)
+    case .need:
+      guard let need = Need(named: name.key) else { throw value.error(.invalid) }
+      needs.insert(need)
+    }
+  }
+
+  private mutating func take(place name: String, _ value: JSONValue) throws(JSONError) {
+    switch name {
+    case "me": me = try Person(json: value)
+    case "settings": settings = try PlaceSettings(json: value)
+    case "cursor": cursor = try EventCursor(json: value)
+    case "own_as_of": ownAsOf = try value.int()
+    case "inbox": inbox = try InboxCounts(json: value)
+    // A later version may keep more.
+    default: break
+    }
+  }
+}
+
+// MARK: Messages that are kept elsewhere
+
+extension Replica {
+  /// Messages that were held before; what is newer here stays.
+  public mutating func bring(_ messages: [HeldMessage]) {
+    for held in messages { conversations[held.message.conversation]?.bring(held) }
+  }
+
+  public mutating func setMessagesAside() {
+    for id in conversations.keys { conversations[id]?.setMessagesAside() }
+  }
+
+  /// Messages that an answer brought, perhaps before their events.
+  public mutating func hold(ahead messages: [SeenMessage], asOf event: Int) {
+    askForCounts(aheadOf: messages)
+    hold(messages, asOf: event)
+  }
+
+  /// How many wait to be read is asked for where an answer may have been before the events: none that comes now says that a
+  /// message is new, or gone.
+  public mutating func askForCounts(aheadOf messages: [SeenMessage]) {
+    for seen in messages {
+      let (id, message) = (seen.message.conversation, seen.message)
+      guard message.author != me?.account.id, let held = conversations[id] else { continue }
+      if message.seq > held.conversation.lastSeq || held.mayCountOtherwise(message) {
+        needs.insert(.conversation(id))
+      }
+    }
+  }
+
+  /// The cursor of an answer that said all up to there.
+  public mutating func move(to cursor: EventCursor) { self.cursor = cursor }
+}
+
+extension HeldConversation {
+  /// Which messages are looked at to count what waits to be read.
+  public var unreadSeqs: Range<Int> { unreadAfter + 1..<max(unreadAfter, conversation.lastSeq) + 1 }
+
+  /// Whether a message may have been among those that wait, and is not now, or the other way round.
+  fileprivate func mayCountOtherwise(_ message: Message) -> Bool {
+    guard isOwn, message.seq > unreadAfter else { return false }
+    guard let held = messages[message.seq]?.message else { return message.revision > 1 || message.tombstone != nil }
+    return (held.tombstone == nil) != (message.tombstone == nil)
+  }
+
+  fileprivate mutating func bring(_ held: HeldMessage) {
+    let seq = held.message.seq
+    guard messages[seq] == nil else { return }
+    messages[seq] = held
+    seqs[held.message.id] = seq
+  }
+
+  fileprivate mutating func setMessagesAside() {
+    guard !messages.isEmpty else { return }
+    messages = [:]
+    seqs = [:]
+  }
+}
+
+extension HeldMessage {
+  /// As an answer told it that knew everything up to an event.
+  public init(_ seen: SeenMessage, asOf event: Int) {
+    self.init(message: seen.message, mine: seen.mine, asOf: event)
+  }
+
+  /// Nothing is known of how new it is: the events were counted otherwise then.
+  public mutating func forgetAge() { asOf = 0 }
+
+  /// Whether this says something newer than the other, or as new.
+  public func mayReplace(_ other: HeldMessage) -> Bool {
+    message.revision >= other.message.revision && asOf >= other.asOf
+  }
+}
+
+// MARK: Names of rows
+
+extension Replica.Position: JSONWritable, JSONReadable {
+  public func write(to json: inout JSONWriter) {
+    json.array { json in
+      json.value(offset)
+      json.value(event)
+    }
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    let numbers: [Int] = try Array(json: value)
+    guard numbers.count == 2 else { throw value.error(.invalid) }
+    self.init(offset: numbers[0], event: numbers[1])
+  }
+}
+
+extension LevelPlace {
+  fileprivate var name: String {
+    switch self {
+    case .forum(let id): "forum:\(id)"
+    case .conversation(let id): "conversation:\(id)"
+    }
+  }
+
+  fileprivate init?(named name: String) {
+    switch EventStream(name) {
+    case .forum(let id): self = .forum(id)
+    case .conversation(let id): self = .conversation(id)
+    case .site, .user, nil: return nil
+    }
+  }
+}
+
+extension Replica.Need {
+  fileprivate var name: String {
+    switch self {
+    case .person(let id): "user:\(id)"
+    case .forum(let id): "forum:\(id)"
+    case .conversation(let id): "conversation:\(id)"
+    case .message(let id): "message:\(id)"
+    case .inbox: "inbox"
+    case .everything: "everything"
+    }
+  }
+
+  fileprivate init?(named name: String) {
+    let parts = name.split(separator: ":")
+    guard parts.count == 2, let id = ID<Void>(String(parts[1])) else {
+      switch name {
+      case "inbox": self = .inbox
+      case "everything": self = .everything
+      default: return nil
+      }
+      return
+    }
+    switch parts[0] {
+    case "user": self = .person(ID(id.number))
+    case "forum": self = .forum(ID(id.number))
+    case "conversation": self = .conversation(ID(id.number))
+    case "message": self = .message(ID(id.number))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+public import ParleyJSON
+
+/// All that a first screen needs, of one moment, and the cursor from which events go on.
+public struct Snapshot: Sendable, Hashable {
+  public var cursor: EventCursor
+  public var me: Person
+  public var settings: PlaceSettings
+  public var forums: [SeenForum] = []
+  /// Only so many of either are told; the rest is asked for by pages.
+  public var hasMoreForums = false
+  public var hasMoreConversations = false
+  /// One's own, last active first.
+  public var conversations: [OwnConversation] = []
+  /// Where one has said what one wants to hear.
+  public var levels: [LevelPlace: Level] = [:]
+  public var relations: [ID<Account>: Set<Relation>] = [:]
+  public var inbox = InboxCounts()
+  /// Whom all this names.
+  public var people: [Person] = []
+  /// Where the streams end that are not a conversation's: the place's and one's own.
+  public var offsets: [EventStream: Int] = [:]
+
+  public init(_ cursor: EventCursor, me: Person, settings: PlaceSettings) {
+    self.cursor = cursor
+    self.me = me
+    self.settings = settings
+  }
+}
+
+extension Snapshot: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("cursor", cursor)
+      json.field("me", me)
+      json.field("settings", settings)
+      json.field("forums", forums)
+      json.field("more_forums", hasMoreForums)
+      json.field("conversations", conversations)
+      json.field("more_conversations", hasMoreConversations)
+      json.array("levels") { json in
+        for (place, level) in levels.sorted(by: { $0.key.number < $1.key.number }) {
+          json.object { json in
+            place.writeMember(to: &json)
+            json.field("level", level.rawValue)
+          }
+        }
+      }
+      json.object("relations") { json in
+        for kind in Relation.allCases {
+          json.field(kind.rawValue, relations.filter { $0.value.contains(kind) }.keys.sorted())
+        }
+      }
+      json.field("inbox", inbox)
+      json.field("people", people)
+      json.object("offsets") { json in
+        for (stream, offset) in offsets.sorted(by: { $0.key.number < $1.key.number }) {
+          json.field(stream.description, offset)
+        }
+      }
+    }
+  }
+}
+
+extension Snapshot: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(try object.read("cursor"), me: try object.read("me"), settings: try object.read("settings"))
+    forums = try object.read("forums")
+    hasMoreForums = try object.bool("more_forums")
+    conversations = try object.read("conversations")
+    hasMoreConversations = try object.bool("more_conversations")
+    let said: [SaidLevel] = try object.read("levels")
+    for level in said { levels[level.place] = level.level }
+    var kinds = try object.object("relations")
+    for kind in Relation.allCases {
+      let people: [ID<Account>] = try kinds.read(kind.rawValue)
+      for person in people { relations[person, default: []].insert(kind) }
+    }
+    inbox = try object.read("inbox")
+    people = try object.read("people")
+    var ends = try object.object("offsets")
+    for (name, offset) in ends.members() {
+      guard let stream = EventStream(name) else { throw offset.error(.invalid) }
+      offsets[stream] = try offset.int(in: 0...Int.max)
+    }
+  }
+}
+
+private struct SaidLevel: JSONReadable {
+  let place: LevelPlace
+  let level: Level
+
+  init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    place = try LevelPlace(&object)
+    level = try object.word("level")
+  }
+}

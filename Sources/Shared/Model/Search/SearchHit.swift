@@ -1,0 +1,21 @@
+public import ParleyJSON
+
+/// A message that was found, and why.
+public struct SearchHit: Sendable, Hashable {
+  public let message: SeenMessage
+  public let snippet: SearchSnippet
+
+  public init(_ message: SeenMessage, _ snippet: SearchSnippet) {
+    self.message = message
+    self.snippet = snippet
+  }
+}
+
+extension SearchHit: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("message", message)
+      json.field("snippet", snippet)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+public import ParleyJSON
+
+/// A backup that was asked for through the API, in the data folder's `backups`.
+public struct StoredBackup: Sendable, Hashable {
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    case running
+    /// It was read again and compared before it got its name.
+    case done
+    case failed
+    /// It was done, and the file is there no longer.
+    case gone
+  }
+
+  public var id: ID<StoredBackup>
+  /// Of the file.
+  public var name: String
+  public var createdBy: ID<Account>
+  public var createdAt: Int64
+  public var finishedAt: Int64?
+  public var state: State
+  /// In bytes.
+  public var size: Int?
+  /// Files that the database names and that could not be copied.
+  public var missingCount: Int
+
+  public init(
+    id: ID<StoredBackup>, name: String, createdBy: ID<Account>, createdAt: Int64, finishedAt: Int64?, state: State,
+    size: Int?, missingCount: Int
+  ) {
+    self.id = id
+    self.name = name
+    self.createdBy = createdBy
+    self.createdAt = createdAt
+    self.finishedAt = finishedAt
+    self.state = state
+    self.size = size
+    self.missingCount = missingCount
+  }
+}
+
+extension StoredBackup: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("id", id)
+      json.field("name", name)
+      json.field("created_by", createdBy)
+      json.field("created_at", Timestamp(createdAt))
+      json.field("finished_at", finishedAt.map { Timestamp($0) })
+      json.field("state", state.rawValue)
+      json.field("size", size)
+      json.field("verified", state == .done)
+      json.field("missing_files", missingCount)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// What a person asks to be made, as the request says it.
+
+public import ParleyJSON
+
+public struct InviteDraft: Sendable {
+  public var role: Role
+  public var forum: ID<Forum>?
+  public var claims: AccountReference?
+  public var mostUses: Int?
+  public var expiresAt: Int64?
+  public var clientID: String?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    role = try object.optionalWord("role") ?? .member
+    forum = try object.optional("forum_id")
+    claims = try object.optional("user_id")
+    mostUses = try object.optional("max_uses")
+    let expiresAt: Timestamp? = try object.optional("expires_at")
+    self.expiresAt = expiresAt.map { Int64($0.milliseconds) }
+    clientID = try object.optional("client_id")
+  }
+}
+
+public struct TokenDraft: Sendable {
+  public var name: String
+  public var scope: Scope
+  public var expiresAt: Int64?
+  public var clientID: String?
+
+  public init(_ object: inout JSONObject) throws(JSONError) {
+    name = try object.string("name")
+    scope = try object.word("scope")
+    let expiresAt: Timestamp? = try object.optional("expires_at")
+    self.expiresAt = expiresAt.map { Int64($0.milliseconds) }
+    clientID = try object.optional("client_id")
+  }
+}

@@ -1,0 +1,32 @@
+public import ParleyJSON
+
+/// What a one-time link is for, as it says to who holds it.
+public struct LinkPurpose: Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable {
+    /// Makes the owner of the place.
+    case setup
+    /// Sets a new password.
+    case reset
+  }
+
+  public var kind: Kind
+  /// Whose password it sets.
+  public var account: Account?
+  public var expiresAt: Int64?
+
+  public init(kind: Kind, account: Account?, expiresAt: Int64?) {
+    self.kind = kind
+    self.account = account
+    self.expiresAt = expiresAt
+  }
+}
+
+extension LinkPurpose: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("kind", kind.rawValue)
+      json.field("user", account)
+      json.field("expires_at", expiresAt.map { Timestamp($0) })
+    }
+  }
+}

@@ -1,0 +1,34 @@
+public import ParleyJSON
+
+/// All that one person has said of another.
+public struct PersonalRelations: Sendable, Hashable {
+  public var other: ID<Account>
+  public var kinds: Set<Relation>
+  /// Conversations that the other has begun and that wait to be taken.
+  public var requests: Set<ID<Conversation>>
+
+  public init(_ other: ID<Account>, _ kinds: Set<Relation> = [], requests: Set<ID<Conversation>> = []) {
+    self.other = other
+    self.kinds = kinds
+    self.requests = requests
+  }
+}
+
+extension PersonalRelations: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("user_id", other)
+      for kind in Relation.allCases { json.field(kind.rawValue, kinds.contains(kind)) }
+      json.field("requests", requests.sorted())
+    }
+  }
+}
+
+extension PersonalRelations: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    let requests: [ID<Conversation>] = try object.read("requests")
+    self.init(try object.read("user_id"), requests: Set(requests))
+    for kind in Relation.allCases where try object.bool(kind.rawValue) { kinds.insert(kind) }
+  }
+}

@@ -1,0 +1,50 @@
+public import ParleyJSON
+
+/// A way in, as the one sees it whose it is. The secret is not in it: it is told once, when it is made.
+public struct Session: Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable {
+    /// Of a device, by name and password.
+    case session
+    /// Made by a person for a program.
+    case token
+  }
+
+  public var id: ID<Session>
+  public var kind: Kind
+  /// The device, or what the token is for.
+  public var name: String
+  public var scope: Scope
+  public var createdAt: Int64
+  public var lastUsedAt: Int64?
+  public var expiresAt: Int64?
+  /// The one by which this was asked.
+  public var isCurrent: Bool
+
+  public init(
+    id: ID<Session>, kind: Kind, name: String, scope: Scope, createdAt: Int64, lastUsedAt: Int64?, expiresAt: Int64?,
+    isCurrent: Bool
+  ) {
+    self.id = id
+    self.kind = kind
+    self.name = name
+    self.scope = scope
+    self.createdAt = createdAt
+    self.lastUsedAt = lastUsedAt
+    self.expiresAt = expiresAt
+    self.isCurrent = isCurrent
+  }
+}
+
+extension Session: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  public func writeMembers(to json: inout JSONWriter) {
+    json.field("id", id)
+    json.field("name", name)
+    json.field("scope", scope.rawValue)
+    json.field("created_at", Timestamp(createdAt))
+    json.field("last_used_at", lastUsedAt.map { Timestamp($0) })
+    json.field("expires_at", expiresAt.map { Timestamp($0) })
+    json.field("current", isCurrent)
+  }
+}

@@ -1,0 +1,25 @@
+public import ParleyJSON
+
+// Words out of a closed list, as JSON texts.
+
+extension JSONObject {
+  public mutating func word<Word: RawRepresentable>(
+    _ name: String
+  ) throws(JSONError) -> Word where Word.RawValue == String {
+    try value(name).word()
+  }
+
+  /// Nil where the member is absent or `null`.
+  public mutating func optionalWord<Word: RawRepresentable>(
+    _ name: String
+  ) throws(JSONError) -> Word? where Word.RawValue == String {
+    try optional(name) { value throws(JSONError) in try value.word() }
+  }
+}
+
+extension JSONValue {
+  public func word<Word: RawRepresentable>() throws(JSONError) -> Word where Word.RawValue == String {
+    guard let word = Word(rawValue: try string()) else { throw error(.invalid) }
+    return word
+  }
+}

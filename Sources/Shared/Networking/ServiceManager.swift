@@ -1,0 +1,61 @@
+// systemd's two small protocols, by hand: sockets that it opened for us (sd_listen_fds(3)) and telling it how we are
+// (sd_notify(3)). Elsewhere the variables are absent and nothing happens.
+
+import CParleyLinux
+import Glibc
+
+public enum ServiceManager {
+  /// The listening sockets that were handed to this process. The variables are taken away, so that no child sees them.
+  public static func inheritedSockets() -> [ListeningSocket] {
+    defer {
+      for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
+    }
+    guard let pid = variable("LISTEN_PID"), Int32(pid) == getpid(), let text = variable("LISTEN_FDS"),
+      let count = Int32(text), (1...64).contains(count)
+    else { return [] }
+    return (3..<(3 + count)).map { ListeningSocket(inheriting: Descriptor(owning: $0)) }
+  }
+
+  /// Tells the service manager, for example `READY=1` or `STOPPING=1`.
+  public static func notify(_ state: String) {
+    guard var path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+      path.utf8.count <= SocketAddress.longestPath
+    else { return }
+    let isAbstract = path.hasPrefix("@")
+    if isAbstract { path.removeFirst() }
+    let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { return }
+    let descriptor = Descriptor(owning: socket)
+    let message = Array(state.utf8)
+    if isAbstract {
+      unsafe SocketAddress.withAbstract(path) { address, length in
+        _ = unsafe sendto(descriptor.number, message, message.count, 0, address, length)
+      }
+    } else {
+      _ = unsafe SocketAddress.unix(path).withSystem { address, length in
+        unsafe sendto(descriptor.number, message, message.count, 0, address, length)
+      }
+    }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
+  }
+}
+
+extension SocketAddress {
+  /// Linux's names without a file: the path begins with a zero byte and has no end mark.
+  fileprivate static func withAbstract(_ name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Void) {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(name.utf8.prefix(longestPath))
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { path in
+      for (index, byte) in bytes.enumerated() { unsafe path[index + 1] = byte }
+    }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + 1 + bytes.count)
+    unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+internal import CParleySQLite
+import Synchronization
+
+/// An open database, closed with its last owner. What SQLite offers for a database as a whole is called here.
+@safe final class DatabaseHandle {
+  let pointer: OpaquePointer
+  let interrupter: Interrupter
+  /// In one place for as long as the database is open: SQLite keeps its address.
+  private let limit: UnsafeMutablePointer<TimeLimit>
+  /// How long a lock of another connection is waited for.
+  private var busyMilliseconds: Int32 = 0
+
+  struct OpenFlags: OptionSet {
+    let rawValue: Int32
+
+    static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
+    static let create = OpenFlags(rawValue: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    /// No mutex: a connection stays in one isolation domain, and the compiler holds it there. Extended codes from the
+    /// start.
+    static let always = OpenFlags(rawValue: SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE)
+  }
+
+  /// Done once, before the first database of the process.
+  private static let isConfigured = parley_sqlite3_configure() == SQLITE_OK
+
+  init(_ path: String, _ flags: OpenFlags, vfs: String?) throws(SQLiteError) {
+    _ = Self.isConfigured
+    var opened: OpaquePointer?
+    let flags = flags.union(.always).rawValue
+    let code =
+      if let vfs {
+        unsafe sqlite3_open_v2(path, &opened, flags, vfs)
+      } else {
+        unsafe sqlite3_open_v2(path, &opened, flags, nil)
+      }
+    guard let pointer = unsafe opened else { throw SQLiteError(code: .outOfMemory, message: "out of memory") }
+    unsafe self.pointer = pointer
+    interrupter = Interrupter(address: UInt(bitPattern: pointer))
+    unsafe limit = .allocate(capacity: 1)
+    unsafe limit.initialize(to: TimeLimit())
+    guard code == SQLITE_OK else { throw failure(code, sql: "") }
+    let hardened = unsafe parley_sqlite3_harden(pointer)
+    guard hardened == SQLITE_OK else { throw failure(hardened, sql: "") }
+  }
+
+  deinit {
+    interrupter.forget()
+    unsafe sqlite3_close_v2(pointer)
+    unsafe limit.deinitialize(count: 1)
+    unsafe limit.deallocate()
+  }
+
+  // MARK: Statements
+
+  /// The first statement of a text, nil where there is none, and how many bytes it took.
+  func prepare(_ sql: Span<UInt8>, isKept: Bool) throws(SQLiteError) -> (StatementHandle?, eaten: Int) {
+    guard let count = Int32(exactly: sql.count) else { throw SQLiteError(code: .tooBig, message: "statement too long") }
+    var prepared: OpaquePointer?
+    var eaten = 0
+    let code = unsafe sql.withUnsafeBufferPointer { text in
+      unsafe text.withMemoryRebound(to: CChar.self) { text in
+        guard let start = text.baseAddress else { return SQLITE_OK }
+        var tail: UnsafePointer<CChar>?
+        let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let code = unsafe sqlite3_prepare_v3(pointer, start, count, flags, &prepared, &tail)
+        if let tail = unsafe tail { eaten = unsafe tail - start }
+        return code
+      }
+    }
+    guard code == SQLITE_OK else { throw failure(code, sql: String(copying: sql)) }
+    guard let statement = unsafe prepared else { return (nil, eaten) }
+    let text = String(copying: sql.extracting(0..<eaten))
+    return unsafe (StatementHandle(statement, sql: text, of: self), eaten)
+  }
+
+  // MARK: State
+
+  /// SQLite's "autocommit" is whether no transaction is open.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(pointer) == 0 }
+
+  var changes: Int { unsafe Int(sqlite3_changes64(pointer)) }
+
+  var totalChanges: Int { unsafe Int(sqlite3_total_changes64(pointer)) }
+
+  var lastInsertedRowID: Int { unsafe Int(sqlite3_last_insert_rowid(pointer)) }
+
+  /// Set by the connection: whether it has begun a transaction and not ended it.
+  var shouldBeInTransaction = false
+
+  func failure(_ code: Int32, sql: String) -> SQLiteError {
+    SQLiteError(
+      code: SQLiteError.Code(rawValue: code & 0xff) ?? .error, extendedCode: code,
+      message: unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) } ?? "unknown error", sql: sql,
+      endedTransaction: shouldBeInTransaction && !isInTransaction)
+  }
+
+  func check(_ code: Int32) throws(SQLiteError) {
+    if code != SQLITE_OK { throw failure(code, sql: "") }
+  }
+
+  // MARK: Settings
+
+  func waitWhenBusy(_ patience: Duration) throws(SQLiteError) {
+    let (seconds, attoseconds) = patience.components
+    busyMilliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    try check(unsafe sqlite3_busy_timeout(pointer, busyMilliseconds))
+  }
+
+  /// Blocks the thread.
+  static func sleep(milliseconds: Int32) { sqlite3_sleep(milliseconds) }
+
+  func neverCheckpointOnClose() throws(SQLiteError) {
+    try check(unsafe parley_sqlite3_never_checkpoint_on_close(pointer))
+  }
+
+  enum CheckpointMode {
+    case passive, truncate
+  }
+
+  func checkpoint(
+    _ mode: CheckpointMode, isWaiting: Bool
+  ) throws(SQLiteError) -> (isBusy: Bool, pages: Int, copied: Int) {
+    if !isWaiting { unsafe sqlite3_busy_timeout(pointer, 0) }
+    defer { if !isWaiting { unsafe sqlite3_busy_timeout(pointer, busyMilliseconds) } }
+    var pages: Int32 = 0
+    var copied: Int32 = 0
+    let number = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+    let code = unsafe sqlite3_wal_checkpoint_v2(pointer, "main", number, &pages, &copied)
+    if code & 0xff != SQLITE_BUSY { try check(code) }
+    return (code != SQLITE_OK, Int(max(pages, 0)), Int(max(copied, 0)))
+  }
+
+  // MARK: The time limit
+
+  /// How many instructions of SQLite's virtual machine pass between two looks at the clock: some 20 µs.
+  private static let instructionsBetweenLooks: Int32 = 1_000
+
+  var deadline: Deadline? {
+    get { unsafe limit.pointee.deadline }
+    set {
+      unsafe limit.pointee.deadline = newValue
+      guard newValue != nil else { return unsafe sqlite3_progress_handler(pointer, 0, nil, nil) }
+      unsafe sqlite3_progress_handler(
+        pointer, Self.instructionsBetweenLooks,
+        { limit in unsafe limit?.assumingMemoryBound(to: TimeLimit.self).pointee.isOver == true ? 1 : 0 }, limit)
+    }
+  }
+
+  /// Interrupting a statement that writes would roll the whole transaction back (sqlite.org/c3ref/interrupt.html), and
+  /// with it what others did in it; so only one that reads is cut short.
+  func willStep(mayInterrupt: Bool) { unsafe limit.pointee.mayInterrupt = mayInterrupt }
+}
+
+private struct TimeLimit {
+  var deadline: Deadline?
+  var mayInterrupt = false
+
+  var isOver: Bool { mayInterrupt && deadline?.isOver == true }
+}
+
+/// Ends what a connection is doing, from anywhere: `sqlite3_interrupt` is the one call that another thread may make
+/// while the database stays open. So that nobody calls it afterwards, the address stands behind a lock, and closing
+/// takes it away first. (A pointer may not cross threads, its number may.)
+public final class Interrupter: Sendable {
+  private let address: Mutex<UInt>
+
+  init(address: UInt) { self.address = Mutex(address) }
+
+  /// Ends the statements that run at this moment with `interrupted`; does nothing when none does. A statement that writes
+  /// takes its transaction with it.
+  public func interrupt() {
+    address.withLock { address in
+      if let database = unsafe OpaquePointer(bitPattern: address) { unsafe sqlite3_interrupt(database) }
+    }
+  }
+
+  func forget() { address.withLock { $0 = 0 } }
+}
+
+extension String {
+  init(copying bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}

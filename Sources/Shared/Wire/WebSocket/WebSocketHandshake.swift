@@ -1,0 +1,103 @@
+internal import ParleyCrypto
+
+/// The opening handshake (RFC 6455 §4): the server's side. Who may connect (Origin, a token, a limit) is asked before,
+/// by those who know.
+public enum WebSocketHandshake {
+  /// What both sides settled.
+  public struct Agreement: Sendable, Hashable {
+    public var subprotocol: String?
+    public var deflate: PerMessageDeflate?
+
+    public init(subprotocol: String? = nil, deflate: PerMessageDeflate? = nil) {
+      self.subprotocol = subprotocol
+      self.deflate = deflate
+    }
+  }
+
+  /// The answer that is not 101.
+  public struct Refusal: Error, Sendable {
+    public var status: Status
+    public var reason: String
+    public var fields = Fields()
+  }
+
+  static let version = "13"
+
+  /// The fields of the 101 response, and what was settled.
+  ///
+  /// - Parameter subprotocols: what the server speaks, the best first. A client that offers none of them gets a
+  ///   connection without one, and decides (RFC 6455 §4.2.2).
+  public static func accept(
+    _ head: RequestHead, subprotocols: [String] = [], deflate policy: PerMessageDeflate.Policy? = nil
+  ) throws(Refusal) -> (fields: Fields, agreement: Agreement) {
+    let key = try checkedKey(head)
+    let accepted: String
+    do { accepted = try acceptance(of: key) } catch {
+      throw Refusal(status: .internalServerError, reason: "there is no SHA-1 here")
+    }
+    var agreement = Agreement()
+    var fields = Fields([
+      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": accepted,
+    ])
+
+    let offeredProtocols = try offeredSubprotocols(head.fields)
+    if let chosen = subprotocols.first(where: { offeredProtocols.contains($0) }) {
+      agreement.subprotocol = chosen
+      fields.add("Sec-WebSocket-Protocol", chosen)
+    }
+
+    guard let offers = ExtensionElement.list(head.fields.all("sec-websocket-extensions")) else {
+      throw Refusal(status: .badRequest, reason: "Sec-WebSocket-Extensions is malformed")
+    }
+    if let policy, let (agreed, answer) = PerMessageDeflate.accept(offers, by: policy) {
+      agreement.deflate = agreed
+      fields.add("Sec-WebSocket-Extensions", answer)
+    }
+    return (fields, agreement)
+  }
+
+  /// RFC 6455 §4.2.1, in the order in which a mistake is most likely.
+  private static func checkedKey(_ head: RequestHead) throws(Refusal) -> String {
+    guard head.method == .get else {
+      throw Refusal(status: .methodNotAllowed, reason: "a WebSocket opens with GET", fields: Fields(["Allow": "GET"]))
+    }
+    guard head.version == .http11 else { throw Refusal(status: .badRequest, reason: "a WebSocket needs HTTP/1.1") }
+    guard head.fields.hasToken("upgrade", "websocket"), head.fields.hasToken("connection", "upgrade") else {
+      throw upgradeRequired("this is a WebSocket: Upgrade: websocket and Connection: Upgrade are needed")
+    }
+    guard head.fields.all("sec-websocket-version") == [version] else {
+      throw upgradeRequired("Sec-WebSocket-Version is not 13")
+    }
+    guard head.fields.all("host").count == 1 else { throw Refusal(status: .badRequest, reason: "one Host is needed") }
+    // What followed would be a body to one reader and frames to another.
+    guard head.framing == .none else { throw Refusal(status: .badRequest, reason: "the request has a body") }
+    let keys = head.fields.all("sec-websocket-key")
+    guard keys.count == 1, let key = keys.first, Base64.decode(key)?.count == 16 else {
+      throw Refusal(status: .badRequest, reason: "Sec-WebSocket-Key is not 16 bytes in base64")
+    }
+    return key
+  }
+
+  /// RFC 6455 §4.4 names the version, RFC 9110 §15.5.22 the protocol.
+  private static func upgradeRequired(_ reason: String) -> Refusal {
+    Refusal(
+      status: .upgradeRequired, reason: reason,
+      fields: Fields(["Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": version]))
+  }
+
+  /// RFC 6455 §4.1: tokens, each once.
+  private static func offeredSubprotocols(_ fields: Fields) throws(Refusal) -> [String] {
+    let offered = fields.list("sec-websocket-protocol")
+    let areTokens = offered.allSatisfy { $0.utf8.allSatisfy(ASCII.isToken) }
+    guard areTokens, Set(offered).count == offered.count, fields.has("sec-websocket-protocol") == !offered.isEmpty
+    else {
+      throw Refusal(status: .badRequest, reason: "Sec-WebSocket-Protocol is malformed")
+    }
+    return offered
+  }
+
+  /// RFC 6455 §1.3.
+  static func acceptance(of key: String) throws(CryptoError) -> String {
+    Base64.encode(try Digest.sha1(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import ParleySQLite
+import TestSupport
+@testable import Storage
+
+/// A folder in which writers crash one after the other, and what they were told before.
+final class Ledger {
+  let folder: String
+  private var told: [String: Promise] = [:]
+  /// Sent, and not known whether it arrived.
+  private var open: Set<String> = []
+  private var round = 0
+  /// What was wrong with what a writer was told.
+  private var lies: [String] = []
+
+  static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "parley-crash-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  var toldCount: Int { told.count }
+
+  /// How many answers there were to changes.
+  private(set) var changeCount = 0
+
+  /// What the next writer sends first: what was under way, and what was told last, so that it changes that too.
+  var again: [String] {
+    open.sorted() + told.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
+  }
+
+  /// Two people and three conversations.
+  func plant() async throws {
+    try await start()
+    let connection = try Connection.writer(folder + "/parley.db")
+    defer { connection.close() }
+    try connection.executeScript(
+      """
+      insert into account (id, name, name_key, role, state, created_at)
+      values (1, 'ada', 'ada', 'member', 'active', 1), (2, 'grace', 'grace', 'member', 'active', 1);
+      insert into conversation (id, kind, created_by, created_at) values (3, 'group', 1, 1), (4, 'group', 1, 1), (5, 'group', 1, 1);
+      update counter set value = 5 where name = 'id';
+      """)
+  }
+
+  /// As a daemon would, to the end.
+  func start() async throws {
+    try await Store(try DataFolder(folder), migrations: Self.migrations, clock: { 1_800_000_000_000 }).close()
+  }
+
+  /// Has one more process crash, with so many writers.
+  func crash(_ moment: CrashingWriter.Moment, writers: Int = 8, lies: String? = nil) async throws {
+    round += 1
+    let arguments = [Self.migrations, String(round), String(writers)] + again
+    let folder = folder
+    let lines = try await onThreadOfItsOwn {
+      let writer = try CrashingWriter(in: folder, arguments: arguments, lies: lies)
+      writer.run(until: moment)
+      return writer.lines
+    }
+    for line in lines { take(line) }
+    // Each writer had one more under way.
+    for writer in 0..<writers {
+      let last = told.keys.filter { $0.hasPrefix("\(round).\(writer).") }.compactMap {
+        Int($0.split(separator: ".")[2])
+      }.max()
+      open.insert("\(round).\(writer).\((last ?? 0) + 1)")
+    }
+  }
+
+  private func take(_ line: String) {
+    let words = line.split(separator: " ").map(String.init)
+    switch (words[0], words.count) {
+    case ("open", 1): return
+    case ("ack", 4):
+      guard let id = Int(words[2]), let seq = Int(words[3]) else { break }
+      return acknowledge(words[1], at: Promise.Place(id: id, seq: seq))
+    case ("ask", 3...):
+      guard let change = Change(words.dropFirst(2)), told[words[1]] != nil else { break }
+      told[words[1]]?.ask(change)
+      return
+    case ("told", 3):
+      guard let revision = Int(words[2]) else { break }
+      return answer(words[1], .revision(revision), line)
+    case ("refused", 3): return answer(words[1], .refused(words[2]), line)
+    default: break
+    }
+    lies.append("a writer said: \(line)")
+  }
+
+  private func acknowledge(_ clientID: String, at place: Promise.Place) {
+    open.remove(clientID)
+    guard let before = told[clientID]?.place else {
+      told[clientID] = Promise(clientID, at: place)
+      return
+    }
+    if before != place { lies.append("\(clientID) was acknowledged as \(before), and again as \(place)") }
+  }
+
+  private func answer(_ clientID: String, _ answer: Change.Answer, _ line: String) {
+    guard told[clientID] != nil else { return lies.append("a writer was told: \(line)") }
+    changeCount += 1
+    if let fault = told[clientID]?.take(answer) { lies.append(fault) }
+  }
+
+  /// What is not as it was told, or not as a database should be: nothing, if every promise was kept.
+  ///
+  /// The search index takes longer to check than all else together, so most rounds leave it out.
+  func faults(inSearch isSearched: Bool = true) throws -> [String] {
+    var faults = lies
+    let checks = Check.ofPicture.filter { isSearched || $0.name != Check.search.name }
+    for finding in try Verification(folder).run(checks, all: true) {
+      faults += finding.faults.map { "\(finding.check): \($0)" }
+    }
+    let found = try FoundMessage.all(in: folder)
+    faults += told.keys.compactMap { clientID in told[clientID]?.settle(found[clientID] ?? []) }
+    for (clientID, messages) in found where told[clientID] == nil {
+      if !open.contains(clientID) { faults.append("\(clientID) was never sent") }
+      if messages.map(\.message) != [ToldMessage(text: Change.text(clientID))] {
+        faults.append("\(clientID) was not acknowledged, and stands at \(messages.map(\.message))")
+      }
+    }
+    return faults
+  }
+}
+
+/// For what blocks: the shared pool has few threads.
+private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+  }
+}

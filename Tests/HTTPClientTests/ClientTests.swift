@@ -1,0 +1,366 @@
+import Glibc
+import ParleyHTTPClient
+import ParleyWire
+import Synchronization
+import Testing
+
+@testable import ParleyNetworking
+
+private func ask(
+  _ call: Call, _ client: HTTPClient, _ server: Scripted
+) async throws -> (status: Int, body: String) {
+  let answer = try await client.send(call, to: Destination(at: server.address))
+  return (answer.status.code, String(decoding: try await answer.body(), as: UTF8.self))
+}
+
+/// Impatient, so that a test of silence takes a second.
+private let impatient: Patience = {
+  var patience = Patience()
+  patience.silence = 1
+  return patience
+}()
+
+@Test(arguments: [
+  ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, "hello"),
+  (
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\nX-Sum: 1\r\n\r\n", 200,
+    "hello"
+  ),
+  ("HTTP/1.1 404 \r\nContent-Length: 0\r\n\r\n", 404, ""),
+  ("HTTP/1.1 204 No Content\r\n\r\n", 204, ""),
+  (
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+    200, "hi"
+  ),
+])
+func `an answer is read whole, however it is framed and cut`(text: String, status: Int, body: String) async throws {
+  try await Scripted.run({ number, _ in [number == 0 ? .say(text) : .drip(text)] }) { server in
+    let client = try HTTPClient()
+    for _ in 0..<2 {
+      let answer = try await ask(Call("/"), client, server)
+      #expect(answer == (status, body))
+    }
+    // Each ended cleanly, so one connection was enough.
+    #expect(server.count == 1)
+  }
+}
+
+@Test func `an answer that ends with its connection is whole, and that connection is not used again`() async throws {
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\n\r\nto the end"), .close] }) { server in
+    let client = try HTTPClient()
+    #expect(try await ask(Call("/"), client, server) == (200, "to the end"))
+    #expect(try await ask(Call("/"), client, server) == (200, "to the end"))
+    #expect(server.count == 2)
+  }
+}
+
+@Test func `whose time is over is told so, wherever it was when it ran out`() async throws {
+  try await Scripted.run({ _, _ in [] }) { server in
+    let client = try HTTPClient()
+    for nanoseconds in [-1, 0, 1, 1_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000] {
+      for _ in 0..<20 {
+        await #expect(throws: CallFailure.timedOut, "\(nanoseconds) ns") {
+          try await ask(Call("/", time: .nanoseconds(nanoseconds)), client, server)
+        }
+      }
+    }
+  }
+  // Nor is a name looked up for longer.
+  let address = try #require(WebAddress("http://nobody.invalid/"))
+  let destination = try #require(Destination(address))
+  await #expect(throws: CallFailure.timedOut) {
+    _ = try await HTTPClient().send(Call("/", time: .nanoseconds(1)), to: destination)
+  }
+}
+
+/// A port whose queue is full: who connects to it waits. Until the value is let go.
+private final class FullPort {
+  let address: SocketAddress
+  private var descriptors: [Descriptor] = []
+
+  init() throws {
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+    var place = sockaddr_in()
+    place.sin_family = sa_family_t(AF_INET)
+    place.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listening = Descriptor(owning: socket(AF_INET, kind, 0))
+    var connecting: [Descriptor] = []
+    withUnsafeMutablePointer(to: &place) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        #expect(bind(listening.number, pointer, length) == 0 && listen(listening.number, 0) == 0)
+        #expect(getsockname(listening.number, pointer, &length) == 0)
+        for _ in 0..<8 {
+          connecting.append(Descriptor(owning: socket(AF_INET, kind, 0)))
+          _ = connect(connecting[connecting.count - 1].number, pointer, length)
+        }
+      }
+    }
+    address = .ipv4(0x7f00_0001, port: UInt16(bigEndian: place.sin_port))
+    descriptors = [listening] + connecting
+  }
+}
+
+@Test func `who does not take the connection is left for the next address, and unreachable where there is none`()
+  async throws
+{
+  var patience = Patience()
+  patience.connecting = 1
+  let client = try HTTPClient(patience: patience)
+  let full = try FullPort()
+  let address = try #require(WebAddress("http://chat.example/"))
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")] }) { server in
+    let both = try #require(Destination(address, at: [full.address, server.address]))
+    #expect(try await client.send(Call("/"), to: both).status.code == 200)
+  }
+  let alone = try #require(Destination(address, at: [full.address]))
+  await #expect(throws: CallFailure.unreachable("it does not take the connection")) {
+    _ = try await client.send(Call("/"), to: alone)
+  }
+  withExtendedLifetime(full) {}
+}
+
+@Test func `a request is sent as it was written, with what the connection needs`() async throws {
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
+    let client = try HTTPClient()
+    let fields: Fields = [
+      "X-One": "a\r\nEvil: yes", "Host": "elsewhere", "Content-Length": "99", "Connection": "close",
+    ]
+    _ = try await ask(Call(.post, "/a?b=%20", fields, body: .bytes([104, 105])), client, server)
+    _ = try await ask(Call(.post, "/empty"), client, server)
+    _ = try await ask(Call("/"), client, server)
+    #expect(
+      server.requests.withLock { $0 } == [
+        "POST /a?b=%20 HTTP/1.1\r\nHost: localhost\r\nX-One: a  Evil: yes\r\nContent-Length: 2\r\n\r\nhi",
+        "POST /empty HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      ])
+  }
+}
+
+@Test(arguments: ["", "a", "/ ", "/a\r\nEvil: yes", "/ä", "http://elsewhere/"])
+func `a path that is not encoded is not sent`(target: String) async throws {
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
+    let client = try HTTPClient()
+    await #expect(throws: CallFailure.unsendable("the address is not encoded")) {
+      try await ask(Call(target), client, server)
+    }
+    #expect(server.requests.withLock { $0 }.isEmpty)
+  }
+}
+
+private let endless =
+  "HTTP/1.1 200 OK\r\n" + String(repeating: "X-A: \(String(repeating: "b", count: 1_000))\r\n", count: 40)
+private let interims = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 9)
+
+@Test(arguments: [
+  "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.1 600 Odd\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+  "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+  "HTTP/1.1 200 OK\r\n Folded: yes\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+  "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", endless, interims,
+])
+func `what is no answer is refused, and its connection is closed`(text: String) async throws {
+  try await Scripted.run({ number, _ in number == 0 ? [.say(text)] : [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
+    let client = try HTTPClient()
+    do {
+      _ = try await ask(Call("/"), client, server)
+      Issue.record("it was taken for an answer")
+    } catch let failure as CallFailure {
+      guard case .malformed = failure else {
+        Issue.record("\(failure)")
+        return
+      }
+    }
+    #expect(try await ask(Call("/"), client, server).status == 204)
+    #expect(server.count == 2)
+  }
+}
+
+@Test(
+  arguments: [
+    [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close],
+    [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .abort],
+    [.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"), .close],
+    [.say("HTTP/1.1 200"), .close], [.close], [.abort],
+  ] as [[Scripted.Line]])
+func `half an answer is none`(script: [Scripted.Line]) async throws {
+  try await Scripted.run({ _, _ in script }) { server in
+    let client = try HTTPClient()
+    do {
+      let answer = try await ask(Call("/"), client, server)
+      Issue.record("\(answer) was taken for whole")
+    } catch let failure as CallFailure {
+      guard case .interrupted = failure else {
+        Issue.record("\(failure)")
+        return
+      }
+    }
+  }
+}
+
+@Test func `an answer longer than is wanted is not read on`() async throws {
+  let long = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n"
+  for framing in ["Content-Length: 10\r\n\r\nhelloworld", long, "\r\nhelloworld"] {
+    try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\n" + framing), .close] }) { server in
+      let client = try HTTPClient()
+      await #expect(throws: CallFailure.tooLarge) { try await ask(Call("/", answerLimit: 9), client, server) }
+    }
+  }
+}
+
+@Test func `what follows an answer unasked is nobody’s, and ends its connection`() async throws {
+  let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
+  try await Scripted.run({ number, _ in [.say(number == 0 ? answer + answer : answer)] }) { server in
+    let client = try HTTPClient()
+    #expect(try await ask(Call("/"), client, server) == (200, "a"))
+    #expect(try await ask(Call("/"), client, server) == (200, "a"))
+    #expect(server.count == 2)
+  }
+}
+
+@Test func `a server that says nothing is waited for as long as was said`() async throws {
+  try await Scripted.run({ _, _ in [] }) { server in
+    let client = try HTTPClient(patience: impatient)
+    await #expect(throws: CallFailure.timedOut) { try await ask(Call("/"), client, server) }
+  }
+}
+
+@Test func `a server that never ends is given a time for the whole`() async throws {
+  let endless = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 10_000_000)
+  try await Scripted.run({ _, _ in [.drip(endless)] }) { server in
+    let client = try HTTPClient()
+    await #expect(throws: CallFailure.timedOut) { try await ask(Call("/", time: .seconds(1)), client, server) }
+  }
+}
+
+@Test func `where nobody listens nothing was sent`() async throws {
+  let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+  let address = socket.address
+  socket.refuse()
+  let client = try HTTPClient()
+  do {
+    _ = try await client.send(Call("/"), to: Destination(at: address))
+    Issue.record("somebody answers")
+  } catch {
+    #expect(error.isBeforeSending, "\(error)")
+  }
+}
+
+@Test func `the addresses of a host are tried in their order`() async throws {
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
+    let closed = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+    closed.refuse()
+    var destination = Destination(at: server.address, name: "chat.example")
+    destination.addresses = [closed.address, server.address]
+    #expect(try await HTTPClient().send(Call("/"), to: destination).status == 204)
+    #expect(server.requests.withLock { $0 } == ["GET / HTTP/1.1\r\nHost: chat.example\r\n\r\n"])
+  }
+}
+
+@Test func `a kept connection that the server has closed is no failure of what may be asked twice`() async throws {
+  let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
+  // The second request meets the end of its connection instead of an answer.
+  let script: @Sendable (Int, String) -> [Scripted.Line] = { number, _ in number == 1 ? [.abort] : [.say(answer)] }
+  try await Scripted.run(script) { server in
+    let client = try HTTPClient()
+    #expect(try await ask(Call("/"), client, server).status == 200)
+    #expect(try await ask(Call(.put, "/", body: .bytes([1])), client, server).status == 200)
+    #expect(server.requests.withLock { $0.count } == 3)
+  }
+  try await Scripted.run(script) { server in
+    let client = try HTTPClient()
+    #expect(try await ask(Call("/"), client, server).status == 200)
+    await #expect(throws: CallFailure.self) { try await ask(Call(.post, "/", body: .bytes([1])), client, server) }
+    #expect(server.requests.withLock { $0.count } == 2)
+  }
+}
+
+@Test func `a connection whose rest is over carries no request, also while it ends`() async throws {
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")] }) { server in
+    var patience = Patience()
+    patience.resting = 0
+    let client = try HTTPClient(patience: patience)
+    // At some of these moments it has said goodbye, and the server has not.
+    for number in 0..<300 {
+      let answer = try await ask(Call(.post, "/\(number)", body: .bytes([1])), client, server)
+      #expect(answer == (200, "a"))
+    }
+    #expect(server.requests.withLock { $0.count } == 300)
+  }
+}
+
+@Test func `who gives up is let go at once`() async throws {
+  try await Scripted.run({ number, _ in number == 0 ? [] : [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")] })
+  { server in
+    let client = try HTTPClient()
+    let waiting = Task { try await ask(Call("/"), client, server) }
+    while server.requests.withLock({ $0.isEmpty }) { await Task.yield() }
+    waiting.cancel()
+    await #expect(throws: CallFailure.cancelled) { try await waiting.value }
+
+    let answer = try await client.send(Call("/"), to: Destination(at: server.address))
+    #expect(try await answer.next() == Array("half".utf8))
+    let reading = Task { try await answer.next() }
+    reading.cancel()
+    await #expect(throws: CallFailure.cancelled) { try await reading.value }
+
+    let another = Task { try await ask(Call("/"), client, server) }
+    while server.requests.withLock({ $0.count < 3 }) { await Task.yield() }
+    client.close()
+    await #expect(throws: CallFailure.cancelled) { try await another.value }
+    await #expect(throws: CallFailure.cancelled) { try await ask(Call("/"), client, server) }
+  }
+}
+
+@Test func `a body goes out piece by piece, and only as many bytes as were announced`() async throws {
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
+    let client = try HTTPClient()
+    let given = Atomic<Int>(0)
+    let next: @Sendable () async throws -> [UInt8] = {
+      let number = given.add(1, ordering: .relaxed).oldValue
+      await Task.yield()
+      return number < 3 ? Array(repeating: 97 + UInt8(number), count: 200_000) : []
+    }
+    _ = try await ask(Call(.post, "/", body: .pieces(length: 600_000, next: next)), client, server)
+    let body = server.requests.withLock { $0[0].split(separator: "\r\n\r\n")[1] }
+    #expect(body.count == 600_000 && body.hasPrefix("aaa") && body.hasSuffix("ccc"))
+
+    for (length, size) in [(5, 6), (5, 0)] {
+      await #expect(throws: CallFailure.unsendable("the source has not as many bytes as it said")) {
+        try await ask(
+          Call(.post, "/", body: .pieces(length: length) { Array(repeating: 1, count: size) }), client, server)
+      }
+    }
+    struct Unreadable: Error {}
+    await #expect(throws: CallFailure.unsendable("Unreadable()")) {
+      try await ask(Call(.post, "/", body: .pieces(length: 5) { throw Unreadable() }), client, server)
+    }
+  }
+}
+
+@Test func `a refusal is heard before all is sent`() async throws {
+  let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno"
+  try await Scripted.run({ _, _ in [.say(refusal)] }) { server in
+    let client = try HTTPClient()
+    let call = Call(
+      .post, "/", ["X-Early": "Content-Length: 0"],
+      body: .pieces(length: 1 << 40) { Array(repeating: 0, count: 65_536) })
+    #expect(try await ask(call, client, server) == (413, "no"))
+  }
+}
+
+@Test func `what nobody takes stays in the socket, and comes when it is taken`() async throws {
+  let size = 8 << 20
+  let body = String(repeating: "x", count: size)
+  try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + body)] }) { server in
+    let client = try HTTPClient()
+    let answer = try await client.send(Call("/"), to: Destination(at: server.address))
+    var pieces: [Int] = []
+    while let piece = try await answer.next() { pieces.append(piece.count) }
+    #expect(pieces.reduce(0, +) == size)
+    // What waited was never more than a bounded part.
+    #expect(pieces.max() ?? 0 < 1 << 20)
+  }
+}

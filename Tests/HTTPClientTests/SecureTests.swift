@@ -1,0 +1,89 @@
+import Foundation
+import ParleyHTTPClient
+import ParleyNetworking
+import ParleyWire
+import Testing
+
+private struct Identity: Sendable {
+  let own: SelfSigned
+  let fingerprint: [UInt8]
+
+  init(_ names: [String]) throws {
+    own = try SelfSigned(names: names)
+    fingerprint = try #require(Certificate.list(fromPEM: own.certificate).first?.fingerprint)
+  }
+
+  var server: TLSConfiguration {
+    TLSConfiguration(
+      role: .server(.init(certificates: own.certificate, key: own.key, ticketKeys: .init(repeating: 7, count: 80))))
+  }
+}
+
+private let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+private func destination(_ name: String, _ server: Scripted) throws -> Destination {
+  let address = try #require(WebAddress("https://\(name):\(server.address.port ?? 0)"))
+  return try #require(Destination(address, at: [server.address]))
+}
+
+@Test func `a pinned certificate is believed whatever it says, and no other`() async throws {
+  let identity = try Identity(["somewhere.example"])
+  let other = try Identity(["chat.example"])
+  try await Scripted.run(tls: identity.server, { _, _ in [.say(answer)] }) { server in
+    let to = try destination("chat.example", server)
+    let client = try HTTPClient(trust: .fingerprint(identity.fingerprint))
+    for _ in 0..<2 {
+      let got = try await client.send(Call("/"), to: to)
+      #expect(try await got.body() == Array("hello".utf8))
+    }
+    #expect(server.count == 1)
+    await #expect(throws: CallFailure.untrusted("the certificate is not the pinned one")) {
+      try await HTTPClient(trust: .fingerprint(other.fingerprint)).send(Call("/"), to: to)
+    }
+    #expect(server.requests.withLock { $0.count } == 2)
+  }
+}
+
+/// The roots are the process's own, by OpenSSL's environment variable, so this is one test.
+@Test func `by the system’s roots a certificate must be signed, and bear the name that was meant`() async throws {
+  let identity = try Identity(["chat.example", "127.0.0.1"])
+  try await Scripted.run(tls: identity.server, { _, _ in [.say(answer)] }) { server in
+    func isBelieved(_ name: String) async throws -> Bool {
+      do {
+        return try await HTTPClient().send(Call("/"), to: try destination(name, server)).status == 200
+      } catch let failure as CallFailure {
+        guard case .untrusted = failure else { throw failure }
+        return false
+      }
+    }
+    #expect(try await !isBelieved("chat.example"))
+
+    let path = NSTemporaryDirectory() + "parley-roots-\(UUID()).pem"
+    try Data(identity.own.certificate).write(to: URL(filePath: path))
+    setenv("SSL_CERT_FILE", path, 1)
+    defer {
+      unsetenv("SSL_CERT_FILE")
+      unlink(path)
+    }
+    #expect(try await isBelieved("chat.example"))
+    // The address that was connected to bears the name of the certificate only where it was asked for by its number.
+    #expect(try await isBelieved("127.0.0.1"))
+    #expect(try await !isBelieved("evil.example"))
+    #expect(try await !isBelieved("127.0.0.2"))
+  }
+}
+
+@Test func `a server that speaks no TLS is not believed`() async throws {
+  try await Scripted.run({ _, _ in [.say(answer)] }) { server in
+    let to = try destination("chat.example", server)
+    var patience = Patience()
+    patience.connecting = 1
+    let client = try HTTPClient(patience: patience)
+    do throws(CallFailure) {
+      _ = try await client.send(Call("/"), to: to)
+      Issue.record("it is believed")
+    } catch {
+      #expect(error.isBeforeSending, "\(error)")
+    }
+  }
+}

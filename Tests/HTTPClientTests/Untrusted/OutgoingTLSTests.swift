@@ -1,0 +1,46 @@
+import ParleyNetworking
+import ParleyWire
+import Serving
+import Testing
+import Web
+
+@testable import ParleyHTTPClient
+
+/// Over TLS: who does not prove who they are is not listened to.
+@Suite struct OutgoingTLSTests {
+  @Test func `a certificate has to be trusted, and of the name that was asked for`() async throws {
+    Signals.ignoreBrokenPipes()
+    let identity = try SelfSigned(names: ["rose.example"])
+    let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+    let port = Int(socket.address.port ?? 0)
+    let router = Router { routes in
+      routes.on(.get, "/") { _, _ in Response(.ok, Array("rose".utf8), type: .html) }
+    }
+    let tickets = [UInt8](repeating: 7, count: TLSConfiguration.Identity.ticketKeyLength)
+    let tls = TLSConfiguration(
+      role: .server(.init(certificates: identity.certificate, key: identity.key, ticketKeys: tickets)))
+    let server = try Server(
+      .init(endpoints: [.init(socket, tls: tls)], loops: 1), site: Site(router: router), complain: { _ in })
+    try await server.start()
+    let other = try SelfSigned(names: ["rose.example"])
+    var limits = OutgoingLimits()
+    limits.time = 100_000
+    for (trust, name, isTrusted) in [
+      (.roots(identity.certificate), "rose.example", true), (.roots(identity.certificate), "thorn.example", false),
+      (.roots(identity.certificate), "127.0.0.1", false), (.roots(other.certificate), "rose.example", false),
+      (.system, "rose.example", false),
+    ] as [(TLSConfiguration.Trust, String, Bool)] {
+      let client = try OutgoingClient(
+        .alsoAllowing([(try #require(IPAddress("127.0.0.1")), port)]), limits: limits, trust: trust,
+        resolve: { _, port, _ in [.ipv4(0x7f00_0001, port: port)] })
+      do throws(OutgoingFault) {
+        let answer = try await client.fetch("https://\(name):\(port)/", .anything)
+        #expect(isTrusted && answer.body == Array("rose".utf8), "\(name)")
+      } catch {
+        #expect(!isTrusted && error == .unreachable, "\(name)")
+      }
+      client.close()
+    }
+    #expect(await server.stop(within: 100))
+  }
+}

@@ -1,0 +1,73 @@
+import ParleyModel
+import Storage
+
+/// What a writer asks of a message that the store has acknowledged. As text it is the words of a line.
+public enum Change: Sendable, Hashable {
+  /// Gives it the text of this name.
+  case edit(String)
+  case deleteRevision(Int)
+  case delete
+  case remove
+  case restore
+
+  public enum Answer: Sendable, Hashable {
+    case revision(Int)
+    /// The code of a refusal.
+    case refused(String)
+  }
+
+  /// Any, under a name that no other has.
+  public init(named name: String, using random: inout some RandomNumberGenerator) {
+    self =
+      switch Int.random(in: 0..<12, using: &random) {
+      case 0..<5: .edit(name)
+      case 5..<7: .deleteRevision(Int.random(in: 1...4, using: &random))
+      case 7..<9: .remove
+      case 9..<11: .restore
+      default: .delete
+      }
+  }
+
+  /// Every other text is long, so that it fills pages of its own and the log has something to carry.
+  public static func text(_ name: String) -> String {
+    let number = name.split(separator: ".").last.flatMap { Int($0) } ?? 0
+    return "seeds and weeds \(name)" + String(repeating: " rose", count: number % 2 * 1_600)
+  }
+
+  /// The message's revision now.
+  public func make(_ id: ID<Message>, in tx: WriteTransaction) throws(Refusal) -> Int {
+    let (author, moderator) = (ID<Account>(1), ID<Account>(2))
+    return switch self {
+    case .edit(let name): try tx.edit(id, to: MessageText(Self.text(name)), by: author)
+    case .deleteRevision(let revision): try tx.deleteRevision(revision, of: id, by: author)
+    case .delete: try tx.delete(id, by: author)
+    case .remove: try tx.remove(id, by: moderator, reason: "weeds")
+    case .restore: try tx.restore(id, by: moderator)
+    }
+  }
+}
+
+extension Change: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .edit(let name): "edit \(name)"
+    case .deleteRevision(let revision): "deleteRevision \(revision)"
+    case .delete: "delete"
+    case .remove: "remove"
+    case .restore: "restore"
+    }
+  }
+
+  public init?(_ words: some Collection<String>) {
+    switch (words.first, words.dropFirst().first) {
+    case ("edit", let name?): self = .edit(name)
+    case ("deleteRevision", let text?):
+      guard let revision = Int(text) else { return nil }
+      self = .deleteRevision(revision)
+    case ("delete", nil): self = .delete
+    case ("remove", nil): self = .remove
+    case ("restore", nil): self = .restore
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import ParleyModel
+import ParleySQLite
+import Storage
+
+/// A message as the database has it.
+public struct FoundMessage: Sendable {
+  public let place: Promise.Place
+  public var message: ToldMessage
+
+  /// All that were sent under a name, by that. Nobody writes meanwhile.
+  public static func all(in folder: String) throws -> [String: [FoundMessage]] {
+    let connection = try Connection.reader(folder + "/parley.db")
+    defer { connection.close() }
+    var earlier: [Int: [Int: String]] = [:]
+    try connection.each(
+      """
+      select message_id, revision, text
+      from revision
+      union all
+      select s.message_id, r.value ->> 'revision', r.value ->> 'text'
+      from sealed s, json_each(s.content, '$.revisions') r
+      """
+    ) { row in earlier[try row.int(0), default: [:]][try row.int(1)] = try row.text(2) }
+    var all: [String: [FoundMessage]] = [:]
+    try connection.each(
+      """
+      select m.client_id, m.id, m.seq, m.revision, m.deletion, coalesce(m.text, s.content ->> 'text')
+      from message m
+      left join sealed s on s.message_id = m.id
+      where m.client_id is not null
+      """
+    ) { row in
+      let place = Promise.Place(id: try row.int(1), seq: try row.int(2))
+      var message = ToldMessage(
+        revision: try row.int(3), deletion: try row.optionalText(4).flatMap { Deletion(rawValue: $0) },
+        text: try row.optionalText(5))
+      message.earlier = earlier[place.id] ?? [:]
+      all[try row.text(0), default: []].append(FoundMessage(place: place, message: message))
+    }
+    return all
+  }
+}

@@ -1,0 +1,80 @@
+import ParleyModel
+import Storage
+
+/// A message as it has to stand after what was told of it: the rules of the store's verbs, once more and without a store.
+public struct ToldMessage: Sendable, Hashable {
+  public private(set) var revision = 1
+  public private(set) var deletion: Deletion?
+  /// Of a tombstone it is what is sealed.
+  private(set) var text: String?
+  /// The texts before, by their revisions; of a tombstone those that are sealed.
+  var earlier: [Int: String] = [:]
+
+  /// As it was sent.
+  public init(text: String) { self.text = text }
+
+  init(revision: Int, deletion: Deletion?, text: String?) {
+    self.revision = revision
+    self.deletion = deletion
+    self.text = text
+  }
+
+  /// What the store must answer to this change.
+  public mutating func make(_ change: Change) -> Change.Answer {
+    switch change {
+    case .edit(let name): edit(to: Change.text(name))
+    case .deleteRevision(let revision): deleteRevision(revision)
+    case .delete: delete()
+    case .remove: remove()
+    case .restore: restore()
+    }
+  }
+
+  private mutating func edit(to other: String) -> Change.Answer {
+    guard deletion == nil, let text else { return .refused("gone") }
+    guard other != text else { return .revision(revision) }
+    earlier[revision] = text
+    self.text = other
+    return next()
+  }
+
+  private mutating func deleteRevision(_ number: Int) -> Change.Answer {
+    guard deletion == nil else { return .refused("gone") }
+    guard (1..<revision).contains(number) else { return .refused("not_found") }
+    guard earlier.removeValue(forKey: number) != nil else { return .revision(revision) }
+    return next()
+  }
+
+  private mutating func delete() -> Change.Answer {
+    text = nil
+    earlier = [:]
+    guard deletion == nil else { return .revision(revision) }
+    deletion = .author
+    return next()
+  }
+
+  private mutating func remove() -> Change.Answer {
+    guard deletion == nil else { return .revision(revision) }
+    deletion = .moderator
+    return next()
+  }
+
+  private mutating func restore() -> Change.Answer {
+    guard deletion != nil else { return .revision(revision) }
+    guard text != nil else { return .refused("gone") }
+    deletion = nil
+    return next()
+  }
+
+  private mutating func next() -> Change.Answer {
+    revision += 1
+    return .revision(revision)
+  }
+}
+
+extension ToldMessage: CustomStringConvertible {
+  public var description: String {
+    let texts = [text.map { "\"\($0.prefix(40))\"" } ?? "nothing"] + earlier.keys.sorted().map { "revision \($0)" }
+    return "revision \(revision), \(deletion?.rawValue ?? "live"), with \(texts.joined(separator: ", "))"
+  }
+}
