@@ -7,7 +7,7 @@ import { commandMenu } from './parts/commands.js';
 import { dialog } from './parts/dialog.js';
 import { toast } from './parts/toast.js';
 import { forumAddress, talkAddress } from './router.js';
-import { talkTitle } from './shell.js';
+import { talkTitle } from './titles.js';
 import { say, sayProblem } from './text.js';
 
 const MOST = 12;

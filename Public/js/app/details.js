@@ -8,7 +8,7 @@ import { choice, field } from './parts/field.js';
 import { personRow } from './parts/person.js';
 import { toast } from './parts/toast.js';
 import { plain } from './rich.js';
-import { talkTitle } from './shell.js';
+import { talkTitle } from './titles.js';
 import { say, sayProblem } from './text.js';
 import { moment, time } from './times.js';
 

@@ -4,7 +4,7 @@ import { el } from './dom.js';
 import { button } from './parts/button.js';
 import { dialog } from './parts/dialog.js';
 import { plain } from './rich.js';
-import { talkTitle } from './shell.js';
+import { talkTitle } from './titles.js';
 import { say } from './text.js';
 import { moment, time } from './times.js';
 

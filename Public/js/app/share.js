@@ -8,7 +8,7 @@ import { dialog } from './parts/dialog.js';
 import { field } from './parts/field.js';
 import { embed, linkPreview } from './parts/preview.js';
 import { plain } from './rich.js';
-import { talkTitle } from './shell.js';
+import { talkTitle } from './titles.js';
 import { say, sayProblem } from './text.js';
 import { moment, time } from './times.js';
 

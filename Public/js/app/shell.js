@@ -15,6 +15,7 @@ import { compare } from './place.js';
 import { forumAddress, match, Router, talkAddress } from './router.js';
 import { say, sayProblem } from './text.js';
 import { clock } from './times.js';
+import { forumIcon, presenceIn, talkTitle } from './titles.js';
 
 const WAIT = 300;
 /** So many times as long as the places took to draw, they are not drawn again; but never longer than this. */
@@ -525,23 +526,4 @@ export class Shell {
     const { markAllRead } = await import('./commands.js');
     return markAllRead(this);
   }
-}
-
-export function forumIcon(forum) {
-  return `/api/v1/forums/${forum.id}/icon`;
-}
-
-/** How the other one of two is here; nothing of several, nor of who was here before. */
-export function presenceIn(place, conversation) {
-  const [other, ...more] = place.othersIn(conversation);
-  const known = other && !more.length ? place.presenceOf(other.id) : null;
-  return known?.presence === 'offline' ? null : known;
-}
-
-/** What a conversation is called: its title, or who else is in it. */
-export function talkTitle(place, conversation) {
-  if (conversation.title) return conversation.title;
-  if (conversation.kind === 'room') return place.forums.get(conversation.forum_id)?.title ?? say('forum.room');
-  const names = place.othersIn(conversation).map(nameOf);
-  return names.length ? names.join(', ') : say('talk.alone');
 }

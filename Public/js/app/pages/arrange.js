@@ -9,7 +9,7 @@ import { field } from '../parts/field.js';
 import { menu } from '../parts/menu.js';
 import { toast } from '../parts/toast.js';
 import { compare } from '../place.js';
-import { forumIcon } from '../shell.js';
+import { forumIcon } from '../titles.js';
 import { say, sayProblem } from '../text.js';
 
 /** What the server takes as a position at most, and how far apart they are where there is room. */

@@ -11,7 +11,7 @@ import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
 import { composer } from '../parts/composer.js';
 import { forumAddress, topicAddress } from '../router.js';
-import { forumIcon } from '../shell.js';
+import { forumIcon } from '../titles.js';
 import { findTags } from '../tags.js';
 import { say, sayProblem } from '../text.js';
 import { topicRows } from '../topics.js';

@@ -12,7 +12,7 @@ import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { rich } from '../rich.js';
 import { forumAddress } from '../router.js';
-import { forumIcon } from '../shell.js';
+import { forumIcon } from '../titles.js';
 import { say, sayProblem } from '../text.js';
 
 export async function about(shell, forum) {

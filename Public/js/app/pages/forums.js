@@ -6,7 +6,7 @@ import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tile } from '../parts/tile.js';
 import { forumAddress } from '../router.js';
-import { forumIcon } from '../shell.js';
+import { forumIcon } from '../titles.js';
 import { say } from '../text.js';
 import { onPull } from '../touch.js';
 

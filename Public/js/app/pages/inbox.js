@@ -10,7 +10,7 @@ import { avatar } from '../parts/avatar.js';
 import { topicRow } from '../parts/topicrow.js';
 import { plain } from '../rich.js';
 import { forumAddress, talkAddress } from '../router.js';
-import { forumIcon } from '../shell.js';
+import { forumIcon } from '../titles.js';
 import { say } from '../text.js';
 import { moment, time } from '../times.js';
 import { talkRow } from './messages.js';

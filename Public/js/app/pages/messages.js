@@ -13,7 +13,7 @@ import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { plain } from '../rich.js';
 import { talkAddress } from '../router.js';
-import { presenceIn, talkTitle } from '../shell.js';
+import { presenceIn, talkTitle } from '../titles.js';
 import { say, sayProblem } from '../text.js';
 import { time } from '../times.js';
 
@@ -140,7 +140,7 @@ export async function write(shell) {
       on: () =>
         whileBusy(ask, async () => {
           try {
-            const { data } = await place.client.calls.discover({ body: { addresses: [input.input.value.trim()] } });
+            const { data } = await place.client.calls.discoverUsers({ body: { addresses: [input.input.value.trim()] } });
             const others = data.map(({ user }) => user).filter(({ id }) => id !== place.me.id);
             for (const it of others) if (!place.people.has(it.id)) place.people.set(it.id, it);
             if (!others.length) toast(say('addresses.nobody'));

@@ -11,7 +11,7 @@ import { pictureField } from '../parts/picture.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tile } from '../parts/tile.js';
 import { forumAddress } from '../router.js';
-import { forumIcon } from '../shell.js';
+import { forumIcon } from '../titles.js';
 import { say, sayProblem } from '../text.js';
 
 export function open(shell) {

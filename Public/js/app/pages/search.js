@@ -5,7 +5,7 @@ import { nameOf } from '../named.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { plain } from '../rich.js';
-import { talkTitle } from '../shell.js';
+import { talkTitle } from '../titles.js';
 import { say, sayProblem } from '../text.js';
 import { moment, time } from '../times.js';
 

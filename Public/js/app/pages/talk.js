@@ -11,7 +11,7 @@ import { presenceWords } from '../parts/presence.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { forumAddress, talkAddress } from '../router.js';
-import { talkTitle } from '../shell.js';
+import { talkTitle } from '../titles.js';
 import { findTags } from '../tags.js';
 import { say, sayProblem } from '../text.js';
 import { timelineOf } from '../timeline.js';

@@ -117,7 +117,7 @@ async function profile(shell, column) {
     hint: say('you.bioHint'),
   });
   const face = el('div.profile-face', null, avatar(place.me, { size: 4 }));
-  const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => take(() => place.client.calls.removeAvatar({ id: 'me' })) });
+  const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => take(() => place.client.calls.deleteAvatar({ id: 'me' })) });
   drawn.hidden = true;
   /** What is seen is what the server has now: a drawing, or a picture of one's own. */
   const look = async () => {
