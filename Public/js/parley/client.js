@@ -24,7 +24,7 @@ import { backOff, isAbort, wait } from './time.js';
 const mostWait = 10_000;
 
 /**
- * `client.calls.message({ id: '1042' })`; a PUT or POST takes `body`. What may be repeated is, when nobody answers or
+ * `client.calls.getMessage({ id: '1042' })`; a PUT or POST takes `body`. What may be repeated is, when nobody answers or
  * the server has no time: GET, PUT, DELETE, and a POST with a `client_id`.
  */
 export class Client {

@@ -255,17 +255,17 @@ export class Outbox {
         const body = { ...op.body, client_id: op.id, sent_at: op.created_at };
         const attachments = await this.#uploadFiles(op, signal);
         if (attachments.length > 0) body.attachments = [...(body.attachments ?? []), ...attachments];
-        return this.#settle(op, await calls.post({ ...options, id: op.conversation_id, body }), known);
+        return this.#settle(op, await calls.postMessage({ ...options, id: op.conversation_id, body }), known);
       }
       case 'edit':
-        return this.#settle(op, await calls.edit({ ...options, id, body: op.body }), known);
+        return this.#settle(op, await calls.editMessage({ ...options, id, body: op.body }), known);
       case 'delete':
-        return this.#settle(op, await calls.delete({ ...options, id }), known);
+        return this.#settle(op, await calls.deleteMessage({ ...options, id }), known);
       case 'act':
-        return this.#settle(op, await calls.act({ ...options, id, type: op.body.type }), known);
+        return this.#settle(op, await calls.setAction({ ...options, id, type: op.body.type }), known);
       case 'unact':
-        await calls.unact({ ...options, id, type: op.body.type });
-        return this.#settle(op, await calls.message({ ...options, id }), known);
+        await calls.removeAction({ ...options, id, type: op.body.type });
+        return this.#settle(op, await calls.getMessage({ ...options, id }), known);
       case 'read': {
         const mark = await calls.markRead({ ...options, id: op.conversation_id, body: op.body });
         return this.#settleMark(op, mark);

@@ -58,7 +58,7 @@ export class Pages {
    */
   async fetch(conversation, { isForced = false, signal, ...query }) {
     const order = query.after === undefined && query.after_time === undefined ? 'desc' : 'asc';
-    const page = await this.client.calls.messages({
+    const page = await this.client.calls.listMessages({
       id: conversation, query: { ...everything, order, limit: 50, ...query }, signal,
     });
     const messages = await this.keep(conversation, page, { isForced });

@@ -342,7 +342,7 @@ export class Parley {
     const now = Date.now();
     if (now - (this.#typed.get(conversation) ?? 0) < 4000) return;
     this.#typed.set(conversation, now);
-    this.client.calls.sayTyping({ id: conversation }).catch(() => {});
+    this.client.calls.sendTyping({ id: conversation }).catch(() => {});
   }
 
   /** @type {Map<string, number>} */
@@ -513,7 +513,7 @@ export class Parley {
   async server() {
     const held = this.mirror.value('server');
     if (held && Date.now() - held.at < day) return held.server;
-    const server = await this.client.calls.server();
+    const server = await this.client.calls.getServer();
     const row = { name: 'server', value: { at: Date.now(), server } };
     this.#publish(await this.store.update([], () => [put('place', row)]));
     return server;
@@ -697,7 +697,7 @@ export class Parley {
   /** Somebody else may have signed in since: what is held is not theirs. Without a network they are the same. */
   async #isSamePerson() {
     try {
-      const me = await this.client.calls.person({ id: 'me', tries: 1 });
+      const me = await this.client.calls.getUser({ id: 'me', tries: 1 });
       if (me.id === this.mirror.me?.id) return true;
       this.#connection = 'stopped';
       this.outbox.stop();
@@ -729,7 +729,7 @@ export class Parley {
     this.sync?.stop();
     this.outbox.stop();
     try {
-      await this.client.calls.endSession({ id: 'current', tries: 1 });
+      await this.client.calls.revokeSession({ id: 'current', tries: 1 });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
     }

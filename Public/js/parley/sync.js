@@ -284,7 +284,7 @@ export class Sync {
     for (let offset = after; ; ) {
       let page;
       try {
-        page = await this.client.calls.events({ stream, query: { after_offset: offset, limit: 200 } });
+        page = await this.client.calls.listStreamEvents({ stream, query: { after_offset: offset, limit: 200 } });
       } catch (error) {
         if (!(error instanceof Problem) || ![403, 404, 410].includes(error.status)) throw error;
         if (error.status === 410) await this.#renew(stream);
@@ -376,7 +376,7 @@ export class Sync {
     const known = this.mirror.position;
     switch (kind) {
       case 'conversation': {
-        const found = await this.#orNull(this.client.calls.conversation({ id }));
+        const found = await this.#orNull(this.client.calls.getConversation({ id }));
         /** @type {Place[]} */
         const places = [['conversations', id], ['streams', `conversation:${id}`], ['place', 'wanted']];
         return this.#keep(places, (rows) => {
@@ -394,21 +394,21 @@ export class Sync {
         });
       }
       case 'forum': {
-        const found = await this.#orNull(this.client.calls.forum({ id }));
+        const found = await this.#orNull(this.client.calls.getForum({ id }));
         if (!found) return this.#dropForum(id);
         return this.#keep([['forums', id]], (rows) =>
           rows.put('forums', mergeThing(rows.get('forums', id), found, known)),
         );
       }
       case 'user': {
-        const found = await this.#orNull(this.client.calls.person({ id }));
+        const found = await this.#orNull(this.client.calls.getUser({ id }));
         if (!found) return undefined;
         return this.#keep([['people', id]], (rows) =>
           rows.put('people', mergeThing(rows.get('people', id), found, known)),
         );
       }
       case 'message': {
-        const found = await this.#orNull(this.client.calls.message({ id }));
+        const found = await this.#orNull(this.client.calls.getMessage({ id }));
         if (!found) return undefined;
         /** @type {Place} */
         const place = ['messages', [found.conversation_id, found.seq]];
@@ -419,7 +419,7 @@ export class Sync {
         });
       }
       case 'inbox': {
-        const page = await this.#orNull(this.client.calls.inbox());
+        const page = await this.#orNull(this.client.calls.listNotifications());
         return this.#keep([['place', 'inbox']], (rows) => {
           // What is about a message that is gone goes with it.
           for (const held of this.mirror.inbox.keys()) rows.remove('inbox', held);
@@ -495,7 +495,7 @@ export class Sync {
   /** A snapshot is bounded; what it left out is fetched by pages. */
   async #snapshot() {
     const { signal } = this.#stop;
-    const snapshot = await this.client.calls.snapshot({ signal });
+    const snapshot = await this.client.calls.getSnapshot({ signal });
     for (const table of /** @type {const} */ (['forums', 'conversations'])) {
       if (!snapshot[`more_${table}`]) continue;
       const listed = new Set(snapshot[table].map((/** @type {any} */ one) => one.id));
@@ -503,7 +503,8 @@ export class Sync {
       let next;
       while (next !== null) {
         /** @type {any} */
-        const page = await this.client.calls[table]({ query: { limit: 200, next }, signal });
+        const list = table === 'forums' ? this.client.calls.listForums : this.client.calls.listConversations;
+        const page = await list({ query: { limit: 200, next }, signal });
         for (const one of page.data) if (!listed.has(one.id)) snapshot[table].push(one);
         next = page.more ? page.next : null;
       }
@@ -594,7 +595,7 @@ export class Sync {
    * @param {string} id
    */
   async #cutOff(id) {
-    const last = (await this.client.calls.conversation({ id })).last_seq;
+    const last = (await this.client.calls.getConversation({ id })).last_seq;
     const beyond = await this.pages.held(id, last + 1, Number.MAX_SAFE_INTEGER);
     if (beyond.length === 0) return;
     await this.#keep([['history', id], ['place', 'lost']], (rows) => {

@@ -36,7 +36,7 @@ export async function upload(client, blob, options = {}) {
   let id = options.uploadId;
   let offset = id === undefined ? 0 : await reached(client, id, signal);
   if (id === undefined) {
-    id = (await client.calls.beginUpload({ body: { name, size: blob.size, client_id: options.clientId }, signal })).id;
+    id = (await client.calls.createUpload({ body: { name, size: blob.size, client_id: options.clientId }, signal })).id;
     await options.onUpload?.(/** @type {string} */ (id));
   }
   for (let tries = 0; ; ) {
@@ -68,5 +68,5 @@ export async function upload(client, blob, options = {}) {
  * @param {import('./client.js').Client} client @param {string} id @param {AbortSignal} [signal]
  */
 async function reached(client, id, signal) {
-  return (await client.calls.upload({ id, signal })).offset;
+  return (await client.calls.getUpload({ id, signal })).offset;
 }

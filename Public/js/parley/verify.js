@@ -74,7 +74,7 @@ export async function verify(pages, conversation, { signal } = {}) {
  */
 async function compare(pages, conversation, from, to, signal) {
   const query = { from_seq: from, to_seq: to, parts };
-  const said = await pages.client.calls.digest({ id: conversation, query, signal });
+  const said = await pages.client.calls.getDigest({ id: conversation, query, signal });
   let mended = 0;
   for (const part of said.parts) {
     const messages = await pages.held(conversation, part.from_seq, part.to_seq);

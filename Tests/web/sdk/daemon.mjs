@@ -65,9 +65,9 @@ export class Daemon {
 
   /** A new person, who may come in because the place is open. */
   async person(owner, name) {
-    const { revision } = await owner.client.calls.settings();
-    await owner.client.calls.changeSettings({ body: { registration: 'open', newcomers: { days: 0, messages: 0 }, if_revision: revision } });
-    const { token, user } = await new Client({ url: this.url }).calls.register({ body: { name, password } });
+    const { revision } = await owner.client.calls.getSettings();
+    await owner.client.calls.updateSettings({ body: { registration: 'open', newcomers: { days: 0, messages: 0 }, if_revision: revision } });
+    const { token, user } = await new Client({ url: this.url }).calls.signUp({ body: { name, password } });
     return { token, user, client: new Client({ url: this.url, token }) };
   }
 

@@ -18,6 +18,16 @@ test('every operation has a call', () => {
   assert.deepEqual(described.filter((operation) => !called.has(operation) && !others.test(operation)), []);
 });
 
+test('a call has the name of its operation', () => {
+  const names = new Map(Object.entries(endpoints).map(([name, operation]) => [operation, name]));
+  for (const [path, operations] of Object.entries(description.paths)) {
+    for (const [method, { operationId }] of Object.entries(operations)) {
+      const name = names.get(`${method.toUpperCase()} ${path}`);
+      if (name !== undefined) assert.equal(name, operationId);
+    }
+  }
+});
+
 test('no operation has two', () => {
   assert.equal(new Set(Object.values(endpoints)).size, Object.keys(endpoints).length);
 });

@@ -42,14 +42,14 @@ function network(loses = () => false) {
 }
 
 async function conversation(title) {
-  return ada.client.calls.makeConversation({ body: { kind: 'channel', type: 'com.example.notes', title } });
+  return ada.client.calls.createConversation({ body: { kind: 'channel', type: 'com.example.notes', title } });
 }
 
 async function texts(id) {
   const all = [];
   let before;
   for (;;) {
-    const page = await ada.client.calls.messages({ id, query: { limit: 200, before, include_machine: true } });
+    const page = await ada.client.calls.listMessages({ id, query: { limit: 200, before, include_machine: true } });
     all.unshift(...page.data.reverse());
     if (page.next_older === null) return all.map(({ text }) => text);
     before = all[0].id;
@@ -142,7 +142,7 @@ test('a mark on a message that waits is set once the message is there', async ()
   net.isUp = true;
   parley.outbox.kick({ isBack: true });
   await until(() => parley.state.waiting === 0, 'the outbox to be empty');
-  const [message] = (await ada.client.calls.messages({ id })).data;
+  const [message] = (await ada.client.calls.listMessages({ id })).data;
   assert.equal(message.actions.like.count, 1);
   parley.close();
 });

@@ -13,9 +13,9 @@ let garden;
 before(async () => {
   daemon = await new Daemon().start();
   ada = await daemon.setUp();
-  garden = await ada.client.calls.makeConversation({ body: { kind: 'channel', type: 'com.example.notes', title: 'garden' } });
+  garden = await ada.client.calls.createConversation({ body: { kind: 'channel', type: 'com.example.notes', title: 'garden' } });
   for (let number = 1; number <= 430; number++) {
-    await ada.client.calls.post({ id: garden.id, body: { text: `seed ${number}`, machine_only: number % 50 === 0 } });
+    await ada.client.calls.postMessage({ id: garden.id, body: { text: `seed ${number}`, machine_only: number % 50 === 0 } });
   }
 });
 after(() => daemon.remove());

@@ -52,14 +52,14 @@ const open = async (person, store = memoryStore()) => {
 
 /** A group of the two, which grace has taken. */
 async function group(title) {
-  const { id } = await ada.client.calls.makeConversation({ body: { kind: 'group', title, participants: ['@grace'] } });
+  const { id } = await ada.client.calls.createConversation({ body: { kind: 'group', title, participants: ['@grace'] } });
   await grace.client.calls.acceptRequest({ id });
   return id;
 }
 
 /** That a copy holds what the server holds, to the byte. */
 async function assertEqual(parley, id) {
-  const { digest, parts } = await parley.client.calls.digest({ id, query: { parts: 1 } });
+  const { digest, parts } = await parley.client.calls.getDigest({ id, query: { parts: 1 } });
   const messages = await parley.store.list('messages', { from: [id, 0], to: [id, Infinity] });
   assert.equal(digestOf(messages), digest, `${messages.length} of ${parts[0]?.to_seq ?? 0} are held`);
 }
@@ -107,9 +107,9 @@ test('a client that is cut off again and again holds what the server holds', asy
   let written = 0;
   const write = async () => {
     for (; written < 200; written++) {
-      const { id: message } = await ada.client.calls.post({ id, body: { text: `seed ${written}` } });
-      if (written % 7 === 0) await ada.client.calls.edit({ id: message, body: { text: `edited ${written}` } });
-      if (written % 11 === 0) await ada.client.calls.delete({ id: message });
+      const { id: message } = await ada.client.calls.postMessage({ id, body: { text: `seed ${written}` } });
+      if (written % 7 === 0) await ada.client.calls.editMessage({ id: message, body: { text: `edited ${written}` } });
+      if (written % 11 === 0) await ada.client.calls.deleteMessage({ id: message });
     }
   };
   const writing = write();
@@ -121,7 +121,7 @@ test('a client that is cut off again and again holds what the server holds', asy
   await until(() => to.conversation(id)?.last_seq === 200, 'the last message');
   await until(() => to.state.connection === 'live', 'the connection');
   await assertEqual(to, id);
-  const { unread_count: unread } = await grace.client.calls.conversation({ id });
+  const { unread_count: unread } = await grace.client.calls.getConversation({ id });
   assert.equal(to.conversation(id).unread_count, unread);
 });
 
@@ -192,11 +192,11 @@ test('after a restore the copy is the server\'s again, and what is lost there ca
 });
 
 test('one who joins sees the conversation, and who leaves has nothing of it left', async () => {
-  const { id } = await ada.client.calls.makeConversation({ body: { kind: 'group', title: 'doors', participants: [] } });
+  const { id } = await ada.client.calls.createConversation({ body: { kind: 'group', title: 'doors', participants: [] } });
   const to = await open(grace);
   await ada.client.calls.setParticipant({ id, user: '@grace', body: {} });
   await until(() => to.conversation(id)?.role === 'member', 'the conversation');
-  await ada.client.calls.post({ id, body: { text: 'welcome' } });
+  await ada.client.calls.postMessage({ id, body: { text: 'welcome' } });
   await until(() => to.conversation(id).last_seq > 0, 'the message');
   await ada.client.calls.removeParticipant({ id, user: '@grace' });
   await until(() => !to.conversation(id), 'it to be gone');
@@ -208,7 +208,7 @@ test('a session that is ended elsewhere is over here', async () => {
   const { token } = await ada.client.calls.signIn({ body: { username: 'grace', password } });
   const parley = await open({ ...grace, token });
   const out = new Promise((resolve) => parley.on('signedOut', resolve));
-  await parley.client.calls.endSession({ id: 'current' });
+  await parley.client.calls.revokeSession({ id: 'current' });
   assert.equal((await out).code, 'session_ended');
   assert.equal(parley.state.connection, 'stopped');
 });
