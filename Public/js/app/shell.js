@@ -1,8 +1,8 @@
 // What stands around every page: sidebar, bottom bar, the page itself, what floats, and the keys that work everywhere.
 
-import { el, focusAgain, isTyping } from './dom.js';
-import { rememberLook } from './look.js';
-import { nameOf } from './named.js';
+import { el, focusAgain, isTyping } from './core/dom.js';
+import { rememberLook } from './core/theme.js';
+import { displayName } from './core/displayname.js';
 import { banner } from './parts/banner.js';
 import { empty, skeleton } from './parts/empty.js';
 import { sidebarEdge } from './parts/edge.js';
@@ -10,12 +10,12 @@ import { bottomBar, sidebar } from './parts/sidebar.js';
 import { sign } from './parts/sign.js';
 import { button } from './parts/button.js';
 import { toast } from './parts/toast.js';
-import { plain } from './rich.js';
-import { compare } from './place.js';
-import { forumAddress, match, Router, talkAddress } from './router.js';
-import { say, sayProblem } from './text.js';
-import { clock } from './times.js';
-import { forumIcon, presenceIn, talkTitle } from './titles.js';
+import { plain } from './core/rich.js';
+import { compare } from './state/site.js';
+import { forumAddress, match, Router, conversationAddress } from './core/router.js';
+import { say, sayProblem } from './core/text.js';
+import { clock } from './core/times.js';
+import { forumIcon, presenceIn, conversationTitle } from './core/titles.js';
 
 const WAIT = 300;
 /** So many times as long as the places took to draw, they are not drawn again; but never longer than this. */
@@ -28,23 +28,23 @@ const LISTED = 50;
 /** Named one by one, so that the server knows what belongs to the app. */
 const pages = {
   admin: () => import('./pages/admin.js'),
-  door: () => import('./pages/door.js'),
+  signin: () => import('./pages/signin.js'),
   forum: () => import('./pages/forum.js'),
   forums: () => import('./pages/forums.js'),
-  gone: () => import('./pages/gone.js'),
+  notfound: () => import('./pages/notfound.js'),
   inbox: () => import('./pages/inbox.js'),
   message: () => import('./pages/message.js'),
   messages: () => import('./pages/messages.js'),
-  newforum: () => import('./pages/newforum.js'),
-  person: () => import('./pages/person.js'),
+  forumform: () => import('./pages/forumform.js'),
+  user: () => import('./pages/user.js'),
   search: () => import('./pages/search.js'),
-  talk: () => import('./pages/talk.js'),
-  you: () => import('./pages/you.js'),
+  conversation: () => import('./pages/conversation.js'),
+  settings: () => import('./pages/settings.js'),
 };
 
 export class Shell {
-  constructor(place) {
-    this.place = place;
+  constructor(site) {
+    this.site = site;
     this.router = new Router((address, restore) => this.show(address, restore));
     this.router.leave = () => this.leave();
     this.main = el('main.page', { id: 'page', tabindex: '-1' });
@@ -56,12 +56,12 @@ export class Shell {
     this.page = null;
     this.node = el('div.shell');
     for (const name of ['me', 'forums', 'conversations', 'state', 'people', 'presence'])
-      place.addEventListener(name, () => this.soon());
-    place.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
-    place.addEventListener('failed', (event) => this.failed(event.detail));
-    place.addEventListener('event', (event) => this.notice(event.detail));
-    place.addEventListener('conversations', () => this.forgetNotices());
-    place.addEventListener('out', () => this.router.go('/', { replace: true }));
+      site.addEventListener(name, () => this.soon());
+    site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
+    site.addEventListener('failed', (event) => this.failed(event.detail));
+    site.addEventListener('event', (event) => this.notice(event.detail));
+    site.addEventListener('conversations', () => this.forgetNotices());
+    site.addEventListener('out', () => this.router.go('/', { replace: true }));
     // The picture that was waited for does not come any longer.
     document.addEventListener('visibilitychange', () => document.hidden && this.draw());
     addEventListener('keydown', (event) => this.pressed(event));
@@ -75,7 +75,7 @@ export class Shell {
           const link = event.target.closest?.('a[href]');
           if (!link || event.button > 1 || link.protocol !== 'http:' || link.origin === location.origin) return;
           event.preventDefault();
-          import('./leaving.js').then(({ askBefore }) => askBefore(link));
+          import('./conversation/insecurelink.js').then(({ confirmInsecureLink }) => confirmInsecureLink(link));
         },
         true,
       );
@@ -112,7 +112,7 @@ export class Shell {
 
   /** Someone is in: their look, and the places around the page. */
   entered() {
-    if (this.place.me) rememberLook(this.place.me.preferences ?? {}, this.place.server?.hue);
+    if (this.site.me) rememberLook(this.site.me.preferences ?? {}, this.site.server?.hue);
     this.frame();
   }
 
@@ -135,14 +135,14 @@ export class Shell {
   // MARK: Pages
 
   async show(address, restore) {
-    const found = match(address, !!this.place.me);
+    const found = match(address, !!this.site.me);
     const turn = (this.turn = {});
     const waiting = setTimeout(() => {
       if (this.turn === turn) this.main.replaceChildren(el('div.page-column', null, skeleton()));
     }, WAIT);
     let page;
     try {
-      if (this.place.fault) throw this.place.fault;
+      if (this.site.fault) throw this.site.fault;
       const module = await pages[found.module]();
       page = await module[found.name](this, found.params, restore);
     } catch (error) {
@@ -159,7 +159,7 @@ export class Shell {
     this.frame();
     this.main.replaceChildren(...[page.node].flat());
     this.lines();
-    document.title = [page.title, this.place.server?.name].filter(Boolean).join(' · ');
+    document.title = [page.title, this.site.server?.name].filter(Boolean).join(' · ');
     this.count();
     page.shown?.(restore);
     const scroller = this.main.querySelector('.page-body');
@@ -220,8 +220,8 @@ export class Shell {
   }
 
   frame() {
-    const { place } = this;
-    const isOutside = !place.me || !!this.page?.isOutside;
+    const { site } = this;
+    const isOutside = !site.me || !!this.page?.isOutside;
     this.node.classList.toggle('is-outside', isOutside);
     this.node.classList.toggle('is-talking', !!this.page?.isTalk);
     if (isOutside) {
@@ -248,20 +248,20 @@ export class Shell {
   }
 
   view() {
-    const { place } = this;
-    const talks = place.talks();
+    const { site } = this;
+    const talks = site.talks();
     const messages = talks.reduce((sum, it) => sum + (it.level === 'nothing' ? 0 : (it.unread_count ?? 0)), 0);
-    const unread = place.called + messages;
+    const unread = site.called + messages;
     const here = this.page?.here ?? location.pathname;
-    const inForums = place.unreadByForum();
+    const inForums = site.unreadByForum();
     return {
-      community: { name: place.server.name },
-      me: place.me,
-      state: place.state,
+      community: { name: site.server.name },
+      me: site.me,
+      state: site.state,
       here,
       inbox: { unread, loud: unread > 0 },
       messages: { unread: messages, loud: true },
-      forums: place.forums.size > LISTED ? place.forums.size : 0,
+      forums: site.forums.size > LISTED ? site.forums.size : 0,
       sections: this.listed(here, inForums).map(({ title, forums }) => ({
         title,
         forums: forums.map((it) => ({
@@ -273,10 +273,10 @@ export class Shell {
         })),
       })),
       conversations: talks.slice(0, 30).map((it) => ({
-        title: talkTitle(place, it),
-        href: talkAddress(it),
-        people: place.othersIn(it),
-        presence: presenceIn(place, it),
+        title: conversationTitle(site, it),
+        href: conversationAddress(it),
+        people: site.othersIn(it),
+        presence: presenceIn(site, it),
         unread: it.level === 'nothing' ? 0 : it.unread_count,
       })),
       on: { search: () => this.commands(), newConversation: () => this.go('/messages/new') },
@@ -288,12 +288,12 @@ export class Shell {
    * something is new, where one belongs, and where somebody was last.
    */
   listed(here, unread) {
-    const { place } = this;
-    const sections = place.sections();
-    if (place.forums.size <= LISTED) return sections;
+    const { site } = this;
+    const sections = site.sections();
+    if (site.forums.size <= LISTED) return sections;
     const weight = (it) =>
-      (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) ? 2 : 0) + (place.conversations.has(it.room_id) ? 1 : 0);
-    const first = [...place.forums.values()]
+      (forumAddress(it) === here ? 4 : 0) + (unread.get(it.id) ? 2 : 0) + (site.conversations.has(it.room_id) ? 1 : 0);
+    const first = [...site.forums.values()]
       .map((it) => ({ it, weight: weight(it), last: it.last_message_id ?? it.id }))
       .sort((a, b) => b.weight - a.weight || compare(b.last, a.last))
       .slice(0, LISTED);
@@ -305,7 +305,7 @@ export class Shell {
 
   /** The number in the title and on the icon. */
   count() {
-    if (!this.place.me) return;
+    if (!this.site.me) return;
     const count = this.view().inbox.unread;
     if (this.counted === count && document.title.startsWith(count ? `(${count}) ` : '')) return;
     this.counted = count;
@@ -316,27 +316,27 @@ export class Shell {
 
   /** In the header how the connection is; under it that the network is away, and what a restore has left here alone. */
   lines() {
-    const { place } = this;
+    const { site } = this;
     const shown = this.main.querySelector('.page-bar .sign');
-    const now = sign(place.state);
+    const now = sign(site.state);
     if (shown && !shown.isEqualNode(now)) shown.replaceWith(now);
-    const waiting = place.waiting();
-    const lost = place.me ? (place.parley?.lost ?? []) : [];
+    const waiting = site.waiting();
+    const lost = site.me ? (site.parley?.lost ?? []) : [];
     this.line(
       'offline-line',
-      place.state === 'offline' && place.me && (waiting ? say('offline.waiting', { n: waiting }) : say('offline.plain')),
+      site.state === 'offline' && site.me && (waiting ? say('offline.waiting', { n: waiting }) : say('offline.plain')),
       { kind: 'bad' },
     );
     this.line('back-line', this.isBack(waiting) && say('offline.back'), { kind: 'good' });
     this.line('lost-line', lost.length > 0 && say('lost.line', { n: lost.length }), {
       kind: 'warn',
-      actions: [el('button.text-button', { on: { click: () => this.showLost() } }, say('lost.look'))],
+      actions: [el('button.text-button', { on: { click: () => this.showLostMessages() } }, say('lost.look'))],
     });
   }
 
   /** For a moment after it was away, once nothing waits any longer. */
   isBack(waiting) {
-    const { state, me } = this.place;
+    const { state, me } = this.site;
     if (state === 'offline') this.wasAway = true;
     if (state !== 'online' || waiting || !me) return false;
     if (!this.wasAway) return this.saysBack;
@@ -361,9 +361,9 @@ export class Shell {
     return undefined;
   }
 
-  async showLost() {
-    const { showLost } = await import('./lost.js');
-    showLost(this.place);
+  async showLostMessages() {
+    const { showLostMessages } = await import('./conversation/restored.js');
+    showLostMessages(this.site);
   }
 
   // MARK: The panel at the side
@@ -400,32 +400,32 @@ export class Shell {
   failed({ operation, problem }) {
     if (operation.kind === 'send') return;
     toast(sayProblem(problem));
-    this.place.parley?.cancel(operation.id);
+    this.site.parley?.cancel(operation.id);
   }
 
   /** While the app is open and in none of its tabs in front of one's eyes; the one who wrote, and one line of it. */
   notice(event) {
-    const { place } = this;
+    const { site } = this;
     const message = event.data;
-    if (event.event !== 'message.created' || place.parley?.isInFront || place.me?.preferences?.notices === false) return;
+    if (event.event !== 'message.created' || site.parley?.isInFront || site.me?.preferences?.notices === false) return;
     if (
       !('Notification' in window) ||
       Notification.permission !== 'granted' ||
-      message.author_id === place.me?.id ||
+      message.author_id === site.me?.id ||
       message.machine_only
     )
       return;
-    const talk = place.conversations.get(message.conversation_id);
-    const namesMe = (message.entities?.mentions ?? []).some((it) => it.user_id === place.me.id);
+    const talk = site.conversations.get(message.conversation_id);
+    const namesMe = (message.entities?.mentions ?? []).some((it) => it.user_id === site.me.id);
     if (!talk || !(namesMe ? talk.level !== 'nothing' : talk.level === 'everything')) return;
-    const shown = new Notification(place.nameOf(message.author_id), {
+    const shown = new Notification(site.displayName(message.author_id), {
       body: plain(message.text ?? '', 140),
       tag: talk.id,
       icon: '/icon.svg',
     });
     shown.addEventListener('click', () => {
       focus();
-      this.go(talkAddress(talk));
+      this.go(conversationAddress(talk));
       shown.close();
     });
     this.notices.set(talk.id, shown);
@@ -434,7 +434,7 @@ export class Shell {
   /** What was read, wherever it was, needs no notice any longer. */
   forgetNotices() {
     for (const [id, shown] of this.notices) {
-      if (this.place.conversations.get(id)?.unread_count > 0) continue;
+      if (this.site.conversations.get(id)?.unread_count > 0) continue;
       this.notices.delete(id);
       shown.close();
     }
@@ -467,12 +467,12 @@ export class Shell {
   }
 
   pressed(event) {
-    const { place } = this;
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k' && place.me) {
+    const { site } = this;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k' && site.me) {
       event.preventDefault();
       return this.commands();
     }
-    if (!place.me || document.querySelector('dialog[open]')) return undefined;
+    if (!site.me || document.querySelector('dialog[open]')) return undefined;
     if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
       event.preventDefault();
       return this.step(event.key === 'ArrowDown' ? 1 : -1, event.shiftKey);
@@ -492,7 +492,7 @@ export class Shell {
       event.ctrlKey ||
       event.metaKey ||
       event.altKey ||
-      place.me.preferences?.letters === false
+      site.me.preferences?.letters === false
     )
       return undefined;
     const second = this.lead === 'g' ? { i: '/', f: '/forums', m: '/messages' }[event.key] : null;

@@ -319,9 +319,9 @@ export class Outbox {
    */
   async #settle(op, message, known) {
     const { catch_up: _, ...own } = message;
-    const places = placesOfMessage(own);
-    const changes = await this.store.update(places, (found) => {
-      const rows = new Rows(places, found);
+    const sources = placesOfMessage(own);
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
       keepSent(rows, mergeMessage(rows.get('messages', [own.conversation_id, own.seq]), own, known));
       return [...rows.changes, ...removal(op)];
     });
@@ -332,8 +332,8 @@ export class Outbox {
   /** @param {Operation} op @param {any} mark */
   async #settleMark(op, mark) {
     /** @type {import('./store.js').Place[]} */
-    const places = [['conversations', op.conversation_id], ['outbox', op.id]];
-    const changes = await this.store.update(places, ([held, own]) => {
+    const sources = [['conversations', op.conversation_id], ['outbox', op.id]];
+    const changes = await this.store.update(sources, ([held, own]) => {
       const done = own && own.order === op.order ? removal(op) : [];
       if (!held) return done;
       const read = Math.max(held.read_up_to ?? 0, mark.read_up_to);

@@ -74,7 +74,7 @@ export class Pages {
     const known = position(this.now().generation, readCursor(page.cursor).id);
     const { stretches } = stretchesOf(page.data);
     /** @type {import('./store.js').Place[]} */
-    const places = [
+    const sources = [
       ['history', conversation],
       ['conversations', conversation],
       ['place', 'wanted'],
@@ -84,8 +84,8 @@ export class Pages {
     /** @type {any[]} */
     let kept = [];
     let isAhead = false;
-    const changes = await this.store.update(places, (found) => {
-      const rows = new Rows(places, found);
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
       kept = page.data.map((/** @type {any} */ message) => {
         const before = rows.get('messages', [conversation, message.seq]);
         if (before && isAnother(before, message)) keepLost(rows, [before], this.now().me);

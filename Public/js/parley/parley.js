@@ -95,8 +95,8 @@ export class Parley {
     /** @type {import('./store.js').Store} */
     const store = {
       ...opened,
-      update: (places, decide) =>
-        this.#isClosed ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(places, decide),
+      update: (sources, decide) =>
+        this.#isClosed ? Promise.reject(new DOMException('closed', 'AbortError')) : opened.update(sources, decide),
     };
     this.store = store;
     this.mirror = mirror;

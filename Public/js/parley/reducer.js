@@ -57,21 +57,21 @@ export class Rows {
   /** @type {Change[]} */
   #clears = [];
 
-  /** @param {Place[]} places @param {any[]} rows */
-  constructor(places, rows) {
-    places.forEach(([place, key], number) => {
-      const [table, index] = place.split('@');
+  /** @param {Place[]} sources @param {any[]} rows */
+  constructor(sources, rows) {
+    sources.forEach(([source, key], number) => {
+      const [table, index] = source.split('@');
       const row = rows[number];
-      if (index) this.#rows.set(nameOf(place, key), row);
+      if (index) this.#rows.set(nameOf(source, key), row);
       if (index && row) this.#rows.set(nameOf(table, keyOf(table, row)), row);
       if (!index) this.#rows.set(nameOf(table, key), row);
     });
   }
 
-  /** @param {string} place @param {Key} key */
-  get(place, key) {
-    const [table, index] = place.split('@');
-    const found = this.#rows.get(nameOf(place, key));
+  /** @param {string} source @param {Key} key */
+  get(source, key) {
+    const [table, index] = source.split('@');
+    const found = this.#rows.get(nameOf(source, key));
     // By another name it may have been changed since.
     return index && found ? this.#rows.get(nameOf(table, keyOf(table, found))) : found;
   }
@@ -120,40 +120,40 @@ const nameOf = (table, key) => `${table} ${JSON.stringify(key)}`;
  */
 export function placesOf({ event, stream, data }) {
   /** @type {Place[]} */
-  const places = [['streams', stream]];
-  if (event === 'hidden' || !data) return places;
+  const sources = [['streams', stream]];
+  if (event === 'hidden' || !data) return sources;
   const conversation = data.conversation_id ?? data.id;
   switch (event.split('.')[0]) {
     case 'message':
-      places.push(['messages', [conversation, data.seq]], ['messages@id', data.id]);
-      places.push(['conversations', conversation], ['history', conversation]);
-      if (data.client_id) places.push(['outbox', data.client_id]);
-      return places;
+      sources.push(['messages', [conversation, data.seq]], ['messages@id', data.id]);
+      sources.push(['conversations', conversation], ['history', conversation]);
+      if (data.client_id) sources.push(['outbox', data.client_id]);
+      return sources;
     case 'action':
-      return [...places, ['messages@id', data.message_id]];
+      return [...sources, ['messages@id', data.message_id]];
     case 'receipt':
-      return [...places, ['receipts', [conversation, data.user_id]]];
+      return [...sources, ['receipts', [conversation, data.user_id]]];
     case 'conversation':
-      return [...places, ['conversations', conversation], ['history', conversation]];
+      return [...sources, ['conversations', conversation], ['history', conversation]];
     case 'participant':
     case 'level':
-      return [...places, data.forum_id ? ['forums', data.forum_id] : ['conversations', conversation]];
+      return [...sources, data.forum_id ? ['forums', data.forum_id] : ['conversations', conversation]];
     case 'mark':
-      return [...places, ['conversations', conversation]];
+      return [...sources, ['conversations', conversation]];
     case 'forum':
-      return [...places, ['forums', data.id]];
+      return [...sources, ['forums', data.id]];
     case 'user':
-      return [...places, ['people', data.id], ['place', 'me']];
+      return [...sources, ['people', data.id], ['place', 'me']];
     case 'inbox':
-      return [...places, ['inbox', data.id ?? ''], ['place', 'inbox']];
+      return [...sources, ['inbox', data.id ?? ''], ['place', 'inbox']];
     case 'relation':
-      return [...places, ['relations', data.user_id]];
+      return [...sources, ['relations', data.user_id]];
     case 'preferences':
-      return [...places, ['place', 'me']];
+      return [...sources, ['place', 'me']];
     case 'settings':
-      return [...places, ['place', 'settings']];
+      return [...sources, ['place', 'settings']];
     default:
-      return places;
+      return sources;
   }
 }
 

@@ -4,7 +4,7 @@
 //
 // | table | key | row |
 // |---|---|---|
-// | `place` | a name | `cursor`, `me`, `settings`, … |
+// | `source` | a name | `cursor`, `me`, `settings`, … |
 // | `people`, `forums`, `conversations` | id | the thing, and `known` |
 // | `messages` | [conversation, seq] | the message, and `known`; found by `id` and by `client_id` too |
 // | `history` | conversation | which stretches of it are held |
@@ -34,7 +34,7 @@
 
 /** @type {Record<string, { key: string[], indices?: Record<string, string> }>} */
 export const tables = {
-  place: { key: ['name'] },
+  source: { key: ['name'] },
   people: { key: ['id'] },
   forums: { key: ['id'] },
   conversations: { key: ['id'] },
@@ -86,19 +86,19 @@ export function memoryStore() {
   /** @type {Record<string, MemoryTable>} */
   let held = {};
   const table = (/** @type {string} */ name) => (held[name] ??= new MemoryTable(name));
-  const get = (/** @type {string} */ place, /** @type {Key} */ key) => {
-    const [name, index] = place.split('@');
+  const get = (/** @type {string} */ source, /** @type {Key} */ key) => {
+    const [name, index] = source.split('@');
     return structuredCopy(table(name).get(key, index));
   };
   return {
-    get: async (place, key) => get(place, key),
+    get: async (source, key) => get(source, key),
     list: async (name, { from = -Infinity, to = [[]], limit = Infinity, newestFirst = false } = {}) => {
       const rows = table(name).inRange(from, /** @type {any} */ (to));
       if (newestFirst) rows.reverse();
       return rows.slice(0, limit).map(structuredCopy);
     },
-    update: async (places, decide) => {
-      const changes = decide(places.map(([place, key]) => get(place, key)));
+    update: async (sources, decide) => {
+      const changes = decide(sources.map(([source, key]) => get(source, key)));
       for (const change of changes) {
         if ('from' in change) table(change.table).clear(change.from, change.to);
         else if ('row' in change) table(change.table).put(structuredCopy(change.row));
@@ -191,8 +191,8 @@ export function compareKeys(a, b) {
   const rank = (/** @type {any} */ key) => (Array.isArray(key) ? 2 : typeof key === 'string' ? 1 : 0);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
   if (!Array.isArray(a)) return a < b ? -1 : a > b ? 1 : 0;
-  for (let place = 0; place < Math.min(a.length, b.length); place++) {
-    const order = compareKeys(a[place], b[place]);
+  for (let source = 0; source < Math.min(a.length, b.length); source++) {
+    const order = compareKeys(a[source], b[source]);
     if (order !== 0) return order;
   }
   return a.length - b.length;
@@ -222,15 +222,15 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
   };
   database.onclose = () => onLost?.();
 
-  const source = (/** @type {IDBTransaction} */ transaction, /** @type {string} */ place) => {
-    const [table, index] = place.split('@');
+  const openSource = (/** @type {IDBTransaction} */ transaction, /** @type {string} */ source) => {
+    const [table, index] = source.split('@');
     const store = transaction.objectStore(table);
     return index ? store.index(index) : store;
   };
-  const tableOf = (/** @type {string} */ place) => place.split('@')[0];
+  const tableOf = (/** @type {string} */ source) => source.split('@')[0];
 
   return {
-    get: (place, key) => answered(source(database.transaction(tableOf(place)), place).get(key)),
+    get: (source, key) => answered(openSource(database.transaction(tableOf(source)), source).get(key)),
     list: (table, { from, to, limit = Infinity, newestFirst = false } = {}) => {
       const store = database.transaction(table).objectStore(table);
       const range = rangeOf(from, to);
@@ -248,7 +248,7 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
         };
       });
     },
-    update: (places, decide) =>
+    update: (sources, decide) =>
       new Promise((resolve, reject) => {
         // The whole of it: what the closure will write is not known before it has read.
         const transaction = database.transaction(Object.keys(tables), 'readwrite');
@@ -272,11 +272,11 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
         };
         transaction.oncomplete = () => resolve(changes);
         transaction.onabort = () => reject(fault ?? transaction.error);
-        const rows = new Array(places.length);
-        let left = places.length;
+        const rows = new Array(sources.length);
+        let left = sources.length;
         if (left === 0) return write(rows);
-        return places.forEach(([place, key], number) => {
-          const request = source(transaction, place).get(key);
+        return sources.forEach(([source, key], number) => {
+          const request = openSource(transaction, source).get(key);
           request.onsuccess = () => {
             rows[number] = request.result;
             if (--left === 0) write(rows);

@@ -235,14 +235,14 @@ export class Sync {
   async #keepEvents(events) {
     const context = this.mirror.context;
     /** @type {Map<string, Place>} */
-    const places = new Map([
+    const sources = new Map([
       ['cursor', /** @type {Place} */ (['place', 'cursor'])],
       ['wanted', /** @type {Place} */ (['place', 'wanted'])],
     ]);
-    for (const event of events) for (const place of placesOf(event)) places.set(JSON.stringify(place), place);
+    for (const event of events) for (const place of placesOf(event)) sources.set(JSON.stringify(place), place);
     /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
     const kept = { outcomes: [], gap: null };
-    const list = [...places.values()];
+    const list = [...sources.values()];
     const changes = await this.store.update(list, (found) => {
       const rows = new Rows(list, found);
       const cursor = rows.get('place', 'cursor');
@@ -378,8 +378,8 @@ export class Sync {
       case 'conversation': {
         const found = await this.#orNull(this.client.calls.getConversation({ id }));
         /** @type {Place[]} */
-        const places = [['conversations', id], ['streams', `conversation:${id}`], ['place', 'wanted']];
-        return this.#keep(places, (rows) => {
+        const sources = [['conversations', id], ['streams', `conversation:${id}`], ['place', 'wanted']];
+        return this.#keep(sources, (rows) => {
           if (!found) return dropConversation(rows, id);
           const held = rows.get('conversations', id);
           const offset = rows.get('streams', `conversation:${id}`)?.offset ?? 0;
@@ -444,11 +444,11 @@ export class Sync {
     }
   }
 
-  /** @param {Place[]} places @param {(rows: Rows) => void} change */
-  async #keep(places, change) {
+  /** @param {Place[]} sources @param {(rows: Rows) => void} change */
+  async #keep(sources, change) {
     this.publish(
-      await this.store.update(places, (found) => {
-        const rows = new Rows(places, found);
+      await this.store.update(sources, (found) => {
+        const rows = new Rows(sources, found);
         change(rows);
         return rows.changes;
       }),
@@ -527,11 +527,11 @@ export class Sync {
     const generation = this.mirror.generation + (epoch === before ? 0 : 1);
     const known = position(generation, id);
     /** @type {Place[]} */
-    const places = [['place', 'me'], ['place', 'settings']];
+    const sources = [['place', 'me'], ['place', 'settings']];
     for (const table of ['people', 'forums', 'conversations']) {
-      for (const row of snapshot[table] ?? []) places.push([table, row.id]);
+      for (const row of snapshot[table] ?? []) sources.push([table, row.id]);
     }
-    await this.#keep(places, (rows) => {
+    await this.#keep(sources, (rows) => {
       const put = (/** @type {string} */ name, /** @type {any} */ value) => rows.put('place', { name, value });
       put('generation', generation);
       if (snapshot.me) putMe(rows, snapshot.me, known);

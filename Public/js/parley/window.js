@@ -431,7 +431,7 @@ const unsent = (op, me) => ({
  * @param {Item[]} before @param {Item[]} after @returns {Delta[]}
  */
 export function difference(before, after) {
-  const places = new Map(after.map((item, place) => [item.key, place]));
+  const sources = new Map(after.map((item, place) => [item.key, place]));
   /** @type {Delta[]} */
   const deltas = [];
   /** @type {Item[]} */
@@ -439,7 +439,7 @@ export function difference(before, after) {
   let furthest = -1;
   let index = 0;
   for (const item of before) {
-    const place = places.get(item.key) ?? -1;
+    const place = sources.get(item.key) ?? -1;
     // Gone, or now before one that it followed.
     if (place <= furthest) {
       deltas.push({ kind: 'remove', index, item });

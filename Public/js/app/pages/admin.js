@@ -1,9 +1,9 @@
 // Looking after the place: sentences first, then its settings, invites, people, reports and what was done.
 
-import { el, icon, redraw, refill } from '../dom.js';
-import { applyLook, rememberLook } from '../look.js';
-import { nameOf } from '../named.js';
-import { moreButton } from '../more.js';
+import { el, icon, redraw, refill } from '../core/dom.js';
+import { applyLook, rememberLook } from '../core/theme.js';
+import { displayName } from '../core/displayname.js';
+import { showMoreButton } from '../core/showmore.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { entryRow } from '../parts/entry.js';
@@ -17,17 +17,17 @@ import { reportCard } from '../parts/report.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
 import { ask } from '../parts/dialog.js';
-import { forumAddress } from '../router.js';
-import { bytes, knows, say, sayProblem, sayWith } from '../text.js';
-import { moment } from '../times.js';
-import { settingLink } from './you.js';
+import { forumAddress } from '../core/router.js';
+import { bytes, knows, say, sayProblem, sayWith } from '../core/text.js';
+import { moment } from '../core/times.js';
+import { settingLink } from './settings.js';
 
 const parts = { settings, invites, forums, people, reports, audit };
 const pictures = { settings: 'settings', invites: 'link', forums: 'order', people: 'people', reports: 'flag', audit: 'clock' };
 
 export async function open(shell, { part }) {
-  const { place } = shell;
-  const mayLook = { forums: place.isHost, invites: place.mayInvite || place.isModerator }[part] ?? place.isModerator;
+  const { site } = shell;
+  const mayLook = { forums: site.isHost, invites: site.mayInvite || site.isModerator }[part] ?? site.isModerator;
   if (!mayLook) return shell.faultPage({ code: 'not_found' });
   const column = el('div.page-column');
   const close = await (parts[part] ?? overview)(shell, column);
@@ -37,9 +37,9 @@ export async function open(shell, { part }) {
     here: '/you',
     node: [
       pageBar(say(part ? `admin.${part}` : 'admin.title'), {
-        second: part ? null : place.server.name,
+        second: part ? null : site.server.name,
         back: () => shell.router.back(part ? '/admin' : '/you'),
-        state: place.state,
+        state: site.state,
       }),
       el('div.page-body', null, column),
     ],
@@ -47,9 +47,9 @@ export async function open(shell, { part }) {
 }
 
 /** Draws again whenever one of these is told, until what is given back is called. */
-function followed(place, names, draw) {
-  for (const name of names) place.addEventListener(name, draw);
-  return () => names.forEach((name) => place.removeEventListener(name, draw));
+function followed(site, names, draw) {
+  for (const name of names) site.addEventListener(name, draw);
+  return () => names.forEach((name) => site.removeEventListener(name, draw));
 }
 
 /** How many; or in words that there are none. */
@@ -59,11 +59,11 @@ const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
 const orNull = (promise) => promise.catch(() => null);
 
 async function overview(shell, column) {
-  const { place } = shell;
+  const { site } = shell;
   const [waiting, reported, statistics] = await Promise.all([
-    orNull(place.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
-    orNull(place.call('GET', '/reports', { query: { state: 'open', limit: 50 } })),
-    orNull(place.call('GET', '/statistics')),
+    orNull(site.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
+    orNull(site.call('GET', '/reports', { query: { state: 'open', limit: 50 } })),
+    orNull(site.call('GET', '/statistics')),
   ]);
   const sentences = [
     (statistics || reported) && [
@@ -92,8 +92,8 @@ async function overview(shell, column) {
           })
         : say('admin.storageUsed', { used: bytes(statistics.storage.database_bytes + statistics.storage.files_bytes) }),
     ],
-    ['/admin/settings', 'home', say(`admin.policy.${place.server.policy}`)],
-    ['/admin/settings', 'check', say('admin.version', { version: place.server.version })],
+    ['/admin/settings', 'home', say(`admin.policy.${site.server.policy}`)],
+    ['/admin/settings', 'check', say('admin.version', { version: site.server.version })],
   ].filter(Boolean);
   refill(
     column,
@@ -109,15 +109,15 @@ async function overview(shell, column) {
       'nav.setting-list',
       { aria: { label: say('admin.manage') } },
       Object.keys(parts)
-        .filter((it) => it !== 'forums' || place.isHost)
+        .filter((it) => it !== 'forums' || site.isHost)
         .map((it) => settingLink(`/admin/${it}`, pictures[it], say(`admin.${it}`))),
     ),
   );
 }
 
 async function settings(shell, column) {
-  const { place } = shell;
-  let kept = await place.call('GET', '/settings');
+  const { site } = shell;
+  let kept = await site.call('GET', '/settings');
   const name = field(say('setUp.name'), { value: kept.name, limit: 64, required: true });
   const welcome = field(say('admin.welcome'), { value: kept.welcome, lines: 3, hint: say('admin.welcomeHint') });
   const rules = field(say('door.rules'), { value: kept.rules, lines: 5, hint: say('admin.rulesHint') });
@@ -128,7 +128,7 @@ async function settings(shell, column) {
     value: String(kept.hue),
     aria: { label: say('setUp.hue') },
   });
-  hue.addEventListener('input', () => applyLook(place.me.preferences ?? {}, Number(hue.value)));
+  hue.addEventListener('input', () => applyLook(site.me.preferences ?? {}, Number(hue.value)));
   const policy = choice(
     say('admin.registration'),
     ['open', 'approval', 'invite', 'closed'].map((it) => [it, say(`admin.registration.${it}`)]),
@@ -144,19 +144,19 @@ async function settings(shell, column) {
   const mayCreate = circle('admin.mayCreate', kept.may_create_forums);
   const face = el('img.place-picture', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
   const picture = pictureField(say('admin.picture'), {
-    most: place.server.limits.file_bytes,
+    most: site.server.limits.file_bytes,
     on: (address) => face.setAttribute('src', address ?? '/api/v1/icon'),
   });
   const discovery = toggle(say('admin.discovery'), { checked: kept.discovery, hint: say('admin.discoveryHint') });
-  const save = button(say('act.save'), { kind: 'primary', type: 'submit', disabled: !place.isHost });
+  const save = button(say('act.save'), { kind: 'primary', type: 'submit', disabled: !site.isHost });
   const work = async () => {
-    kept = await place.call('PATCH', '/settings', {
+    kept = await site.call('PATCH', '/settings', {
       body: {
         name: name.input.value.trim(),
         welcome: welcome.input.value,
         rules: rules.input.value,
         hue: Number(hue.value),
-        ...(picture.file ? { icon_file: await picture.send(place.client) } : {}),
+        ...(picture.file ? { icon_file: await picture.send(site.client) } : {}),
         registration: policy.input.value,
         may_invite: mayInvite.input.value,
         may_create_forums: mayCreate.input.value,
@@ -165,9 +165,9 @@ async function settings(shell, column) {
       },
     });
     if (picture.file) await fetch('/api/v1/icon', { cache: 'reload' }).catch(() => {});
-    place.server = { ...place.server, name: kept.name, hue: kept.hue, policy: kept.registration };
-    rememberLook(place.me.preferences ?? {}, kept.hue);
-    place.say('me');
+    site.server = { ...site.server, name: kept.name, hue: kept.hue, policy: kept.registration };
+    rememberLook(site.me.preferences ?? {}, kept.hue);
+    site.say('me');
     toast(say('act.saved'));
   };
   refill(
@@ -194,39 +194,39 @@ async function settings(shell, column) {
 }
 
 async function invites(shell, column) {
-  const { place } = shell;
+  const { site } = shell;
   const draw = async () => {
-    const page = await place.call('GET', '/invites');
+    const page = await site.call('GET', '/invites');
     const isOver = (it) => it.revoked_at || (it.expires_at && Date.parse(it.expires_at) <= Date.now()) || it.uses >= (it.max_uses ?? Infinity);
     const live = page.data.filter((it) => !isOver(it));
     const make = button(say('invite.make'), {
       kind: 'primary',
       picture: 'plus',
-      on: async () => (await import('../inviting.js')).makeInvite(place, draw),
+      on: async () => (await import('../account/createinvite.js')).createInvite(site, draw),
     });
     refill(
       column,
       el('p.second', null, say('invite.lead')),
-      place.mayInvite && el('div.form-foot', null, make),
-      el('div.setting-list', null, live.map((it) => inviteRow(place, it, draw))),
+      site.mayInvite && el('div.form-foot', null, make),
+      el('div.setting-list', null, live.map((it) => inviteRow(site, it, draw))),
     );
   };
   await draw();
 }
 
-function inviteRow(place, it, changed) {
+function inviteRow(site, it, changed) {
   const address = `${location.origin}/i/${it.code}`;
   const facts = [
     say('invite.used', { n: it.uses }) + (it.max_uses ? ` ${say('invite.most', { n: it.max_uses })}` : ''),
     it.expires_at && say('order.until', { at: moment(new Date(it.expires_at)) }),
     say(`role.${it.role}`),
-    place.forums.get(it.forum_id)?.title,
+    site.forums.get(it.forum_id)?.title,
   ];
   const copy = async () => {
     await navigator.clipboard.writeText(address);
     toast(say('act.linkCopied'));
   };
-  const end = () => place.call('DELETE', `/invites/${it.code}`).then(changed, (error) => toast(sayProblem(error)));
+  const end = () => site.call('DELETE', `/invites/${it.code}`).then(changed, (error) => toast(sayProblem(error)));
   return el(
     'div.setting-row',
     null,
@@ -237,20 +237,20 @@ function inviteRow(place, it, changed) {
 }
 
 async function forums(shell, column) {
-  const { arrange } = await import('./arrange.js');
-  await arrange(shell, column);
+  const { orderForums } = await import('../forum/forumorder.js');
+  await orderForums(shell, column);
 }
 
 async function people(shell, column) {
-  const { place } = shell;
+  const { site } = shell;
   const list = el('div');
   const draw = async () => {
     const [waiting, all] = await Promise.all([
-      orNull(place.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
-      place.call('GET', '/users', { query: { query: input.input.value.trim() || undefined, limit: 100 } }),
+      orNull(site.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
+      site.call('GET', '/users', { query: { query: input.input.value.trim() || undefined, limit: 100 } }),
     ]);
     const answer = (it, method) => async () => {
-      await place.call(method, `/users/${it.id}/approval`).then(draw, (error) => toast(sayProblem(error)));
+      await site.call(method, `/users/${it.id}/approval`).then(draw, (error) => toast(sayProblem(error)));
     };
     refill(
       list,
@@ -284,8 +284,8 @@ async function people(shell, column) {
 }
 
 async function reports(shell, column) {
-  const { place } = shell;
-  const page = await orNull(place.call('GET', '/reports', { query: { state: 'open' } }));
+  const { site } = shell;
+  const page = await orNull(site.call('GET', '/reports', { query: { state: 'open' } }));
   const list = page?.data ?? [];
   const act = (report) => async (verb) => {
     const reason = ['warn', 'remove', 'ban'].includes(verb)
@@ -295,10 +295,10 @@ async function reports(shell, column) {
     const author = report.user_id;
     const because = reason ? { reason } : {};
     try {
-      if (verb === 'warn') await place.call('POST', `/users/${author}/warn`, { body: because });
-      if (verb === 'remove') await place.call('POST', `/messages/${report.message_id}/remove`, { body: because });
-      if (verb === 'ban') await place.call('PUT', `/users/${author}/ban`, { body: because });
-      await place.call('PATCH', `/reports/${report.id}`, {
+      if (verb === 'warn') await site.call('POST', `/users/${author}/warn`, { body: because });
+      if (verb === 'remove') await site.call('POST', `/messages/${report.message_id}/remove`, { body: because });
+      if (verb === 'ban') await site.call('PUT', `/users/${author}/ban`, { body: because });
+      await site.call('PATCH', `/reports/${report.id}`, {
         body: { state: verb === 'dismiss' ? 'dismissed' : 'acted', if_revision: report.revision },
       });
       await reports(shell, column);
@@ -315,12 +315,12 @@ async function reports(shell, column) {
               it.message &&
               messageElement(it.message, {
                 shape: 'bubble',
-                author: place.person(it.message.author_id),
+                author: site.person(it.message.author_id),
                 first: true,
                 last: true,
               }),
-            reporter: place.nameOf(it.reporter_id),
-            where: it.forum_id && place.forums.get(it.forum_id)?.title,
+            reporter: site.displayName(it.reporter_id),
+            where: it.forum_id && site.forums.get(it.forum_id)?.title,
             on: act(it),
           }),
         )
@@ -329,49 +329,49 @@ async function reports(shell, column) {
 }
 
 async function audit(shell, column) {
-  const { place } = shell;
+  const { site } = shell;
   let entries = [];
   let next = null;
   const load = async () => {
-    const page = await place.call('GET', '/audit', { query: { next } });
+    const page = await site.call('GET', '/audit', { query: { next } });
     entries = [...entries, ...page.data];
     next = page.more ? page.next : null;
   };
   await load();
-  const more = moreButton(() => load().then(draw));
+  const more = showMoreButton(() => load().then(draw));
   const draw = () =>
     redraw(
       column,
       entries.length
-        ? el('ul.setting-list', null, entries.map((it) => auditRow(place, it)))
+        ? el('ul.setting-list', null, entries.map((it) => auditRow(site, it)))
         : empty(say('audit.none'), { picture: 'clock' }),
       next && more,
     );
   draw();
-  return followed(place, ['people', 'forums'], draw);
+  return followed(site, ['people', 'forums'], draw);
 }
 
-function auditRow(place, it) {
-  const person = it.actor_id && place.person(it.actor_id);
-  const who = el('strong', null, person ? nameOf(person) : say('audit.server'));
+function auditRow(site, it) {
+  const person = it.actor_id && site.person(it.actor_id);
+  const who = el('strong', null, person ? displayName(person) : say('audit.server'));
   const key = knows(`audit.${it.kind}`) ? `audit.${it.kind}` : 'audit.other';
   return entryRow({
-    words: sayWith(key, { who, kind: it.kind, ...subjectOf(place, it) }),
+    words: sayWith(key, { who, kind: it.kind, ...subjectOf(site, it) }),
     face: person,
     at: it.at,
     reason: it.reason,
-    more: it.kind.startsWith('forum') ? null : place.forums.get(it.forum_id)?.title,
+    more: it.kind.startsWith('forum') ? null : site.forums.get(it.forum_id)?.title,
   });
 }
 
 /** What it was done to, as a way there as far as it can be gone to. */
-function subjectOf(place, { kind, subject_id: id, forum_id: at }) {
+function subjectOf(site, { kind, subject_id: id, forum_id: at }) {
   const way = (href, words) => (href ? el('a', { href }, words) : words);
   const [family, what] = kind.split('.');
-  const forum = place.forums.get(family === 'forum' ? (at ?? id) : at);
-  const person = family === 'user' || what === 'member_removed' ? place.person(id) : null;
+  const forum = site.forums.get(family === 'forum' ? (at ?? id) : at);
+  const person = family === 'user' || what === 'member_removed' ? site.person(id) : null;
   return {
-    whom: person && way(person.name && `/u/${encodeURIComponent(person.name)}`, nameOf(person)),
+    whom: person && way(person.name && `/u/${encodeURIComponent(person.name)}`, displayName(person)),
     forum: way(forum && forumAddress(forum), forum?.title ?? say('audit.forum')),
     message: way(`/m/${id}`, say('audit.message')),
     talk: way(`/${family === 'topic' ? 't' : 'c'}/${id}`, say(family === 'topic' ? 'audit.topic' : 'audit.conversation')),

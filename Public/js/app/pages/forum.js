@@ -1,44 +1,44 @@
 // A forum: its topics and its room as two tabs; what it is about, and its settings for those who look after it.
 
-import { alike } from '../alike.js';
-import { el, icon, redraw } from '../dom.js';
-import { asItIs, attend, isIn, joinButton, looksAfter, mayJoin } from '../membership.js';
-import { moreButton } from '../more.js';
+import { similarTopics } from '../forum/similartopics.js';
+import { el, icon, redraw } from '../core/dom.js';
+import { asItIs, attend, isMember, joinButton, canManage, canJoin } from '../forum/membership.js';
+import { showMoreButton } from '../core/showmore.js';
 import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { field } from '../parts/field.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tabs } from '../parts/tabs.js';
 import { composer } from '../parts/composer.js';
-import { forumAddress, topicAddress } from '../router.js';
-import { forumIcon } from '../titles.js';
-import { findTags } from '../tags.js';
-import { say, sayProblem } from '../text.js';
-import { topicRows } from '../topics.js';
-import { talkPage, whoIsHere } from './talk.js';
+import { forumAddress, topicAddress } from '../core/router.js';
+import { forumIcon } from '../core/titles.js';
+import { findTags } from '../forum/tags.js';
+import { say, sayProblem } from '../core/text.js';
+import { topicRows } from '../forum/topicrows.js';
+import { conversationPage, presenceLine } from './conversation.js';
 
 export async function open(shell, { id, tab }, restore) {
-  const { place } = shell;
-  const forum = await place.forum(id);
+  const { site } = shell;
+  const forum = await site.forum(id);
   const chosen = tab ?? localStorage.getItem(`tab:${id}`) ?? 'topics';
   if (chosen === 'room') {
     localStorage.setItem(`tab:${id}`, 'room');
-    const conversation = await place.conversation(forum.room_id);
-    return talkPage(shell, conversation, { forum, tabs: forumTabs(shell, forum, 'room', whoIsHere(place, conversation)), restore });
+    const conversation = await site.conversation(forum.room_id);
+    return conversationPage(shell, conversation, { forum, tabs: forumTabs(shell, forum, 'room', presenceLine(site, conversation)), restore });
   }
   if (chosen === 'new') return newTopic(shell, forum);
-  if (chosen === 'about') return (await import('./forumabout.js')).about(shell, forum);
-  if (chosen === 'edit') return (await import('./newforum.js')).edit(shell, forum);
+  if (chosen === 'about') return (await import('../forum/about.js')).about(shell, forum);
+  if (chosen === 'edit') return (await import('./forumform.js')).edit(shell, forum);
   localStorage.setItem(`tab:${id}`, 'topics');
   return topics(shell, forum);
 }
 
 /** The head of a forum and its two tabs; the second line says what it is about, or another thing. `changed` draws what others set. */
 export function forumTabs(shell, forum, here, second = null) {
-  const canStart = mayStart(shell.place, forum);
+  const canStart = mayStart(shell.site, forum);
   const call = el('span.call-place');
   const changed = () => {
-    const { call_url: address } = asItIs(shell.place, forum);
+    const { call_url: address } = asItIs(shell.site, forum);
     if (here === 'room') redraw(call, address && callLink(address));
   };
   changed();
@@ -47,12 +47,12 @@ export function forumTabs(shell, forum, here, second = null) {
     null,
     pageBar(forum.title, {
       second: second || forum.description || say(`forum.audience.${forum.visibility}`),
-      state: shell.place.state,
+      state: shell.site.state,
       back: () => shell.router.back('/forums'),
       picture: el('img.page-bar-picture', { src: forumIcon(forum), alt: '', width: 32, height: 32 }),
       actions: [
         call,
-        mayJoin(shell.place, forum) && joinButton(shell, forum),
+        canJoin(shell.site, forum) && joinButton(shell, forum),
         canStart &&
           here === 'topics' &&
           iconButton('plus', say('act.newTopic'), {
@@ -92,31 +92,31 @@ function hostOf(address) {
   }
 }
 
-export function mayStart(place, forum) {
-  if (!place.me || forum.archived || (forum.locked && !looksAfter(place, forum))) return false;
-  return isIn(place, forum, forum.start_topics);
+export function mayStart(site, forum) {
+  if (!site.me || forum.archived || (forum.locked && !canManage(site, forum))) return false;
+  return isMember(site, forum, forum.start_topics);
 }
 
 async function topics(shell, forum) {
-  const { place } = shell;
+  const { site } = shell;
   const list = [];
   let next = null;
   const load = async () => {
-    const page = await place.call('GET', `/forums/${forum.id}/conversations`, { query: { next, limit: 100 } });
+    const page = await site.call('GET', `/forums/${forum.id}/conversations`, { query: { next, limit: 100 } });
     list.push(...page.data);
     next = page.more ? page.next : null;
   };
   await load();
   const rows = el('div.topic-rows');
-  const more = moreButton(() => load().then(draw));
+  const more = showMoreButton(() => load().then(draw));
   const draw = () => {
     redraw(
       rows,
       list.length
-        ? topicRows(place, list)
+        ? topicRows(site, list)
         : empty(say('forum.noTopics'), {
             picture: 'topic',
-            actions: mayStart(place, forum)
+            actions: mayStart(site, forum)
               ? [
                   button(say('act.newTopic'), {
                     kind: 'primary',
@@ -131,15 +131,15 @@ async function topics(shell, forum) {
   };
   draw();
   const listen = ['people', 'conversations'];
-  for (const name of listen) place.addEventListener(name, draw);
-  const unfollow = attend(place, forum);
+  for (const name of listen) site.addEventListener(name, draw);
+  const unfollow = attend(site, forum);
   return {
     title: forum.title,
     here: forumAddress(forum),
     node: [forumTabs(shell, forum, 'topics'), el('div.page-body', null, el('div.page-column', null, rows, more))],
     close: () => {
       unfollow();
-      for (const name of listen) place.removeEventListener(name, draw);
+      for (const name of listen) site.removeEventListener(name, draw);
     },
     pressed: (event) =>
       event.key === 'c' &&
@@ -152,17 +152,17 @@ async function topics(shell, forum) {
 }
 
 function newTopic(shell, forum) {
-  const { place } = shell;
+  const { site } = shell;
   const key = `new-topic-${forum.id}`;
   const titleKey = `${key}-title`;
-  const others = alike(place, forum);
+  const others = similarTopics(site, forum);
   const title = field(say('topic.title'), {
-    value: place.draft(titleKey)?.text,
+    value: site.draft(titleKey)?.text,
     required: true,
-    limit: place.server.limits.title_scalars,
+    limit: site.server.limits.title_scalars,
     on: {
       input: () => {
-        place.keepDraft(titleKey, title.input.value);
+        site.keepDraft(titleKey, title.input.value);
         others.for(title.input.value);
       },
     },
@@ -173,12 +173,12 @@ function newTopic(shell, forum) {
     enterSends: false,
     rows: 6,
     placeholder: say('topic.text'),
-    draft: place.draft(key),
-    most: place.server.limits.message_scalars,
-    keep: (words) => place.keepDraft(key, words),
-    people: (start) => place.findPeople(start),
-    rings: isIn(place, forum, forum.ring),
-    tags: (start) => findTags(place, start),
+    draft: site.draft(key),
+    most: site.server.limits.message_scalars,
+    keep: (words) => site.keepDraft(key, words),
+    people: (start) => site.findPeople(start),
+    rings: isMember(site, forum, forum.ring),
+    tags: (start) => findTags(site, start),
     verb: say('topic.begin'),
     send: async (draft) => {
       if (!title.input.value.trim()) {
@@ -189,10 +189,10 @@ function newTopic(shell, forum) {
       }
       const go = shell.fromHere();
       try {
-        const topic = await place.call('POST', `/forums/${forum.id}/conversations`, {
+        const topic = await site.call('POST', `/forums/${forum.id}/conversations`, {
           body: { title: title.input.value.trim(), text: draft.text, client_id: clientID },
         });
-        place.keepDraft(titleKey, '');
+        site.keepDraft(titleKey, '');
         return go(topicAddress(topic), { replace: true });
       } catch (error) {
         fault.hidden = false;
@@ -210,7 +210,7 @@ function newTopic(shell, forum) {
       pageBar(say('act.newTopic'), {
         second: forum.title,
         back: () => shell.router.back(forumAddress(forum)),
-        state: place.state,
+        state: site.state,
       }),
       el('div.page-body', null, el('div.page-column', null, fault, el('div', { class: 'topic-form' }, title), others), text),
     ],

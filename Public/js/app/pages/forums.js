@@ -1,36 +1,36 @@
 // Forums as tiles, in the host's sections.
 
-import { el, redraw } from '../dom.js';
+import { el, redraw } from '../core/dom.js';
 import { button, iconButton } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { tile } from '../parts/tile.js';
-import { forumAddress } from '../router.js';
-import { forumIcon } from '../titles.js';
-import { say } from '../text.js';
-import { onPull } from '../touch.js';
+import { forumAddress } from '../core/router.js';
+import { forumIcon } from '../core/titles.js';
+import { say } from '../core/text.js';
+import { onPullToRefresh } from '../core/touch.js';
 
 /** So many are drawn at first, and again so many as soon as fewer than so many lie ahead. */
 const PAGE = 100;
 const AHEAD = 50;
 
 export async function open(shell, _, restore) {
-  const { place } = shell;
-  if (!place.forums.size) await place.loadForums();
+  const { site } = shell;
+  if (!site.forums.size) await site.loadForums();
   let most = restore?.most ?? PAGE;
   const column = el('div.page-column.is-wide');
   const make = () =>
     button(say('act.newForum'), { kind: 'primary', picture: 'plus', on: () => shell.go('/forums/new') });
-  const mayMake = place.mayMakeForums;
+  const mayMake = site.mayMakeForums;
   const draw = () =>
     redraw(
       column,
-      place.forums.size
-        ? tiles(place, most)
-        : empty(say(place.isHost ? 'forum.noneHost' : 'forum.none'), {
+      site.forums.size
+        ? tiles(site, most)
+        : empty(say(site.isHost ? 'forum.noneHost' : 'forum.none'), {
             picture: 'forums',
             actions: mayMake
-              ? [make(), place.isHost && button(say('invite.people'), { on: () => shell.go('/admin/invites') })].filter(
+              ? [make(), site.isHost && button(say('invite.people'), { on: () => shell.go('/admin/invites') })].filter(
                   Boolean,
                 )
               : [],
@@ -38,11 +38,11 @@ export async function open(shell, _, restore) {
     );
   draw();
   const listen = ['forums', 'conversations', 'people'];
-  for (const name of listen) place.addEventListener(name, draw);
+  for (const name of listen) site.addEventListener(name, draw);
   const body = el('div.page-body', null, column);
-  onPull(body, () => place.loadForums());
+  onPullToRefresh(body, () => site.loadForums());
   const further = () => {
-    while (most < place.forums.size) {
+    while (most < site.forums.size) {
       const last = [...column.querySelectorAll('.tile')].at(-AHEAD);
       if (!last || last.getBoundingClientRect().top > body.getBoundingClientRect().bottom) return;
       most += PAGE;
@@ -56,13 +56,13 @@ export async function open(shell, _, restore) {
     here: '/forums',
     node: [
       pageBar(say('place.forums'), {
-        state: place.state,
+        state: site.state,
         actions: [
-          place.isHost &&
-            place.forums.size > 1 &&
+          site.isHost &&
+            site.forums.size > 1 &&
             iconButton('order', say('admin.forums'), { on: () => shell.go('/admin/forums'), data: { act: 'arrange' } }),
-          mayMake && place.forums.size > 0 && make(),
-          !place.me && el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
+          mayMake && site.forums.size > 0 && make(),
+          !site.me && el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
         ].filter(Boolean),
       }),
       body,
@@ -71,14 +71,14 @@ export async function open(shell, _, restore) {
     leave: () => ({ most }),
     close: () => {
       removeEventListener('resize', further);
-      for (const name of listen) place.removeEventListener(name, draw);
+      for (const name of listen) site.removeEventListener(name, draw);
     },
   };
 }
 
 /** The first of them in the host's order, as many as are named. */
-export function tiles(place, most = Infinity) {
-  const sections = place.sections();
+export function tiles(site, most = Infinity) {
+  const sections = site.sections();
   let left = most;
   const shown = sections.map(({ title, forums }) => {
     const first = forums.slice(0, left);
@@ -91,14 +91,14 @@ export function tiles(place, most = Infinity) {
       'div.tiles',
       null,
       forums.map((it) => {
-        const room = place.conversations.get(it.room_id);
+        const room = site.conversations.get(it.room_id);
         return tile(
           { ...it, icon: forumIcon(it) },
           {
             href: forumAddress(it),
-            creator: place.person(it.created_by),
-            unread: place.me ? place.unreadOf(it) : 0,
-            at: newestIn(place, it) ?? room?.last_message?.created_at,
+            creator: site.person(it.created_by),
+            unread: site.me ? site.unreadOf(it) : 0,
+            at: newestIn(site, it) ?? room?.last_message?.created_at,
           },
         );
       }),
@@ -106,9 +106,9 @@ export function tiles(place, most = Infinity) {
   ]);
 }
 
-function newestIn(place, forum) {
+function newestIn(site, forum) {
   let newest = null;
-  for (const it of place.conversations.values()) {
+  for (const it of site.conversations.values()) {
     const at = it.forum_id === forum.id && it.last_message?.created_at;
     if (at && (!newest || at > newest)) newest = at;
   }

@@ -1,24 +1,24 @@
 // Home: what is for you, then what is unread, forum by forum. Who was away for a week knows soon what to read.
 
-import { el, redraw } from '../dom.js';
-import { nameOf } from '../named.js';
+import { el, redraw } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
 import { badge } from '../parts/badge.js';
 import { button } from '../parts/button.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
 import { avatar } from '../parts/avatar.js';
 import { topicRow } from '../parts/topicrow.js';
-import { plain } from '../rich.js';
-import { forumAddress, talkAddress } from '../router.js';
-import { forumIcon } from '../titles.js';
-import { say } from '../text.js';
-import { moment, time } from '../times.js';
-import { talkRow } from './messages.js';
+import { plain } from '../core/rich.js';
+import { forumAddress, conversationAddress } from '../core/router.js';
+import { forumIcon } from '../core/titles.js';
+import { say } from '../core/text.js';
+import { moment, time } from '../core/times.js';
+import { conversationRow } from './messages.js';
 
 export async function open(shell) {
-  const { place } = shell;
+  const { site } = shell;
   const column = el('div.page-column');
-  let items = await place.loadInbox();
+  let items = await site.loadInbox();
   const readAll = button(say('inbox.readAll'), { kind: 'quiet', on: () => shell.markAllRead() });
   const draw = () => {
     const shown = content(shell, items);
@@ -26,26 +26,26 @@ export async function open(shell) {
     redraw(column, shown.nodes);
   };
   const reload = async () => {
-    items = await place.loadInbox();
+    items = await site.loadInbox();
     draw();
   };
   draw();
   const listen = ['conversations', 'people', 'forums', 'me'];
-  for (const name of listen) place.addEventListener(name, draw);
-  place.addEventListener('inbox', reload);
+  for (const name of listen) site.addEventListener(name, draw);
+  site.addEventListener('inbox', reload);
   return {
     title: say('place.inbox'),
     here: '/',
     node: [
       pageBar(say('place.inbox'), {
-        state: place.state,
+        state: site.state,
         actions: [readAll],
       }),
       el('div.page-body', null, column),
     ],
     close: () => {
-      for (const name of listen) place.removeEventListener(name, draw);
-      place.removeEventListener('inbox', reload);
+      for (const name of listen) site.removeEventListener(name, draw);
+      site.removeEventListener('inbox', reload);
     },
     pressed: (event) => {
       if (event.key !== 'Escape' || event.shiftKey) return false;
@@ -56,11 +56,11 @@ export async function open(shell) {
 }
 
 function content(shell, items) {
-  const { place } = shell;
+  const { site } = shell;
   const isUnread = (it) => it.unread_count > 0 && it.level !== 'nothing';
-  const talks = place.talks().filter(isUnread);
-  const inForums = [...place.conversations.values()].filter((it) => it.forum_id && isUnread(it));
-  const forums = [...place.forums.values()]
+  const talks = site.talks().filter(isUnread);
+  const inForums = [...site.conversations.values()].filter((it) => it.forum_id && isUnread(it));
+  const forums = [...site.forums.values()]
     .map((forum) => ({
       forum,
       unread: inForums.filter((it) => it.forum_id === forum.id).sort((a, b) => b.unread_count - a.unread_count),
@@ -69,8 +69,8 @@ function content(shell, items) {
   if (!talks.length && !forums.length && !items.length) return { nodes: nothing(shell), isUnread: false };
   const nodes = [
     (talks.length > 0 || items.length > 0) && el('h2.section-title', null, say('inbox.forYou')),
-    items.map((it) => itemRow(place, it)),
-    talks.map((it) => talkRow(place, it)),
+    items.map((it) => itemRow(site, it)),
+    talks.map((it) => conversationRow(site, it)),
     forums.map(({ forum, unread }) => [
       el(
         'div.section-head',
@@ -86,14 +86,14 @@ function content(shell, items) {
           ),
         ),
       ),
-      unread.map((it) => (it.kind === 'room' ? roomRow(place, forum, it) : unreadTopic(place, it))),
+      unread.map((it) => (it.kind === 'room' ? roomRow(site, forum, it) : unreadTopic(site, it))),
     ]),
   ];
   return { nodes, isUnread: true };
 }
 
-function itemRow(place, item) {
-  const author = place.person(item.actor_id ?? item.message?.author_id);
+function itemRow(site, item) {
+  const author = site.person(item.actor_id ?? item.message?.author_id);
   const href =
     item.kind === 'report'
       ? '/admin/reports'
@@ -112,7 +112,7 @@ function itemRow(place, item) {
       el(
         'span.inbox-row-head',
         null,
-        el('span.one-line', null, say(`inbox.${item.kind}`, { name: nameOf(author) })),
+        el('span.one-line', null, say(`inbox.${item.kind}`, { name: displayName(author) })),
         item.created_at && el('span.mark', null, time(item.created_at)),
       ),
       el('span.second.one-line', null, plain(item.message?.text ?? '', 140)),
@@ -121,9 +121,9 @@ function itemRow(place, item) {
   );
 }
 
-function roomRow(place, forum, room) {
+function roomRow(site, forum, room) {
   const last = room.last_message;
-  const author = last && place.person(last.author_id);
+  const author = last && site.person(last.author_id);
   return topicRow(
     { title: say('forum.room') },
     {
@@ -131,18 +131,18 @@ function roomRow(place, forum, room) {
       unread: room.unread_count,
       replies: room.last_seq,
       at: last?.created_at,
-      author: author && `${nameOf(author)}: ${plain(last.text ?? '', 80)}`,
+      author: author && `${displayName(author)}: ${plain(last.text ?? '', 80)}`,
     },
   );
 }
 
-function unreadTopic(place, topic) {
-  const author = place.person(topic.created_by);
-  const last = topic.last_message && place.person(topic.last_message.author_id);
+function unreadTopic(site, topic) {
+  const author = site.person(topic.created_by);
+  const last = topic.last_message && site.person(topic.last_message.author_id);
   return topicRow(topic, {
-    href: talkAddress(topic),
-    author: nameOf(author),
-    last: last && nameOf(last),
+    href: conversationAddress(topic),
+    author: displayName(author),
+    last: last && displayName(last),
     at: topic.last_message?.created_at,
     unread: topic.unread_count,
     replies: Math.max(0, topic.last_seq - 1),
@@ -150,9 +150,9 @@ function unreadTopic(place, topic) {
 }
 
 function nothing(shell) {
-  const { place } = shell;
+  const { site } = shell;
   let newest = null;
-  for (const it of place.conversations.values()) {
+  for (const it of site.conversations.values()) {
     const at = it.last_message?.created_at;
     if (at && (!newest || at > newest)) newest = at;
   }

@@ -1,7 +1,7 @@
 // Direct and group conversations; and a new one with the people one finds.
 
-import { el, redraw, refill, spoken } from '../dom.js';
-import { nameOf } from '../named.js';
+import { el, redraw, refill, spoken } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
 import { avatar, avatarPair } from '../parts/avatar.js';
 import { badge } from '../parts/badge.js';
 import { button, iconButton, whileBusy } from '../parts/button.js';
@@ -11,24 +11,24 @@ import { personRow } from '../parts/person.js';
 import { presenceWords, withPresence } from '../parts/presence.js';
 import { pageBar } from '../parts/sidebar.js';
 import { toast } from '../parts/toast.js';
-import { plain } from '../rich.js';
-import { talkAddress } from '../router.js';
-import { presenceIn, talkTitle } from '../titles.js';
-import { say, sayProblem } from '../text.js';
-import { time } from '../times.js';
+import { plain } from '../core/rich.js';
+import { conversationAddress } from '../core/router.js';
+import { presenceIn, conversationTitle } from '../core/titles.js';
+import { say, sayProblem } from '../core/text.js';
+import { time } from '../core/times.js';
 
 /** A whole address, as far as can be seen: one that another may have said to be found by. */
 const ADDRESS = /^(\S+@\S+\.\S{2,}|\+[\d\s()/-]{7,})$/;
 
 export async function open(shell) {
-  const { place } = shell;
+  const { site } = shell;
   const column = el('div.page-column');
   const draw = () => {
-    const talks = place.talks();
+    const talks = site.talks();
     redraw(
       column,
       talks.length
-        ? talks.map((it) => talkRow(place, it))
+        ? talks.map((it) => conversationRow(site, it))
         : empty(say('talk.none'), {
             picture: 'messages',
             actions: [
@@ -43,13 +43,13 @@ export async function open(shell) {
   };
   draw();
   const listen = ['conversations', 'people', 'presence'];
-  for (const name of listen) place.addEventListener(name, draw);
+  for (const name of listen) site.addEventListener(name, draw);
   return {
     title: say('place.messages'),
     here: '/messages',
     node: [
       pageBar(say('place.messages'), {
-        state: place.state,
+        state: site.state,
         actions: [
           iconButton('plus', say('act.newConversation'), {
             on: () => shell.go('/messages/new'),
@@ -60,22 +60,22 @@ export async function open(shell) {
       el('div.page-body', null, column),
     ],
     close: () => {
-      for (const name of listen) place.removeEventListener(name, draw);
+      for (const name of listen) site.removeEventListener(name, draw);
     },
   };
 }
 
 /** A conversation in a list: who, the last words, when, how much is new. */
-export function talkRow(place, conversation, { title = talkTitle(place, conversation), loud = true } = {}) {
-  const others = place.othersIn(conversation);
-  const presence = presenceIn(place, conversation);
+export function conversationRow(site, conversation, { title = conversationTitle(site, conversation), loud = true } = {}) {
+  const others = site.othersIn(conversation);
+  const presence = presenceIn(site, conversation);
   const last = conversation.last_message;
-  const author = last && place.person(last.author_id);
+  const author = last && site.person(last.author_id);
   const words = !last ? '' : last.deleted ? say('gone.author') : plain(last.text || say('message.noText'), 120);
   const unread = conversation.level === 'nothing' ? 0 : (conversation.unread_count ?? 0);
   return el(
     'a.inbox-row',
-    { href: talkAddress(conversation), class: unread ? 'is-unread' : '' },
+    { href: conversationAddress(conversation), class: unread ? 'is-unread' : '' },
     others.length > 1 ? avatarPair(others) : withPresence(avatar(others[0] ?? author), presence),
     el(
       'span.inbox-row-words',
@@ -89,7 +89,7 @@ export function talkRow(place, conversation, { title = talkTitle(place, conversa
       el(
         'span.second.one-line',
         null,
-        author && others.length !== 1 ? `${nameOf(author)}: ` : '',
+        author && others.length !== 1 ? `${displayName(author)}: ` : '',
         words,
       ),
     ),
@@ -98,7 +98,7 @@ export function talkRow(place, conversation, { title = talkTitle(place, conversa
 }
 
 export async function write(shell) {
-  const { place } = shell;
+  const { site } = shell;
   const chosen = new Map();
   const found = el('div');
   const picked = el('div.search-filters');
@@ -112,7 +112,7 @@ export async function write(shell) {
 
   async function look() {
     const words = input.input.value.trim();
-    const people = (await place.findPeople(words)).filter((it) => it.id !== place.me.id);
+    const people = (await site.findPeople(words)).filter((it) => it.id !== site.me.id);
     if (words !== input.input.value.trim()) return;
     redraw(
       found,
@@ -126,7 +126,7 @@ export async function write(shell) {
                 aria: { pressed: chosen.has(it.id) ? 'true' : 'false' },
                 on: { click: () => pick(it) },
               },
-              personRow(it, { presence: place.presenceOf(it.id), end: chosen.has(it.id) ? el('span.mark', null, say('talk.chosen')) : null }),
+              personRow(it, { presence: site.presenceOf(it.id), end: chosen.has(it.id) ? el('span.mark', null, say('talk.chosen')) : null }),
             ),
           )
         : [el('p.second', null, say('talk.nobody', { words })), ADDRESS.test(words) && byAddress()],
@@ -140,9 +140,9 @@ export async function write(shell) {
       on: () =>
         whileBusy(ask, async () => {
           try {
-            const { data } = await place.client.calls.discoverUsers({ body: { addresses: [input.input.value.trim()] } });
-            const others = data.map(({ user }) => user).filter(({ id }) => id !== place.me.id);
-            for (const it of others) if (!place.people.has(it.id)) place.people.set(it.id, it);
+            const { data } = await site.client.calls.discoverUsers({ body: { addresses: [input.input.value.trim()] } });
+            const others = data.map(({ user }) => user).filter(({ id }) => id !== site.me.id);
+            for (const it of others) if (!site.people.has(it.id)) site.people.set(it.id, it);
             if (!others.length) toast(say('addresses.nobody'));
             for (const it of others) if (!chosen.has(it.id)) pick(it);
           } catch (error) {
@@ -162,11 +162,11 @@ export async function write(shell) {
         el(
           'button.chip',
           {
-            aria: { pressed: 'true', label: say('talk.unpick', { name: nameOf(it) }) },
+            aria: { pressed: 'true', label: say('talk.unpick', { name: displayName(it) }) },
             on: { click: () => pick(it) },
           },
           avatar(it, { size: 1 }),
-          nameOf(it),
+          displayName(it),
         ),
       ),
     );
@@ -178,7 +178,7 @@ export async function write(shell) {
     const go = shell.fromHere();
     try {
       const isDirect = chosen.size === 1;
-      const made = await place.call('POST', '/conversations', {
+      const made = await site.call('POST', '/conversations', {
         body: {
           kind: isDirect ? 'direct' : 'group',
           participants: [...chosen.keys()],
@@ -186,8 +186,8 @@ export async function write(shell) {
           client_id: crypto.randomUUID(),
         },
       });
-      place.keepConversation(made);
-      go(talkAddress(made), { replace: true });
+      site.keepConversation(made);
+      go(conversationAddress(made), { replace: true });
     } catch (error) {
       toast(sayProblem(error));
     }
@@ -198,7 +198,7 @@ export async function write(shell) {
     here: '/messages',
     keepsFocus: true,
     node: [
-      pageBar(say('act.newConversation'), { back: () => shell.router.back('/messages'), state: place.state }),
+      pageBar(say('act.newConversation'), { back: () => shell.router.back('/messages'), state: site.state }),
       el('div.page-body', null, el('div.page-column', null, input, picked, found, el('div.form-foot', null, start))),
     ],
     shown: () => input.input.focus(),
@@ -209,11 +209,11 @@ export async function write(shell) {
 export async function writeTo(shell, person) {
   const go = shell.fromHere();
   try {
-    const made = await shell.place.call('POST', '/conversations', {
+    const made = await shell.site.call('POST', '/conversations', {
       body: { kind: 'direct', participants: [person.id], distinct: true },
     });
-    shell.place.keepConversation(made);
-    go(talkAddress(made));
+    shell.site.keepConversation(made);
+    go(conversationAddress(made));
   } catch (error) {
     toast(sayProblem(error));
   }

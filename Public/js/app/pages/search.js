@@ -1,13 +1,13 @@
 // Search: operators as words one can press, hits with what stands around them.
 
-import { el, redraw, refill } from '../dom.js';
-import { nameOf } from '../named.js';
+import { el, redraw, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
 import { empty } from '../parts/empty.js';
 import { pageBar } from '../parts/sidebar.js';
-import { plain } from '../rich.js';
-import { talkTitle } from '../titles.js';
-import { say, sayProblem } from '../text.js';
-import { moment, time } from '../times.js';
+import { plain } from '../core/rich.js';
+import { conversationTitle } from '../core/titles.js';
+import { say, sayProblem } from '../core/text.js';
+import { moment, time } from '../core/times.js';
 
 const filters = [
   ['has', 'link'],
@@ -23,7 +23,7 @@ const TELLING = /^(has|author|mention):/;
 const FROM = /(?:^|\s)from:@?([^\s"]+)/;
 
 export async function open(shell, { query }) {
-  const { place } = shell;
+  const { site } = shell;
   const input = el('input.field-input', {
     type: 'search',
     value: query.get('q') ?? '',
@@ -34,7 +34,7 @@ export async function open(shell, { query }) {
   const results = el('div', { aria: { live: 'polite' } });
   const chosen = new Set();
   // Within one conversation, until the person wants all of them.
-  const within = query.get('in') ? await place.conversation(query.get('in')).catch(() => null) : null;
+  const within = query.get('in') ? await site.conversation(query.get('in')).catch(() => null) : null;
   if (within) chosen.add(`conversation:${within.id}`);
   const chips = el('div.search-filters');
   const drawChips = () =>
@@ -56,7 +56,7 @@ export async function open(shell, { query }) {
               },
             },
           },
-          name === 'conversation' ? say('search.within', { name: talkTitle(place, within) }) : say(`search.${name}.${value}`),
+          name === 'conversation' ? say('search.within', { name: conversationTitle(site, within) }) : say(`search.${name}.${value}`),
         );
       }),
     );
@@ -69,17 +69,17 @@ export async function open(shell, { query }) {
     const asked = (look.asked = {});
     if (!words && ![...chosen].some((it) => TELLING.test(it))) return refill(results, el('p.second', null, say('search.hint')));
     try {
-      const page = await search(place, words, chosen);
+      const page = await search(site, words, chosen);
       if (look.asked !== asked) return undefined;
       const hits = page.data ?? [];
-      for (const it of hits) await place.conversation((it.message ?? it).conversation_id).catch(() => {});
+      for (const it of hits) await site.conversation((it.message ?? it).conversation_id).catch(() => {});
       if (look.asked !== asked) return undefined;
       return redraw(
         results,
         page.isHeld && el('p.second', null, say('search.held')),
         hits.length
-          ? groups(place, hits, words)
-          : empty(say('search.none', { words, n: place.forums.size }), { picture: 'search' }),
+          ? groups(site, hits, words)
+          : empty(say('search.none', { words, n: site.forums.size }), { picture: 'search' }),
       );
     } catch (error) {
       if (look.asked !== asked) return undefined;
@@ -96,7 +96,7 @@ export async function open(shell, { query }) {
     here: '/search',
     keepsFocus: true,
     node: [
-      pageBar(say('place.search'), { back: () => shell.router.back('/'), state: place.state }),
+      pageBar(say('place.search'), { back: () => shell.router.back('/'), state: site.state }),
       el(
         'div.page-body',
         null,
@@ -128,14 +128,14 @@ export async function open(shell, { query }) {
   };
 }
 
-async function search(place, words, chosen) {
+async function search(site, words, chosen) {
   const [, author] = FROM.exec(words) ?? [];
   const { days, ...asked } = Object.fromEntries([...chosen].map((it) => it.split(':')));
   const query = { q: words.replace(FROM, ' ').trim() || undefined, limit: 50, ...asked };
   if (author) query.author = `@${author}`;
   if (days) query.after_time = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
   try {
-    return await place.search(query);
+    return await site.search(query);
   } catch (error) {
     // Nobody has that name, so nobody wrote anything.
     if (author && error.status === 404) return { data: [] };
@@ -144,7 +144,7 @@ async function search(place, words, chosen) {
 }
 
 /** By conversation, in the order of each one's first hit. */
-function groups(place, hits, words) {
+function groups(site, hits, words) {
   const byTalk = new Map();
   for (const hit of hits) {
     const message = hit.message ?? hit;
@@ -152,23 +152,23 @@ function groups(place, hits, words) {
     byTalk.get(message.conversation_id).push({ message, snippet: hit.snippet });
   }
   return [...byTalk].map(([id, found]) => {
-    const talk = place.conversations.get(id) ?? place.others.get(id);
-    const forum = talk?.forum_id && place.forums.get(talk.forum_id);
+    const talk = site.conversations.get(id) ?? site.others.get(id);
+    const forum = talk?.forum_id && site.forums.get(talk.forum_id);
     return el(
       'section',
       null,
       el(
         'h2.section-title',
         null,
-        talk ? talkTitle(place, talk) : say('search.elsewhere'),
+        talk ? conversationTitle(site, talk) : say('search.elsewhere'),
         forum && talk.kind === 'topic' ? ` · ${forum.title}` : '',
       ),
       found.map(({ message, snippet }) => {
-        const author = place.person(message.author_id);
+        const author = site.person(message.author_id);
         return el(
           'a.hit',
           { href: `/m/${message.id}` },
-          el('span.second', null, nameOf(author), ' · ', time(message.created_at, moment)),
+          el('span.second', null, displayName(author), ' · ', time(message.created_at, moment)),
           el('span', null, snippet ? pieces(snippet) : marked(plain(message.text ?? '', 240), words.replace(FROM, ' '))),
         );
       }),

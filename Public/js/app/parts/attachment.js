@@ -1,5 +1,5 @@
-import { el, icon } from '../dom.js';
-import { bytes, say } from '../text.js';
+import { el, icon } from '../core/dom.js';
+import { bytes, say } from '../core/text.js';
 import { iconButton } from './button.js';
 
 /** A file: on its way (with progress and a way to stop it), failed, or there to be opened. */

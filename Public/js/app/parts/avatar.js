@@ -1,11 +1,11 @@
-import { el } from '../dom.js';
-import { nameOf } from '../named.js';
+import { el } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
 
 /** Someone's picture. Decoration wherever the name stands beside it; `named` where it does not. */
 export function avatar(person, { size = 2, named = false } = {}) {
   return el('img.avatar', {
     class: `avatar-${size}`,
-    alt: named ? nameOf(person) : '',
+    alt: named ? displayName(person) : '',
     loading: 'lazy',
     decoding: 'async',
     draggable: 'false',

@@ -1,5 +1,5 @@
-import { el, spoken } from '../dom.js';
-import { number, say } from '../text.js';
+import { el, spoken } from '../core/dom.js';
+import { number, say } from '../core/text.js';
 
 /** A count. In the badge's colour only for what concerns the reader: mentions and direct messages. */
 export function badge(count, { loud = false } = {}) {

@@ -1,4 +1,4 @@
-import { el, icon } from '../dom.js';
+import { el, icon } from '../core/dom.js';
 
 /** One line under the header that says how things are. @param {"info"|"good"|"warn"|"bad"} kind */
 export function banner(sentence, { kind = 'info', actions = [] } = {}) {

@@ -1,4 +1,4 @@
-import { el, icon } from '../dom.js';
+import { el, icon } from '../core/dom.js';
 
 /** @param {"primary"|"plain"|"danger"|"quiet"} kind */
 export function button(words, { kind = 'plain', picture, type = 'button', on, disabled, wide, data } = {}) {

@@ -1,5 +1,5 @@
-import { el, icon } from '../dom.js';
-import { say } from '../text.js';
+import { el, icon } from '../core/dom.js';
+import { say } from '../core/text.js';
 import { toast } from './toast.js';
 
 /** A block of code in a message, with the one thing that people do with it. */

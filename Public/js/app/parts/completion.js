@@ -1,4 +1,4 @@
-import { el, freshID } from '../dom.js';
+import { el, freshID } from '../core/dom.js';
 
 /** What a word that was begun may become. `items`: {key, words, second, picture: Node}. */
 export function completionList(items, { chosen = 0, label, on } = {}) {

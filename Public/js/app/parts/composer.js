@@ -2,10 +2,10 @@
 // are pasted or dropped, keeps what was begun. It knows nothing of the network: `send` may take as long as it likes,
 // the field is empty at once.
 
-import { el, icon, isTyping, refill } from '../dom.js';
-import { nameOf } from '../named.js';
-import { rich } from '../rich.js';
-import { bytes, number, say } from '../text.js';
+import { el, icon, isTyping, refill } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { rich } from '../core/rich.js';
+import { bytes, number, say } from '../core/text.js';
 import { attachment } from './attachment.js';
 import { avatar } from './avatar.js';
 import { button, iconButton } from './button.js';
@@ -310,7 +310,7 @@ export function composer(options) {
       const everybody = { words: say('composer.everybody'), second: '@room', insert: '@room ', picture: icon('bell') };
       return [
         ...people.slice(0, 8).map((it) => ({
-          words: nameOf(it),
+          words: displayName(it),
           second: `@${it.name}`,
           insert: `@${it.name} `,
           picture: avatar(it, { size: 1 }),

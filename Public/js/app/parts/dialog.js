@@ -1,5 +1,5 @@
-import { el, icon, wayBack } from '../dom.js';
-import { say } from '../text.js';
+import { el, icon, wayBack } from '../core/dom.js';
+import { say } from '../core/text.js';
 import { button } from './button.js';
 
 /** A page over the page; Escape and the cross close it, and the focus goes back to where it was. */

@@ -1,6 +1,6 @@
-import { el } from '../dom.js';
-import { keepWidth, widths } from '../look.js';
-import { say } from '../text.js';
+import { el } from '../core/dom.js';
+import { keepWidth, widths } from '../core/theme.js';
+import { say } from '../core/text.js';
 
 const STEP = 10;
 

@@ -1,7 +1,7 @@
 // The emoji that have a name here: for `:name:` in the composer and for the picker. Few enough to be looked through.
 
-import { el } from '../dom.js';
-import { say } from '../text.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
 
 export const quick = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
 

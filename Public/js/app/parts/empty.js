@@ -1,4 +1,4 @@
-import { el, icon } from '../dom.js';
+import { el, icon } from '../core/dom.js';
 
 /** A place where nothing is yet: one sentence, and what one can do about it. */
 export function empty(sentence, { picture, second, actions = [] } = {}) {

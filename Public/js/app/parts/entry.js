@@ -1,6 +1,6 @@
-import { el } from '../dom.js';
-import { say } from '../text.js';
-import { moment, time } from '../times.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { moment, time } from '../core/times.js';
 import { avatar } from './avatar.js';
 
 /**

@@ -1,4 +1,4 @@
-import { el, freshID } from '../dom.js';
+import { el, freshID } from '../core/dom.js';
 
 /** A labelled field with room for a hint and for what is wrong with it. */
 export function field(

@@ -1,5 +1,5 @@
-import { el } from '../dom.js';
-import { sayProblem } from '../text.js';
+import { el } from '../core/dom.js';
+import { sayProblem } from '../core/text.js';
 import { whileBusy } from './button.js';
 
 /** Fields and the button that saves them: it turns while the network works, and what is wrong stands above the fields. */

@@ -1,8 +1,8 @@
 // The quiet lines between messages.
 
-import { el } from '../dom.js';
-import { say } from '../text.js';
-import { day, full } from '../times.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { day, full } from '../core/times.js';
 
 export function dayLine(date) {
   return el(

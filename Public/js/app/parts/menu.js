@@ -1,4 +1,4 @@
-import { el, icon, wayBack } from '../dom.js';
+import { el, icon, wayBack } from '../core/dom.js';
 
 /** Verbs, one a line. `items`: {words, picture, on, danger, keys}, or null for a gap. */
 export function menuElement(items, label) {

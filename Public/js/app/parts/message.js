@@ -1,11 +1,11 @@
 // One message, as a bubble (rooms, direct, groups) or as a post (topics). The caller says what stands around it:
 // whether it begins or ends a group, who wrote it, what it answers, how far it has come.
 
-import { el, icon, spoken } from '../dom.js';
-import { nameOf } from '../named.js';
-import { rich, isEmojiAlone } from '../rich.js';
-import { say } from '../text.js';
-import { clock, moment, time } from '../times.js';
+import { el, icon, spoken } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { rich, isEmojiAlone } from '../core/rich.js';
+import { say } from '../core/text.js';
+import { clock, moment, time } from '../core/times.js';
 import { attachment } from './attachment.js';
 import { avatar } from './avatar.js';
 import { iconButton } from './button.js';
@@ -53,7 +53,7 @@ export function messageElement(message, view) {
 }
 
 function label(message, { author, quote, solves }) {
-  const name = nameOf(author);
+  const name = displayName(author);
   const at = message.created_at ?? message.sent_at;
   const words = say(quote ? 'message.labelReply' : 'message.label', {
     name,
@@ -65,7 +65,7 @@ function label(message, { author, quote, solves }) {
 
 function bubble(message, view) {
   const { author, mine, first, last, act } = view;
-  const name = nameOf(author);
+  const name = displayName(author);
   const isEmoji = isEmojiAlone(message.text) && !message.attachments?.length && !message.reply_to;
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   const body = el(
@@ -97,7 +97,7 @@ function bubble(message, view) {
 
 function post(message, view) {
   const { author, act } = view;
-  const name = nameOf(author);
+  const name = displayName(author);
   const at = new Date(message.created_at ?? message.sent_at ?? Date.now());
   return [
     personButton(author, act, 3),
@@ -130,7 +130,7 @@ function post(message, view) {
 }
 
 function personButton(author, act, size) {
-  const name = nameOf(author);
+  const name = displayName(author);
   return el(
     'button.message-avatar',
     { aria: { label: name }, title: name, tabindex: '-1', on: { click: () => act?.('person', author) } },

@@ -1,8 +1,8 @@
-import { el } from '../dom.js';
-import { nameOf } from '../named.js';
-import { rich } from '../rich.js';
-import { say } from '../text.js';
-import { moment } from '../times.js';
+import { el } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { rich } from '../core/rich.js';
+import { say } from '../core/text.js';
+import { moment } from '../core/times.js';
 import { avatar } from './avatar.js';
 import { presenceWords, withPresence } from './presence.js';
 
@@ -15,7 +15,7 @@ export function personCard(person, { actions = [], presence } = {}) {
     el(
       'div.person-words',
       null,
-      el('h2.person-name', null, nameOf(person)),
+      el('h2.person-name', null, displayName(person)),
       el(
         'p.second',
         null,
@@ -42,7 +42,7 @@ export function personRow(person, { href, second, end, presence } = {}) {
     el(
       'span.person-row-words',
       null,
-      el('span.one-line', null, nameOf(person)),
+      el('span.one-line', null, displayName(person)),
       el('span.second.one-line', null, words.join(' · ')),
     ),
     isBeside ? null : end,

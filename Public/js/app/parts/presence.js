@@ -1,6 +1,6 @@
-import { el } from '../dom.js';
-import { say } from '../text.js';
-import { moment } from '../times.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { moment } from '../core/times.js';
 
 /**
  * How somebody is here, in words; nothing of whom nothing was told.

@@ -1,5 +1,5 @@
-import { el, icon, safeAddress } from '../dom.js';
-import { say } from '../text.js';
+import { el, icon, safeAddress } from '../core/dom.js';
+import { say } from '../core/text.js';
 
 /** The type by which programs have told of embedded things for long; ours are of the kind `link` (oembed.com §2.3.4.4). */
 const EMBED = 'net.app.core.oembed';

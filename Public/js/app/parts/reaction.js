@@ -1,5 +1,5 @@
-import { el, spoken } from '../dom.js';
-import { number, say } from '../text.js';
+import { el, spoken } from '../core/dom.js';
+import { number, say } from '../core/text.js';
 
 /** One emoji and how many chose it; pressed if the reader did. */
 export function reaction(emoji, { count, mine = false, on, names } = {}) {

@@ -1,6 +1,6 @@
-import { el } from '../dom.js';
-import { say } from '../text.js';
-import { time } from '../times.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
+import { time } from '../core/times.js';
 import { button } from './button.js';
 
 /** A report: the message as it was, who says what about it, and four verbs. */

@@ -1,5 +1,5 @@
-import { el, icon } from '../dom.js';
-import { say } from '../text.js';
+import { el, icon } from '../core/dom.js';
+import { say } from '../core/text.js';
 import { dialog } from './dialog.js';
 import { quick } from './emoji.js';
 

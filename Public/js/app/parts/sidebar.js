@@ -1,6 +1,6 @@
-import { el, icon, set, spoken } from '../dom.js';
-import { nameOf } from '../named.js';
-import { say } from '../text.js';
+import { el, icon, set, spoken } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { say } from '../core/text.js';
 import { avatar, avatarPair } from './avatar.js';
 import { badge } from './badge.js';
 import { iconButton } from './button.js';
@@ -87,7 +87,7 @@ export function sidebar(view) {
     el(
       'footer.sidebar-foot',
       null,
-      placeLink(nameOf(me), { href: '/you', people: [me], isHere: here === '/you' }),
+      placeLink(displayName(me), { href: '/you', people: [me], isHere: here === '/you' }),
       sign(view.state),
     ),
   );
@@ -101,7 +101,7 @@ function allForums(n) {
 
 /** The same four places, at the foot of a phone. */
 export function bottomBar({ here = '', inbox = {}, messages = {} } = {}) {
-  const place = (href, picture, words, count = {}) =>
+  const navigationLink = (href, picture, words, count = {}) =>
     el(
       'a.bottom-place',
       { href, aria: { current: here === href ? 'page' : null } },
@@ -112,10 +112,10 @@ export function bottomBar({ here = '', inbox = {}, messages = {} } = {}) {
   return el(
     'nav.bottom-bar',
     { aria: { label: say('place.all') } },
-    place('/', 'inbox', say('place.inbox'), inbox),
-    place('/forums', 'forums', say('place.forums')),
-    place('/messages', 'messages', say('place.messages'), messages),
-    place('/you', 'person', say('place.you')),
+    navigationLink('/', 'inbox', say('place.inbox'), inbox),
+    navigationLink('/forums', 'forums', say('place.forums')),
+    navigationLink('/messages', 'messages', say('place.messages'), messages),
+    navigationLink('/you', 'person', say('place.you')),
   );
 }
 

@@ -1,5 +1,5 @@
-import { el, icon } from '../dom.js';
-import { say } from '../text.js';
+import { el, icon } from '../core/dom.js';
+import { say } from '../core/text.js';
 
 /** How the connection is: a green check, a red cross, or on its way. @param {"online"|"offline"|"connecting"} state */
 export function sign(state, { withWord = false } = {}) {

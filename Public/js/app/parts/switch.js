@@ -1,4 +1,4 @@
-import { el, freshID } from '../dom.js';
+import { el, freshID } from '../core/dom.js';
 
 /** On or off, at once. `on` may refuse by throwing: then it goes back. */
 export function toggle(label, { checked = false, hint, disabled = false, on } = {}) {

@@ -1,4 +1,4 @@
-import { el } from '../dom.js';
+import { el } from '../core/dom.js';
 
 /** Tabs that are addresses: each has a page of its own, and Back works. `items`: [address, words, isHere]. */
 export function tabs(label, items) {

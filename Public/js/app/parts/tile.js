@@ -1,7 +1,7 @@
-import { el } from '../dom.js';
-import { nameOf } from '../named.js';
-import { number, say } from '../text.js';
-import { time } from '../times.js';
+import { el } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { number, say } from '../core/text.js';
+import { time } from '../core/times.js';
 import { avatar } from './avatar.js';
 
 /** A forum among others: its picture with the creator's avatar at the top left, title, one line, and what is new. */
@@ -13,7 +13,7 @@ export function tile(forum, { href, creator, unread = 0, at } = {}) {
       'span.tile-picture',
       null,
       el('img', { src: forum.icon, alt: '', loading: 'lazy', decoding: 'async', width: 320, height: 180 }),
-      creator && el('span.tile-creator', { title: nameOf(creator) }, avatar(creator, { size: 1 })),
+      creator && el('span.tile-creator', { title: displayName(creator) }, avatar(creator, { size: 1 })),
     ),
     el(
       'span.tile-words',

@@ -1,8 +1,8 @@
-import { el } from '../dom.js';
-import { say } from '../text.js';
+import { el } from '../core/dom.js';
+import { say } from '../core/text.js';
 
 let shelf;
-function place() {
+function site() {
   if (!shelf?.isConnected)
     document.body.append((shelf = el('div.toasts', { role: 'status', aria: { live: 'polite' } })));
   return shelf;
@@ -24,7 +24,7 @@ export function toast(sentence, { undo, action, act, stays = false } = {}) {
       press();
       end(true);
     });
-    place().append(node);
+    site().append(node);
     let timer = 0;
     const stay = () => clearTimeout(timer);
     const wait = () => {

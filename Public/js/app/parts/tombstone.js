@@ -1,5 +1,5 @@
-import { el, icon } from '../dom.js';
-import { say } from '../text.js';
+import { el, icon } from '../core/dom.js';
+import { say } from '../core/text.js';
 
 /** Where a message was: one line that says who took it away, and why. */
 export function tombstone(message, { movedTo, undo } = {}) {

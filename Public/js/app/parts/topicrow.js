@@ -1,6 +1,6 @@
-import { el, icon } from '../dom.js';
-import { number, say } from '../text.js';
-import { time } from '../times.js';
+import { el, icon } from '../core/dom.js';
+import { number, say } from '../core/text.js';
+import { time } from '../core/times.js';
 
 /** A topic among others: what it is, who began it and who wrote last, how many replied, what is new. */
 export function topicRow(topic, { href, author, last, at, unread = 0, forum, replies = 0, isHere = false } = {}) {

@@ -1,5 +1,5 @@
-import { el, icon } from '../dom.js';
-import { say } from '../text.js';
+import { el, icon } from '../core/dom.js';
+import { say } from '../core/text.js';
 import { iconButton } from './button.js';
 
 /** Pictures one at a time, as large as the window allows: the only place that loads originals. */

@@ -1,0 +1,32 @@
+// An invite: for whom, how many, and until when.
+
+import { el } from '../core/dom.js';
+import { ask } from '../parts/dialog.js';
+import { choice } from '../parts/field.js';
+import { toast } from '../parts/toast.js';
+import { say, sayProblem } from '../core/text.js';
+
+const DAY = 86_400_000;
+const SPANS = { day: DAY, week: 7 * DAY, month: 30 * DAY };
+const USES = [1, 5, 25, 100];
+
+/** Whom those of a role may bring, as far as can be known here. */
+function rolesBy(site) {
+  if (!site.isHost) return ['member', 'guest'];
+  return site.me.role === 'owner' ? ['member', 'guest', 'moderator', 'admin'] : ['member', 'guest', 'moderator'];
+}
+
+export async function createInvite(site, made) {
+  const role = choice(say('invite.as'), rolesBy(site).map((it) => [it, say(`role.${it}`)]));
+  const uses = choice(say('invite.howMany'), [['', say('invite.anyNumber')], ...USES.map((n) => [String(n), say('talk.people', { n })])]);
+  const span = choice(say('order.howLong'), [['', say('invite.untilEnded')], ...Object.keys(SPANS).map((it) => [it, say(`order.for.${it}`)])]);
+  const controls = Object.assign(el('div', null, role, uses, span), { input: role.input });
+  if ((await ask(say('invite.make'), controls, say('invite.makeVerb'))) === null) return;
+  const body = {
+    client_id: crypto.randomUUID(),
+    role: role.input.value,
+    ...(uses.input.value ? { max_uses: Number(uses.input.value) } : {}),
+    ...(span.input.value ? { expires_at: new Date(Date.now() + SPANS[span.input.value]).toISOString() } : {}),
+  };
+  await site.call('POST', '/invites', { body }).then(made, (error) => toast(sayProblem(error)));
+}

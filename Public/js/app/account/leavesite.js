@@ -1,0 +1,32 @@
+// Going away from the place: for a while, or for good, with or without what one has written.
+
+import { el } from '../core/dom.js';
+import { ask, confirm } from '../parts/dialog.js';
+import { choice, field } from '../parts/field.js';
+import { toast } from '../parts/toast.js';
+import { say, sayProblem } from '../core/text.js';
+
+const WAYS = ['deactivate', 'leave', 'erase'];
+
+export async function leaveSite(shell) {
+  const { site } = shell;
+  const password = field(say('door.password'), { type: 'password', autocomplete: 'current-password', required: true });
+  const meaning = el('p.second', { role: 'status' }, say('farewell.deactivateSentence'));
+  const way = choice(
+    say('farewell.how'),
+    WAYS.map((it) => [it, say(`farewell.${it}`)]),
+    { on: (value) => (meaning.textContent = say(`farewell.${value}Sentence`)) },
+  );
+  const controls = Object.assign(el('div', null, way, el('div.field', null, meaning), password), { input: way.input });
+  const how = await ask(say('farewell.title', { name: site.server.name }), controls, say('farewell.verb'));
+  if (!how) return;
+  const { unsent } = site.parley;
+  if (unsent && !(await confirm(say('farewell.title', { name: site.server.name }), say('signOut.waiting', { n: unsent }), say('farewell.verb')))) return;
+  try {
+    await site.call('DELETE', '/users/me', { body: { how, password: password.input.value } });
+  } catch (error) {
+    toast(error.field === 'password' ? say('password.wrong') : sayProblem(error));
+    return;
+  }
+  await site.signOut({ isForced: true });
+}

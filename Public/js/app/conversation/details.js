@@ -1,0 +1,245 @@
+// The panel beside a conversation: who is in it, what is pinned, how loud it is, and whether this device has all of it.
+
+import { el, redraw, refill } from '../core/dom.js';
+import { canManage, memberMenu } from '../forum/membership.js';
+import { button, whileBusy } from '../parts/button.js';
+import { ask, confirm } from '../parts/dialog.js';
+import { choice, field } from '../parts/field.js';
+import { personRow } from '../parts/person.js';
+import { toast } from '../parts/toast.js';
+import { plain } from '../core/rich.js';
+import { conversationTitle } from '../core/titles.js';
+import { say, sayProblem } from '../core/text.js';
+import { moment, time } from '../core/times.js';
+
+export function details(shell, conversation, forum, canWrite) {
+  const { site } = shell;
+  const people = el('div');
+  let found = [];
+  const isLookedAfter = conversation.kind === 'group' && conversation.role === 'admin';
+  const lookAfter = (person, role) =>
+    memberMenu(
+      site,
+      {
+        person,
+        role,
+        roles: ['member', 'admin'],
+        path: `/conversations/${conversation.id}/participants/${person.id}`,
+        title: conversationTitle(site, conversation),
+        isPrivate: true,
+      },
+      load,
+    );
+  const draw = () =>
+    redraw(
+      people,
+      found.map((it) => {
+        const person = site.person(it.user_id);
+        return personRow(person, {
+          href: person.name ? `/u/${encodeURIComponent(person.name)}` : null,
+          second: it.role === 'admin' ? say('role.admin') : null,
+          presence: site.presenceOf(it.user_id),
+          end: isLookedAfter && it.user_id !== site.me.id ? lookAfter(person, it.role) : null,
+        });
+      }),
+    );
+  const load = () =>
+    site.call('GET', `/conversations/${conversation.id}/participants`).then(
+      (page) => {
+        found = page.data;
+        draw();
+      },
+      () => {},
+    );
+  load();
+  const listen = ['people', 'presence'];
+  for (const name of listen) site.addEventListener(name, draw);
+  const level = choice(
+    say('level.title'),
+    ['everything', 'mentions', 'nothing'].map((it) => [it, say(`level.${it}`)]),
+    {
+      value: conversation.level ?? 'mentions',
+      on: (value) =>
+        site.call('PUT', `/conversations/${conversation.id}/level`, { body: { level: value } }).then(
+          () => {},
+          (error) => toast(sayProblem(error)),
+        ),
+    },
+  );
+  shell.panel(
+    say('talk.details'),
+    () => {
+      for (const name of listen) site.removeEventListener(name, draw);
+    },
+    conversation.kind === 'group' && groupActions(shell, conversation),
+    forum && topicActions(shell, conversation, forum, canWrite),
+    el('div.panel-block', null, level),
+    blocks(shell, conversation),
+    el('h3.section-title', null, say('talk.peopleTitle')),
+    people,
+  );
+}
+
+/** What is pinned, the way to a day, and whether all of it is here: of any conversation. */
+export function blocks(shell, conversation) {
+  const { site } = shell;
+  return [pinnedBlock(site, conversation), jumpBlock(shell, conversation), checkBlock(site, conversation)];
+}
+
+async function change(shell, conversation, body) {
+  const { site } = shell;
+  const go = shell.fromHere();
+  try {
+    const kept = await site.call('PATCH', `/conversations/${conversation.id}`, { body });
+    Object.assign(conversation, kept);
+    site.keepConversation({ ...site.conversations.get(conversation.id), ...kept });
+    go(location.pathname, { replace: true });
+  } catch (error) {
+    toast(sayProblem(error));
+  }
+}
+
+function groupActions(shell, conversation) {
+  const { site } = shell;
+  const rename = async () => {
+    const title = await ask(
+      say('talk.rename'),
+      field(say('talk.name'), { value: conversation.title ?? '', limit: site.server.limits.title_scalars }),
+      say('act.save'),
+    );
+    if (title !== null) await change(shell, conversation, { title: title || null });
+  };
+  const add = async () => {
+    const name = await ask(
+      say('talk.add'),
+      field(say('forum.addField'), { hint: say('forum.addHint') }),
+      say('talk.add'),
+    );
+    if (!name) return;
+    const go = shell.fromHere();
+    await site
+      .call('PUT', `/conversations/${conversation.id}/participants/@${encodeURIComponent(name.replace(/^@/, ''))}`, {
+        body: {},
+      })
+      .then(
+        () => go(location.pathname, { replace: true }),
+        (error) => toast(sayProblem(error)),
+      );
+  };
+  const leave = async () => {
+    if (!(await confirm(say('talk.leaveTitle'), say('talk.leaveSentence'), say('talk.leave')))) return;
+    const go = shell.fromHere();
+    await site.call('DELETE', `/conversations/${conversation.id}/participants/me`).then(
+      () => go('/messages', { replace: true }),
+      (error) => toast(sayProblem(error)),
+    );
+  };
+  return el(
+    'div.panel-block.form-foot',
+    null,
+    button(say('talk.add'), { picture: 'plus', on: add }),
+    button(say('talk.rename'), { picture: 'edit', on: rename }),
+    button(say('talk.leave'), { picture: 'leave', on: leave }),
+  );
+}
+
+function topicActions(shell, conversation, forum, canWrite) {
+  const { site } = shell;
+  const canModerate = canManage(site, forum);
+  if (conversation.kind !== 'topic' || (!canModerate && !(canWrite && conversation.created_by === site.me.id))) return null;
+  const rename = async () => {
+    const title = await ask(
+      say('topic.rename'),
+      field(say('topic.title'), {
+        value: conversation.title,
+        required: true,
+        limit: site.server.limits.title_scalars,
+      }),
+      say('act.save'),
+    );
+    if (title) await change(shell, conversation, { title });
+  };
+  return el(
+    'div.panel-block.form-foot',
+    null,
+    button(say('topic.rename'), { picture: 'edit', on: rename }),
+    conversation.solved_by &&
+      button(say('topic.unsolve'), { picture: 'undo', on: () => change(shell, conversation, { solved_by: null }) }),
+    canModerate &&
+      button(say(conversation.pinned ? 'act.unpin' : 'act.pin'), {
+        picture: 'pin',
+        on: () => change(shell, conversation, { pinned: !conversation.pinned }),
+      }),
+    canModerate &&
+      button(say(conversation.locked ? 'topic.unlock' : 'topic.lock'), {
+        picture: 'lock',
+        on: () => change(shell, conversation, { locked: !conversation.locked }),
+      }),
+  );
+}
+
+/** What somebody wanted everybody to find. */
+function pinnedBlock(site, conversation) {
+  const list = el('div.panel-block', { hidden: true });
+  site.call('GET', '/messages/search', { query: { conversation: conversation.id, action: 'pin', limit: 50 } }).then(
+    ({ data }) => {
+      list.hidden = !data.length;
+      refill(
+        list,
+        el('h3.section-title', null, say('talk.pinned')),
+        data.map(({ message = {} }) =>
+          el(
+            'a.hit',
+            { href: `/m/${message.id}` },
+            el('span.second', null, site.displayName(message.author_id), ' · ', time(message.created_at, moment)),
+            el('span', null, plain(message.text ?? '', 140)),
+          ),
+        ),
+      );
+    },
+    () => {},
+  );
+  return list;
+}
+
+/** To the first message of a day. */
+function jumpBlock(shell, conversation) {
+  const { site } = shell;
+  const input = field(say('talk.jump'), { type: 'date' });
+  input.input.max = new Date().toISOString().slice(0, 10);
+  input.input.addEventListener('change', async () => {
+    const day = new Date(`${input.input.value}T00:00:00`);
+    if (Number.isNaN(day.getTime())) return;
+    const go = shell.fromHere();
+    try {
+      const query = { after_time: day.toISOString(), order: 'asc', limit: 1 };
+      const page = await site.call('GET', `/conversations/${conversation.id}/messages`, { query });
+      if (page.data[0]) go(`/m/${page.data[0].id}`);
+      else input.complain(say('talk.jumpNothing'));
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  });
+  return el('div.panel-block', null, input);
+}
+
+/** "Complete and checked up to message 1 042": by digest, when the library can. */
+function checkBlock(site, conversation) {
+  if (!site.parley) return null;
+  const words = el('p.second', { role: 'status' });
+  site.checkedUpTo(conversation).then((upTo) => upTo && refill(words, say('check.complete', { upTo })));
+  const check = button(say('check.verb'), {
+    picture: 'again',
+    on: () =>
+      whileBusy(check, async () => {
+        try {
+          const found = await site.verify(conversation);
+          const mended = found.mended ? `${say('check.mended', { n: found.mended })} ` : '';
+          words.textContent = mended + say(found.isComplete ? 'check.complete' : 'check.newest', { upTo: found.checkedUpTo });
+        } catch (error) {
+          words.textContent = sayProblem(error);
+        }
+      }),
+  });
+  return el('div.panel-block', null, words, check);
+}

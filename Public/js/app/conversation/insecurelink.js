@@ -1,0 +1,23 @@
+// Links that lead elsewhere without TLS: whoever is on the way can read them and change what comes back, and that is said
+// before they open.
+
+import { el } from '../core/dom.js';
+import { button } from '../parts/button.js';
+import { dialog } from '../parts/dialog.js';
+import { say } from '../core/text.js';
+
+export function confirmInsecureLink(link) {
+  const open = button(say('link.open'), {
+    kind: 'primary',
+    on: () => {
+      node.close();
+      window.open(link.href, '_blank', 'noopener,noreferrer');
+    },
+  });
+  const node = dialog(
+    say('link.plainTitle'),
+    [el('p', null, say('link.plainSentence', { host: link.host })), el('p.second.breaks', null, link.href)],
+    { actions: [button(say('act.cancel'), { on: () => node.close() }), open] },
+  );
+  open.focus();
+}

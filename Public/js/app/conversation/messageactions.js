@@ -1,0 +1,299 @@
+// What can be done with a message, and what happens then. One list for the menu, the sheet, the keys and the row.
+
+import { el } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { button } from '../parts/button.js';
+import { ask, confirm, dialog } from '../parts/dialog.js';
+import { emojiPicker, quick } from '../parts/emoji.js';
+import { field } from '../parts/field.js';
+import { menu } from '../parts/menu.js';
+import { personRow } from '../parts/person.js';
+import { messageSheet } from '../parts/sheet.js';
+import { toast } from '../parts/toast.js';
+import { plain, rich } from '../core/rich.js';
+import { topicAddress } from '../core/router.js';
+import { say, sayProblem } from '../core/text.js';
+import { moment, time } from '../core/times.js';
+
+export class MessageActions {
+  /** @param {object} options shell, place, stream, conversation, forum, now, field, cannot, canModerate; some change */
+  constructor(options) {
+    Object.defineProperties(this, Object.getOwnPropertyDescriptors(options));
+  }
+
+  /** Where one writes, while one may. */
+  get composer() {
+    return this.field?.hidden ? null : this.field;
+  }
+
+  /** @param {string} verb @param {any} [detail] */
+  async run(message, verb, detail) {
+    try {
+      await this[verb]?.(message, detail);
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  }
+
+  isMine(message) {
+    return message.author_id === this.site.me.id;
+  }
+
+  async call(method, path, options) {
+    this.stream.keep(await this.site.call(method, path, options));
+  }
+
+  // MARK: Marks
+
+  async react(message, { emoji, on }) {
+    await this.stream.act(message, `reaction:${emoji}`, on);
+  }
+
+  pick(message) {
+    const picker = emojiPicker((emoji) => {
+      node.close();
+      this.run(message, 'react', { emoji, on: true });
+    });
+    const first = el(
+      'div.sheet-reactions',
+      null,
+      quick.map((emoji) =>
+        el(
+          'button.sheet-reaction',
+          {
+            on: {
+              click: () => {
+                node.close();
+                this.run(message, 'react', { emoji, on: true });
+              },
+            },
+          },
+          emoji,
+        ),
+      ),
+    );
+    const node = dialog(say('act.react'), [first, picker], { isSheet: true });
+    if (!matchMedia('(pointer: coarse)').matches) picker.input.focus();
+  }
+
+  star(message) {
+    return this.stream.act(message, 'star', !message.actions?.star?.mine);
+  }
+
+  async pin(message) {
+    await this.call(message.actions?.pin?.count ? 'DELETE' : 'PUT', `/messages/${message.id}/actions/pin`);
+  }
+
+  /** Whether I may say which answer solved the topic: whoever began it and writes in it, and who keeps order. */
+  get maySolve() {
+    return this.canModerate || (!!this.composer && this.conversation.created_by === this.site.me.id);
+  }
+
+  solves(message) {
+    return this.now().solved_by === message.id;
+  }
+
+  /** Or takes the mark away: as it was offered, whatever has become of it since. @param {boolean} on */
+  async solve(message, on) {
+    if (on === this.solves(message)) return;
+    const solved_by = on ? message.id : null;
+    const kept = await this.site.call('PATCH', `/conversations/${this.conversation.id}`, { body: { solved_by } });
+    Object.assign(this.conversation, kept);
+    this.site.say('conversations');
+    toast(say(solved_by ? 'topic.solvedDone' : 'topic.unsolvedDone'));
+  }
+
+  // MARK: Words
+
+  reply(message) {
+    if (!this.composer) return void toast(this.cannot());
+    const author = this.site.person(message.author_id);
+    return this.composer.reply({
+      id: message.id,
+      author: displayName(author),
+      text: plain(message.text ?? '', 120),
+    });
+  }
+
+  edit(message) {
+    if (!this.composer) return void toast(this.cannot());
+    if (!message.state) return this.composer.edit(message);
+    this.stream.discard(message);
+    this.composer.insert(message.text);
+    return undefined;
+  }
+
+  retry(message) {
+    return this.stream.retry(message);
+  }
+
+  discard(message) {
+    return this.stream.discard(message);
+  }
+
+  save(message, text) {
+    return this.stream.edit(message, text);
+  }
+
+  async delete(message) {
+    if (!(await confirm(say('delete.title'), say('delete.sentence'), say('delete.verb')))) return;
+    await this.stream.delete(message);
+  }
+
+  async remove(message) {
+    const reason = await ask(
+      say('remove.title'),
+      field(say('remove.reason'), { hint: say('remove.hint'), limit: 500 }),
+      say('act.remove'),
+    );
+    if (reason === null) return;
+    await this.call('POST', `/messages/${message.id}/remove`, { body: reason ? { reason } : {} });
+    if (await toast(say('remove.done'), { undo: () => {} }))
+      await this.call('POST', `/messages/${message.id}/restore`, { body: {} });
+  }
+
+  async restore(message) {
+    await this.call('POST', `/messages/${message.id}/restore`, { body: {} });
+  }
+
+  async toTopic(message) {
+    const title = await ask(
+      say('toTopic.title'),
+      field(say('toTopic.field'), {
+        value: plain(message.text ?? '', 60),
+        hint: say('toTopic.hint'),
+        required: true,
+        limit: this.site.server.limits.title_scalars,
+      }),
+      say('toTopic.verb'),
+    );
+    if (!title) return;
+    const go = this.shell.fromHere();
+    const made = await this.site.call('POST', `/messages/${message.id}/topic`, { body: { title } });
+    go(topicAddress({ id: made.conversation_id, title }));
+  }
+
+  // MARK: Looking closer
+
+  async history(message) {
+    const page = await this.site.call('GET', `/messages/${message.id}/revisions`);
+    const entry = (it) => {
+      const section = el('section.panel-block', null, el('p.mark', null, time(it.edited_at, moment)), rich(it.text));
+      if (mine) section.append(button(say('history.remove'), { picture: 'delete', on: () => takeBack(it, section) }));
+      return section;
+    };
+    const mine = this.isMine(message);
+    const takeBack = async (it, section) => {
+      if (!(await confirm(say('history.title'), say('history.sentence'), say('history.remove')))) return;
+      try {
+        await this.site.call('DELETE', `/messages/${message.id}/revisions/${it.revision}`);
+        section.remove();
+        if (!node.querySelector('section')) return node.close();
+        node.querySelector('button').focus();
+      } catch (error) {
+        toast(sayProblem(error));
+      }
+    };
+    const node = dialog(say('act.history'), page.data.map(entry));
+  }
+
+  async status(message) {
+    const page = await this.site.call('GET', `/messages/${message.id}/receipts`);
+    dialog(
+      say('act.status'),
+      page.data.map((it) =>
+        personRow(this.site.person(it.user_id), {
+          second: say(it.read ? 'receipt.read' : it.delivered ? 'receipt.delivered' : 'receipt.stored'),
+        }),
+      ),
+    );
+  }
+
+  async link(message) {
+    await navigator.clipboard.writeText(`${location.origin}/m/${message.id}`);
+    toast(say('act.linkCopied'));
+  }
+
+  async copy(message) {
+    await navigator.clipboard.writeText(message.text ?? '');
+    toast(say('act.copied'));
+  }
+
+  async report(message) {
+    const reason = await ask(
+      say('reportIt.title'),
+      field(say('reportIt.field'), { lines: 3, hint: say('reportIt.hint'), limit: 500 }),
+      say('act.report'),
+    );
+    if (reason === null) return;
+    await this.site.call('POST', '/reports', { body: { message_id: message.id, ...(reason ? { reason } : {}) } });
+    toast(say('reportIt.done'));
+  }
+
+  person(_, author) {
+    if (author?.name) this.shell.go(`/u/${encodeURIComponent(author.name)}`);
+  }
+
+  // MARK: All of them
+
+  more(message, anchor) {
+    const items = this.items(message);
+    if (!items.length) return undefined;
+    if (matchMedia('(pointer: coarse), (max-width: 699px)').matches) {
+      return messageSheet(
+        items,
+        message.deleted || message.state
+          ? null
+          : (emoji) => (emoji ? this.run(message, 'react', { emoji, on: true }) : this.run(message, 'pick')),
+      );
+    }
+    return menu(anchor, items, say('sheet.title'));
+  }
+
+  items(message) {
+    const mine = this.isMine(message);
+    const item = (act, picture, words, more) => ({ act, picture, words, on: () => this.run(message, act), ...more });
+    if (message.state) {
+      return [
+        item('retry', 'again', say('act.retry')),
+        this.composer && item('edit', 'edit', say('act.edit')),
+        item('discard', 'delete', say('act.discard'), { danger: true }),
+      ].filter(Boolean);
+    }
+    const isAnswer = this.solves(message);
+    const solve = item('solve', 'check', say(isAnswer ? 'topic.unsolve' : 'topic.solve'), {
+      on: () => this.run(message, 'solve', !isAnswer),
+    });
+    if (message.deleted) {
+      return [
+        isAnswer && this.maySolve && solve,
+        this.canModerate && message.deletion === 'moderator' && item('restore', 'undo', say('act.restore')),
+      ].filter(Boolean);
+    }
+    const inForum = !!this.conversation.forum_id;
+    return [
+      this.composer && item('reply', 'reply', say('act.reply'), { keys: 'r' }),
+      item('copy', 'copy', say('act.copy')),
+      item('link', 'link', say('act.link'), { keys: 'l' }),
+      item('star', 'star', say(message.actions?.star?.mine ? 'act.unstar' : 'act.star'), { keys: 's' }),
+      mine && this.composer && item('edit', 'edit', say('act.editMessage'), { keys: 'e' }),
+      message.edited_at &&
+        (mine || this.canModerate || this.forum?.shows_revisions) &&
+        item('history', 'clock', say('act.history')),
+      mine && !inForum && item('status', 'checks', say('act.status')),
+      this.canModerate && item('pin', 'pin', say(message.actions?.pin?.count ? 'act.unpin' : 'act.pin')),
+      this.conversation.kind === 'topic' &&
+        this.maySolve &&
+        (isAnswer || (this.forum?.solvable && message.seq > 1)) &&
+        solve,
+      inForum &&
+        this.conversation.kind === 'room' &&
+        (mine || this.canModerate) &&
+        item('toTopic', 'topic', say('act.toTopic'), { keys: 't' }),
+      !mine && item('report', 'flag', say('act.report')),
+      null,
+      mine && item('delete', 'delete', say('delete.menu'), { danger: true }),
+      !mine && this.canModerate && item('remove', 'delete', say('act.remove'), { danger: true }),
+    ].filter((it, index, all) => it || (it === null && all.slice(index + 1).some(Boolean)));
+  }
+}

@@ -1,0 +1,36 @@
+// What one has said and a restore has taken from the server: it is kept here, and sent again if one wants that.
+
+import { el } from '../core/dom.js';
+import { button } from '../parts/button.js';
+import { dialog } from '../parts/dialog.js';
+import { plain } from '../core/rich.js';
+import { conversationTitle } from '../core/titles.js';
+import { say } from '../core/text.js';
+import { moment, time } from '../core/times.js';
+
+export function showLostMessages(site) {
+  const { parley } = site;
+  const end = async (work) => {
+    node.close();
+    await work();
+    site.say('state');
+  };
+  const node = dialog(
+    say('lost.title'),
+    parley.lost.map((it) => {
+      const talk = site.conversations.get(it.conversation_id);
+      return el(
+        'section.panel-block',
+        null,
+        el('p.mark', null, talk ? `${conversationTitle(site, talk)} · ` : '', time(it.created_at, moment)),
+        el('p', null, plain(it.text ?? '', 240)),
+      );
+    }),
+    {
+      actions: [
+        button(say('lost.discard'), { on: () => end(() => parley.forgetLost()) }),
+        button(say('lost.send'), { kind: 'primary', on: () => end(() => parley.sendLost()) }),
+      ],
+    },
+  );
+}

@@ -1,0 +1,77 @@
+// Where one is in a long topic, and the way to any of its posts: beside the text where there is room, else behind a number.
+
+import { el, refill } from '../core/dom.js';
+import { dialog } from '../parts/dialog.js';
+import { timeline, timelinePill } from '../parts/timeline.js';
+import { toast } from '../parts/toast.js';
+import { say, sayProblem } from '../core/text.js';
+
+/** Shorter ones are scrolled through sooner than one could choose. */
+const LEAST = 10;
+
+/** What stands beside the view of a topic; null for one that is short. `moved` is told when what is seen is another. */
+export function timelineOf(view, stream, conversation) {
+  if (stream.latest < LEAST) return null;
+  const newest = conversation.last_message?.created_at ?? stream.messages.at(-1)?.created_at;
+  const ends = { began: new Date(conversation.created_at), ended: newest ? new Date(newest) : null };
+  const pillPlace = el('div.timeline-pill');
+  /** What was chosen and is on its way; and then where the text stood: near the end there is no scrolling to it. */
+  let wanted = null;
+  let chosen = null;
+  let planned = 0;
+  let shown = '';
+
+  const dateOf = (n) => {
+    const it = stream.messages.find(({ seq }) => seq === n);
+    return it && new Date(it.created_at);
+  };
+  const on = async (n) => {
+    const turn = (wanted = { n });
+    try {
+      await view.goTo(n);
+      if (wanted === turn) chosen = { n, top: view.node.scrollTop };
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+    if (wanted !== turn) return;
+    wanted = null;
+    draw();
+  };
+  const rail = timeline({ ...ends, on });
+  let flat = null;
+  const open = () => {
+    flat = timeline({ ...ends, isFlat: true, on });
+    dialog(say('timeline.title'), flat, { isSheet: true, onClose: () => (flat = null) });
+    draw();
+    flat.querySelector('input').focus();
+  };
+
+  function draw() {
+    if (chosen && Math.abs(chosen.top - view.node.scrollTop) > 1) chosen = null;
+    const n = wanted?.n ?? chosen?.n ?? view.sight?.seq;
+    if (!n) return;
+    const last = Math.max(stream.latest, n);
+    for (const it of [rail, flat]) it?.show(n, last, dateOf);
+    if (shown === `${n} ${last}`) return;
+    shown = `${n} ${last}`;
+    // The pill stays, or whoever stands on it would be put out.
+    const pill = timelinePill(n, last, open);
+    const before = pillPlace.firstChild;
+    if (!before) refill(pillPlace, pill);
+    else {
+      before.textContent = pill.textContent;
+      before.setAttribute('aria-label', pill.getAttribute('aria-label'));
+    }
+  }
+  return {
+    rail,
+    pillPlace,
+    moved() {
+      planned ||= requestAnimationFrame(() => {
+        planned = 0;
+        draw();
+      });
+    },
+    close: () => cancelAnimationFrame(planned),
+  };
+}

@@ -1,0 +1,148 @@
+// Making elements. Words become text nodes and nothing else: no string of anyone's is ever read as HTML.
+
+import { icons } from './icons.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const PROPERTIES = new Set(['value', 'checked', 'disabled', 'selected', 'indeterminate', 'hidden', 'tabIndex']);
+
+/**
+ * `el("button.plain.wide", { on: { click }, aria: { label: "Close" } }, icon("close"), "Close")`
+ * @param {string} name a tag, and classes behind dots
+ * @param {object} [props] `on`, `aria` and `data` are groups; what is null or false is left out
+ * @param {...any} children nodes, strings, lists of them; null and false are left out
+ */
+export function el(name, props, ...children) {
+  const [tag, ...classes] = name.split('.');
+  const node = document.createElement(tag);
+  if (classes.length) node.className = classes.join(' ');
+  if (tag === 'button') node.type = 'button';
+  if (props) set(node, props);
+  fill(node, children);
+  return node;
+}
+
+export function set(node, props) {
+  for (const [key, value] of Object.entries(props)) {
+    if (key === 'on') for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    else if (key === 'aria') for (const [name, it] of Object.entries(value)) attribute(node, `aria-${name}`, it);
+    else if (key === 'data') for (const [name, it] of Object.entries(value)) attribute(node, `data-${name}`, it);
+    else if (key === 'class')
+      node.classList.add(
+        ...String(value || '')
+          .split(' ')
+          .filter(Boolean),
+      );
+    else if (PROPERTIES.has(key)) node[key] = value ?? '';
+    else if (key === 'href') node.setAttribute('href', safeAddress(value));
+    else attribute(node, key, value);
+  }
+  return node;
+}
+
+function attribute(node, name, value) {
+  if (value === null || value === undefined || value === false) return node.removeAttribute(name);
+  node.setAttribute(name, value === true && !name.startsWith('aria-') ? '' : String(value));
+}
+
+function fill(node, children) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (Array.isArray(child)) fill(node, child);
+    else node.append(child);
+  }
+}
+
+/** Puts these children in the place of all that were there. */
+export function refill(node, ...children) {
+  node.replaceChildren();
+  fill(node, children);
+  return node;
+}
+
+/**
+ * The same where somebody may stand in it or press on it. What looks as before stays, with its listeners: what they do has
+ * to show in how it looks. What had the focus has it again, itself or what is called alike, leads to the same place or is of
+ * the same person; else the whole has it. A child that takes a node along which is there already is given as a function.
+ */
+export function redraw(node, ...children) {
+  const held = node.contains(document.activeElement) && document.activeElement !== node ? document.activeElement : null;
+  const before = [...node.childNodes];
+  const wanted = children.flat(Infinity).flatMap((it) => (typeof it === 'function' ? it() : it));
+  const fresh = wanted.filter((it) => it !== null && it !== undefined && it !== false);
+  const after = fresh.map((it, index) => (before[index] !== it && before[index]?.isEqualNode(it) ? before[index] : it));
+  const kept = new Set(after);
+  for (const child of before) if (!kept.has(child)) child.remove();
+  after.forEach((child, index) => {
+    if (node.childNodes[index] !== child) node.insertBefore(child, node.childNodes[index] ?? null);
+  });
+  if (held && document.activeElement !== held) focusAgain(node, held);
+  return node;
+}
+
+/**
+ * Where the focus is now, or will have to be again: what is given back brings it there, or to what stands in its place by
+ * then, since whatever is drawn anew meanwhile is another node.
+ */
+export function wayBack(held = document.activeElement) {
+  const home = held?.closest?.('dialog, .panel, main, .shell');
+  const message = held?.closest?.('[data-id]')?.dataset.id;
+  return () => {
+    if (!home?.isConnected) return;
+    focusAgain((message && home.querySelector(`[data-id="${CSS.escape(message)}"]`)) || home, held);
+  };
+}
+
+/** What had the focus and is gone: what stands in its place in this node has it then, or the node, or what is given for it. */
+export function focusAgain(node, held, otherwise = node) {
+  const similarTopics = ['aria-label', 'href', 'data-person', 'data-act', 'title'].flatMap((name) => {
+    const value = held.getAttribute(name);
+    return value ? [node.querySelector(`[${name}="${CSS.escape(value)}"]`)] : [];
+  });
+  const again = held.isConnected ? held : (similarTopics.find(Boolean) ?? otherwise);
+  if (again === otherwise && !again.hasAttribute('tabindex')) again.tabIndex = -1;
+  again.focus({ preventScroll: true });
+}
+
+/** Only what a browser goes to without running it. */
+export function safeAddress(address) {
+  const text = String(address ?? '');
+  try {
+    const url = new URL(text, location.origin);
+    return ['http:', 'https:', 'mailto:', 'blob:'].includes(url.protocol) ? text : '#';
+  } catch {
+    return '#';
+  }
+}
+
+/** One of the drawings in icons.js. Without a label it is decoration beside a word. */
+export function icon(name, label) {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('class', `icon icon-${name}`);
+  svg.setAttribute('viewBox', '0 0 20 20');
+  if (label) {
+    svg.setAttribute('role', 'img');
+    svg.setAttribute('aria-label', label);
+  } else {
+    svg.setAttribute('aria-hidden', 'true');
+  }
+  const path = document.createElementNS(SVG, 'path');
+  path.setAttribute('d', icons[name] ?? '');
+  svg.append(path);
+  return svg;
+}
+
+export function spoken(text) {
+  return el('span.spoken', null, text);
+}
+
+/** A number that no other call gave: for `id`s that labels and descriptions point to. */
+export function freshID(prefix) {
+  freshID.last = (freshID.last ?? 0) + 1;
+  return `${prefix}-${freshID.last}`;
+}
+
+export function isTyping(target) {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}

@@ -1,0 +1,100 @@
+// The pictures of people and forums that have none of their own, as the server draws them (`Picture` in Sources/Shared/Model): here
+// for names and titles that it does not know yet. A test holds both to the same drawings.
+
+import { sha256 } from '../../parley/sha256.js';
+
+const WHITE = '#ffffff';
+/** Ground, light, dark. */
+const PALETTE = [
+  ['#b72164', '#fecbaf', '#92194f'],
+  ['#be2517', '#fad18a', '#971c11'],
+  ['#9a5502', '#dbde8f', '#7b4200'],
+  ['#816501', '#b5e8a9', '#665002'],
+  ['#607201', '#91edcd', '#4c5a01'],
+  ['#017f38', '#80ecf1', '#00642b'],
+  ['#027a6b', '#a6e1ff', '#036054'],
+  ['#047685', '#c2d9ff', '#005e6a'],
+  ['#0070a6', '#d6d1fe', '#025884'],
+  ['#4159d4', '#f4c4ff', '#3246a9'],
+  ['#7c44c3', '#ffc4de', '#62359c'],
+  ['#a1319b', '#ffc8c6', '#80257b'],
+];
+
+const OUTER = [
+  'M0 0C-22 -22 -16 -47 0 -47S22 -22 0 0Z',
+  'M0 0Q-24 -30 0 -50Q24 -30 0 0Z',
+  'M0 0C-9 -18 -26 -40 0 -46C26 -40 9 -18 0 0Z',
+];
+const MIDDLE = [
+  'M0 0C-15 -15 -12 -38 0 -38S15 -15 0 0Z',
+  'M0 -4Q-16 -24 0 -41Q16 -24 0 -4Z',
+  'M0 0C-6 -14 -18 -32 0 -37C18 -32 6 -14 0 0Z',
+];
+const INNER = [
+  'M0 0C-8 -8 -7 -22 0 -22S8 -8 0 0Z',
+  'M0 0Q-9 -14 0 -25Q9 -14 0 0Z',
+  'M-2 -12A3 3 0 1 1 -2 -11.9Z',
+];
+const PATCHES = [
+  'M0 0H25A25 25 0 0 1 0 25Z',
+  'M0 0A25 25 0 0 1 25 25A25 25 0 0 1 0 0Z',
+  'M0 0H25L0 25Z',
+  'M12.5 3A9.5 9.5 0 1 1 12.4 3Z',
+  'M0 0H25A12.5 12.5 0 0 1 0 0Z',
+  'M0 0A12.5 12.5 0 0 0 12.5 12.5A12.5 12.5 0 0 0 0 25Z',
+];
+
+/** For a person, of a digest of the name. */
+export function blossom(digest) {
+  const of = choices(digest);
+  const [ground, light, dark] = of(PALETTE);
+  const petals = of([5, 6, 8, 9, 10]);
+  const step = 360 / petals;
+  const half = Math.floor(step / 2);
+  const turn = of([0, half]);
+  const ring = (petal, from, fill) =>
+    Array.from({ length: petals }, (_, at) => path(fill, petal, `rotate(${from + at * step})`)).join('');
+  let drawing = ring(of(OUTER), turn + half, dark);
+  drawing += ring(of(MIDDLE), turn, light);
+  if (of([true, false])) drawing += ring(of(INNER), turn + half, WHITE);
+  const hearts = [[[WHITE, 8]], [[ground, 9], [WHITE, 5]], [[WHITE, 9], [ground, 4]]];
+  for (const [fill, radius] of of(hearts)) drawing += `<circle fill="${fill}" r="${radius}"/>`;
+  return svg(ground, `<g transform="translate(50 50)">${drawing}</g>`);
+}
+
+/** For a forum, of a digest of the title. Its corners mirror one another. */
+export function quilt(digest) {
+  const of = choices(digest);
+  const [ground, light, dark] = of(PALETTE);
+  let corner = '';
+  for (let index = 0; index < 4; index++) {
+    const [x, y] = [(index % 2) * 25, Math.floor(index / 2) * 25];
+    if (x === y) corner += path(dark, `M${x} ${y}h25v25h-25Z`);
+    const patch = of(PATCHES);
+    const turn = of([0, 90, 180, 270]);
+    corner += path(of([light, WHITE, light]), patch, `translate(${x} ${y}) rotate(${turn} 12.5 12.5)`);
+  }
+  const mirrors = ['1 0 0 1 0 0', '-1 0 0 1 100 0', '1 0 0 -1 0 100', '-1 0 0 -1 100 100'];
+  const drawing = mirrors.map((mirror) => `<g transform="matrix(${mirror})">${corner}</g>`).join('');
+  return svg(ground, `<g transform="translate(4 4) scale(.92)">${drawing}</g>`);
+}
+
+/** @param {string} name As it will be; case makes no other face. */
+export const faceOf = (name) => address(blossom(bytesOf(sha256(name.toLowerCase()))));
+export const iconOf = (title) => address(quilt(bytesOf(sha256(title))));
+
+const path = (fill, shape, transform) =>
+  `<path fill="${fill}"${transform ? ` transform="${transform}"` : ''} d="${shape}"/>`;
+
+const svg = (ground, drawing) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">${path(ground, 'M0 0H100V100H0Z')}${drawing}</svg>\n`;
+
+const address = (drawing) => `data:image/svg+xml,${encodeURIComponent(drawing)}`;
+
+const bytesOf = (hex) => hex.match(/../g).map((byte) => parseInt(byte, 16));
+
+/** Reads a digest byte by byte, around and around. */
+function choices(digest) {
+  let index = 0;
+  return (values) => values[digest[index++ % digest.length] % values.length];
+}

@@ -1,0 +1,39 @@
+// The app kept for when there is no network; and newer versions of it, offered and never forced.
+
+import { toast } from '../parts/toast.js';
+import { say } from './text.js';
+
+const AGAIN = 60 * 60_000;
+
+/** Not while the app's files are served as they lie there: who works on them wants to see them. */
+export async function keepApp(shell) {
+  if (!('serviceWorker' in navigator) || document.querySelectorAll('link[rel="stylesheet"]').length > 1) return;
+  const registration = await navigator.serviceWorker.register('/service-worker.js');
+  navigator.serviceWorker.addEventListener('message', (event) => heard(shell, event.data));
+  const check = () => registration.active?.postMessage({ do: 'check' });
+  await navigator.serviceWorker.ready;
+  check();
+  setInterval(check, AGAIN);
+  // Who was away and is back may be another version.
+  shell.site.addEventListener('state', () => shell.site.state === 'online' && check());
+  if (shell.site.me) navigator.storage?.persist?.().catch(() => {});
+}
+
+export function forgetPictures() {
+  navigator.serviceWorker?.controller?.postMessage({ do: 'forget' });
+}
+
+async function heard(shell, data) {
+  if (data?.did === 'use') return location.reload();
+  if (data?.did !== 'check' || !data.isNew || heard.isOffered) return undefined;
+  heard.isOffered = true;
+  while (shell.page?.isWriting?.())
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5_000);
+    });
+  return toast(say('version.ready'), {
+    stays: true,
+    action: say('act.reload'),
+    act: () => navigator.serviceWorker.controller?.postMessage({ do: 'use' }),
+  });
+}

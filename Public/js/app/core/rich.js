@@ -1,0 +1,83 @@
+// A text with its marks, as elements: the tree is the library's, and what the app draws itself is chosen here.
+
+import { buildNodes, parseMarkup, plainText } from '../../parley/markup.js';
+import { el } from './dom.js';
+import { codeBlock } from '../parts/code.js';
+import { say } from './text.js';
+
+const EMOJI = /\p{Extended_Pictographic}/u;
+const ONE = String.raw`\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f)*`;
+const EMOJI_ALONE = new RegExp(String.raw`^(?:\s*(?:${ONE}|\p{Regional_Indicator}{2})){1,3}\s*$`, 'u');
+
+/** At most three emoji and nothing else: shown large, without a bubble. */
+export function isEmojiAlone(text) {
+  return !!text && text.length < 64 && EMOJI.test(text) && EMOJI_ALONE.test(text);
+}
+
+export function rich(text) {
+  return el('div.rich', { dir: 'auto' }, buildNodes(parseMarkup(String(text ?? '')).children, { make }));
+}
+
+/** One line of it, for lists. */
+export function plain(text, limit = 200) {
+  return plainText(parseMarkup(String(text ?? '').slice(0, 4 * limit)), limit).replaceAll('\n', ' ');
+}
+
+function make(node, children) {
+  switch (node.type) {
+    case 'mention':
+      return el('a.mention', { href: `/u/${encodeURIComponent(node.text.replace(/^@/, ''))}` }, node.text);
+    case 'hashtag':
+      return el('a.hashtag', { href: `/search?q=${encodeURIComponent(node.text)}` }, node.text);
+    case 'codeBlock':
+      return codeBlock(node.text.replace(/\n$/, ''), node.language);
+    case 'item':
+      return node.task === null ? null : task(node, children);
+    case 'spoiler':
+      return spoiler(children);
+    case 'link':
+      return link(node, children);
+    default:
+      return null;
+  }
+}
+
+function link(node, children) {
+  const isHere = new URL(node.href, location.origin).origin === location.origin;
+  return el(
+    'a',
+    {
+      href: node.href,
+      title: node.title ?? (node.href.startsWith('http:') ? say('link.plain') : null),
+      ...(isHere ? {} : { target: '_blank', rel: 'noopener noreferrer nofollow ugc' }),
+    },
+    children,
+  );
+}
+
+/** Done or not is said, not only drawn. */
+function task(node, children) {
+  const isDone = node.task === 'done';
+  const mark = el(
+    'span.task',
+    { role: 'img', aria: { label: say(isDone ? 'task.done' : 'task.open') } },
+    isDone ? '☑' : '☐',
+  );
+  return el('li.task-item', null, mark, ' ', children);
+}
+
+function spoiler(children) {
+  const node = el(
+    'button.spoiler',
+    { aria: { expanded: 'false', label: say('message.spoiler') } },
+    el('span', { inert: true }, children),
+  );
+  node.addEventListener('click', (event) => {
+    if (node.getAttribute('aria-expanded') === 'true') return;
+    event.preventDefault();
+    node.setAttribute('aria-expanded', 'true');
+    node.removeAttribute('aria-label');
+    node.firstChild.inert = false;
+  });
+  return node;
+}

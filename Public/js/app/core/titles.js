@@ -1,0 +1,23 @@
+// Titles, icons and presence of forums and conversations, as lists and headers show them.
+
+import { displayName } from './displayname.js';
+import { say } from './text.js';
+
+export function forumIcon(forum) {
+  return `/api/v1/forums/${forum.id}/icon`;
+}
+
+/** The presence of the other participant of a direct conversation; null for groups and while offline. */
+export function presenceIn(site, conversation) {
+  const [other, ...more] = site.othersIn(conversation);
+  const known = other && !more.length ? site.presenceOf(other.id) : null;
+  return known?.presence === 'offline' ? null : known;
+}
+
+/** The title of a conversation: its own, its forum's, or the names of the other participants. */
+export function conversationTitle(site, conversation) {
+  if (conversation.title) return conversation.title;
+  if (conversation.kind === 'room') return site.forums.get(conversation.forum_id)?.title ?? say('forum.room');
+  const names = site.othersIn(conversation).map(displayName);
+  return names.length ? names.join(', ') : say('talk.alone');
+}

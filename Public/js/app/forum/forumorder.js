@@ -1,0 +1,209 @@
+// The order in which everybody sees the forums: by sections, moved step by step, so that keys and fingers do it alike. Each
+// step is kept at once.
+
+import { el, icon, refill } from '../core/dom.js';
+import { iconButton } from '../parts/button.js';
+import { ask } from '../parts/dialog.js';
+import { empty } from '../parts/empty.js';
+import { field } from '../parts/field.js';
+import { menu } from '../parts/menu.js';
+import { toast } from '../parts/toast.js';
+import { compare } from '../state/site.js';
+import { forumIcon } from '../core/titles.js';
+import { say, sayProblem } from '../core/text.js';
+
+/** What the server takes as a position at most, and how far apart they are where there is room. */
+const LAST_POSITION = 1_000_000;
+const STEP = 1_000;
+const SECTION_LONGEST = 120;
+
+export async function orderForums(shell, column) {
+  const { site } = shell;
+  await site.loadForums();
+  /** As it is shown, before the server has heard of it: [{title, forums}]. */
+  let sections = site.sections();
+  let last = Promise.resolve();
+
+  /** Draws what is now, says where it went, and keeps it; what was under the finger has the focus again. */
+  const moved = (subject, keys, words) => {
+    draw();
+    const found = keys.map((key) => column.querySelector(`[data-key="${CSS.escape(`${subject}:${key}`)}"]:not(:disabled)`));
+    found.find(Boolean)?.focus();
+    shell.live.textContent = words;
+    last = last.then(keep, keep);
+    return last;
+  };
+
+  const keep = async () => {
+    try {
+      for (const { forum, body } of changes(sections)) {
+        const kept = await site.call('PATCH', `/forums/${forum.id}`, { body });
+        Object.assign(forum, kept);
+        site.keepForum({ ...site.forums.get(forum.id), ...kept });
+      }
+    } catch (error) {
+      toast(sayProblem(error));
+      await site.loadForums().catch(() => {});
+      sections = site.sections();
+      draw();
+    }
+  };
+
+  const moveForum = (section, at, by) => {
+    const [forum] = section.forums.splice(at, 1);
+    section.forums.splice(at + by, 0, forum);
+    const words = say('arrange.moved', { title: forum.title, n: at + by + 1, of: section.forums.length });
+    return moved(forum.id, [by, -by], words);
+  };
+  const moveSection = (at, by) => {
+    const [section] = sections.splice(at, 1);
+    sections.splice(at + by, 0, section);
+    const words = say('arrange.moved', { title: titleOf(section), n: at + by + 1, of: sections.length });
+    return moved(keyOf(section), [by, -by], words);
+  };
+  const into = (section, forum, title) => {
+    section.forums.splice(section.forums.indexOf(forum), 1);
+    if (!section.forums.length) sections.splice(sections.indexOf(section), 1);
+    let other = sections.find((it) => it.title === title);
+    if (!other) sections.push((other = { title, forums: [] }));
+    other.forums.push(forum);
+    return moved(forum.id, ['section'], say('arrange.movedTo', { title: forum.title, section: titleOf(other) }));
+  };
+  const askTitle = (words, value) => ask(words, field(say('forum.section'), { value, required: true, limit: SECTION_LONGEST }), say('act.save'));
+
+  const choose = (anchor, section, forum) =>
+    menu(
+      anchor,
+      [
+        ...sections
+          .filter((it) => it !== section)
+          .map((it) => ({ words: titleOf(it), on: () => into(section, forum, it.title) })),
+        {
+          words: say('arrange.newSection'),
+          picture: 'plus',
+          on: async () => {
+            const title = await askTitle(say('arrange.newSection'), '');
+            if (title) await into(section, forum, title);
+          },
+        },
+      ],
+      say('arrange.sectionOf', { title: forum.title }),
+    );
+
+  const rename = async (section) => {
+    const title = await askTitle(say('arrange.rename'), section.title ?? '');
+    if (!title || title === section.title) return undefined;
+    const other = sections.find((it) => it.title === title);
+    if (!other) section.title = title;
+    else {
+      other.forums.push(...section.forums);
+      sections.splice(sections.indexOf(section), 1);
+    }
+    return moved(keyOf({ title }), ['rename'], title);
+  };
+
+  const step = (key, picture, label, isOver, on) =>
+    iconButton(picture, label, { on, disabled: isOver, data: { key } });
+
+  const draw = () =>
+    refill(
+      column,
+      el('p.second', null, say('arrange.lead')),
+      sections.length ? null : empty(say('forum.noneHost'), { picture: 'forums' }),
+      sections.map((section, number) =>
+        el(
+          'section.arrange',
+          { aria: { label: titleOf(section) } },
+          el(
+            'div.section-head',
+            null,
+            el('h2.section-title', null, titleOf(section)),
+            el(
+              'span.arrange-steps',
+              null,
+              step(`${keyOf(section)}:rename`, 'edit', say('arrange.renameOf', { title: titleOf(section) }), false, () => rename(section)),
+              step(`${keyOf(section)}:-1`, 'up', say('arrange.up', { title: titleOf(section) }), number === 0, () => moveSection(number, -1)),
+              step(`${keyOf(section)}:1`, 'down', say('arrange.down', { title: titleOf(section) }), number === sections.length - 1, () => moveSection(number, 1)),
+            ),
+          ),
+          el(
+            'ol.setting-list',
+            null,
+            section.forums.map((forum, at) =>
+              el(
+                'li.setting-row.arrange-row',
+                null,
+                el('span.arrange-forum', null, el('img', { src: forumIcon(forum), alt: '', width: 32, height: 32 }), el('span.one-line', null, forum.title)),
+                el(
+                  'span.arrange-steps',
+                  null,
+                  step(`${forum.id}:section`, 'forums', say('arrange.sectionOf', { title: forum.title }), false, (event) => choose(event.currentTarget, section, forum)),
+                  step(`${forum.id}:-1`, 'up', say('arrange.up', { title: forum.title }), at === 0, () => moveForum(section, at, -1)),
+                  step(`${forum.id}:1`, 'down', say('arrange.down', { title: forum.title }), at === section.forums.length - 1, () => moveForum(section, at, 1)),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
+  draw();
+}
+
+const keyOf = (section) => `section ${section.title ?? ''}`;
+const titleOf = (section) => section.title ?? say('forum.noSection');
+
+/** What the server has to hear. */
+function changes(sections) {
+  const inOrder = sections.flatMap(({ title, forums }) => forums.map((forum) => ({ title, forum })));
+  const positions = positionsFor(inOrder.map(({ forum }) => forum));
+  return inOrder.flatMap(({ title, forum }, at) => {
+    const body = {
+      ...(forum.position === positions[at] ? {} : { position: positions[at] }),
+      ...((forum.section ?? null) === title ? {} : { section: title }),
+    };
+    return Object.keys(body).length ? [{ forum, body }] : [];
+  });
+}
+
+/**
+ * Positions for forums in this order: as many as can stay have the one that they have, and the others lie between. Where
+ * there is no room between two, all of them get new ones.
+ */
+export function positionsFor(forums) {
+  const staying = longestInOrder(forums);
+  const positions = forums.map((it, at) => (staying.has(at) ? it.position : null));
+  for (let at = 0; at < forums.length; at++) {
+    if (positions[at] !== null) continue;
+    let end = at;
+    while (end < forums.length && positions[end] === null) end++;
+    const before = at > 0 ? positions[at - 1] : -1;
+    const room = end < forums.length ? positions[end] - before : Math.min(STEP * (end - at + 1), LAST_POSITION + 1 - before);
+    if (room <= end - at) return evenly(forums.length);
+    for (let index = at; index < end; index++)
+      positions[index] = before + Math.floor((room * (index - at + 1)) / (end - at + 1));
+  }
+  return positions;
+}
+
+const evenly = (count) => {
+  const step = Math.min(STEP, Math.floor(LAST_POSITION / count));
+  return Array.from({ length: count }, (_, at) => (at + 1) * step);
+};
+
+/** The places of as many as stand already one behind the other; of the same position, by id. */
+function longestInOrder(forums) {
+  const isBefore = (one, other) => one.position - other.position || compare(one.id, other.id);
+  /** The shortest ways so far: of each length, the one whose last comes first. */
+  const lasts = [];
+  const before = [];
+  forums.forEach((it, at) => {
+    let length = lasts.findIndex((last) => isBefore(it, forums[last]) < 0);
+    if (length < 0) length = lasts.length;
+    before[at] = lasts[length - 1] ?? null;
+    lasts[length] = at;
+  });
+  const found = new Set();
+  for (let at = lasts.at(-1) ?? null; at !== null; at = before[at]) found.add(at);
+  return found;
+}

@@ -1,0 +1,28 @@
+import { displayName } from '../core/displayname.js';
+import { topicRow } from '../parts/topicrow.js';
+import { topicAddress } from '../core/router.js';
+
+/** The rows of a forum's topics; also beside an open topic on a wide screen. */
+export function topicRows(site, list, here = null) {
+  // What has changed since they were listed, as far as it is known.
+  const fresh = list.map((it) => {
+    const own = site.parley?.conversation(it.id);
+    return own?.revision > it.revision ? { ...it, ...own } : it;
+  });
+  const pinnedFirst = fresh.sort((a, b) => Number(b.pinned) - Number(a.pinned));
+  return pinnedFirst.map((it) => {
+    const own = site.conversations.get(it.id);
+    const author = site.person(it.created_by);
+    const last = own?.last_message;
+    const lastAuthor = last && site.person(last.author_id);
+    return topicRow(it, {
+      href: topicAddress(it),
+      author: displayName(author),
+      last: lastAuthor && displayName(lastAuthor),
+      at: last?.created_at ?? it.created_at,
+      unread: own?.level === 'nothing' ? 0 : (own?.unread_count ?? 0),
+      replies: Math.max(0, it.last_seq - 1),
+      isHere: it.id === here,
+    });
+  });
+}

@@ -1,0 +1,455 @@
+// A conversation: a room, a topic, a direct or a group one.
+
+import { el, icon, isTyping, redraw, refill } from '../core/dom.js';
+import { asItIs, attend, isMember, joinButton, canManage } from '../forum/membership.js';
+import { avatar, avatarPair } from '../parts/avatar.js';
+import { iconButton } from '../parts/button.js';
+import { banner } from '../parts/banner.js';
+import { composer } from '../parts/composer.js';
+import { typingLine } from '../parts/lines.js';
+import { presenceWords } from '../parts/presence.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { forumAddress, conversationAddress } from '../core/router.js';
+import { conversationTitle } from '../core/titles.js';
+import { findTags } from '../forum/tags.js';
+import { say, sayProblem } from '../core/text.js';
+import { timelineOf } from '../conversation/topictimeline.js';
+import { brief } from '../core/times.js';
+import { topicRows } from '../forum/topicrows.js';
+import { onMessages } from '../core/touch.js';
+import { MessageView } from '../conversation/messageview.js';
+
+/** As many unread ones stand on the newest page in any case. */
+const SHORT = 40;
+
+export async function open(shell, { id, query }, restore) {
+  const conversation = await shell.site.conversation(id);
+  const forum = conversation.forum_id ? await shell.site.forum(conversation.forum_id) : null;
+  return conversationPage(shell, conversation, { forum, message: query?.get('m'), restore });
+}
+
+/** The whole page of a conversation; `tabs` stand under the head of a forum's room. */
+export async function conversationPage(shell, conversation, { forum, message, tabs, restore } = {}) {
+  const { site } = shell;
+  const isTopic = conversation.kind === 'topic';
+  const stream = await site.stream(conversation);
+  const unread = conversation.unread_count ?? 0;
+  const readUpTo = site.me && unread > 0 ? (conversation.read_up_to ?? null) : null;
+  const around = message ?? restore?.anchor?.id ?? null;
+  try {
+    if (!around && readUpTo !== null && unread > SHORT) await stream.openAt(readUpTo + 1);
+    else await stream.open(around);
+    if (!around && readUpTo !== null) await reach(stream, readUpTo);
+  } catch (error) {
+    stream.close?.();
+    throw error;
+  }
+
+  /** As it is by now: what others change comes by itself. */
+  const now = () => latest(site, conversation);
+  const ground = () => asItIs(site, forum);
+  const cannot = () => cannotWrite(site, now(), ground());
+  const unfollow = attend(site, forum);
+  const { limits } = site.server;
+  let acts = null;
+  const field =
+    site.me
+      ? composer({
+          enterSends: !isTopic,
+          placeholder: say(isTopic ? 'composer.post' : 'composer.room'),
+          most: limits.message_scalars,
+          draft: site.draft(conversation.id),
+          keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
+          people: (start) => site.findPeople(start),
+          get rings() {
+            return !!forum && isMember(site, ground(), ground().ring);
+          },
+          tags: (start) => findTags(site, start),
+          typing: () => site.parley?.typing(conversation.id),
+          lastOwn: () =>
+            [...stream.messages]
+              .reverse()
+              .find((it) => it.author_id === site.me.id && !it.deleted && it.kind !== 'system'),
+          filesUpTo: limits.file_bytes ?? 0,
+          share: async () => {
+            const { shareLink } = await import('../conversation/sharelink.js');
+            shareLink(site, (draft) => {
+              stream.send(draft);
+              view.newest();
+            });
+          },
+          send: ({ text, replyTo, editing, files }) => {
+            if (editing) return acts.run(editing, 'save', text);
+            stream.send({ text, replyTo, files });
+            return view.newest();
+          },
+        })
+      : null;
+  const about = {
+    shell, site, stream, conversation, now, field, cannot,
+    get forum() {
+      return ground();
+    },
+    get canModerate() {
+      return !!forum && (canManage(site, ground()) || conversation.role === 'admin');
+    },
+  };
+  acts = site.me ? whenAsked(about) : null;
+
+  const head = isTopic ? el('header.stream-head') : null;
+  const drawHead = () => head && redraw(head, topicHead(now(), forum, stream));
+  drawHead();
+  const hidesGone = () => site.me?.preferences?.tombstones === false;
+  const view = new MessageView({
+    stream,
+    shape: isTopic ? 'post' : 'bubble',
+    me: site.me,
+    readUpTo,
+    solvedBy: () => (isTopic ? now().solved_by : null),
+    hidesGone,
+    person: (id) => site.person(id),
+    file: (id) => site.file(id),
+    act: (it, verb, detail) => acts?.run(it, verb, detail),
+    fetch: (id) => site.call('GET', `/messages/${id}`),
+    onRead: site.me ? (it) => site.markRead(conversation, it)?.catch(() => {}) : null,
+    onStatus: !forum && (conversation.participant_count ?? 0) <= 50 ? (it) => acts.run(it, 'status') : null,
+    onFault: (error) => toast(sayProblem(error)),
+    announce: (name) => shell.announce(name),
+    head,
+    emptyWords: say(conversation.kind === 'room' ? 'talk.emptyRoom' : 'talk.empty'),
+  });
+  const line = isTopic ? timelineOf(view, stream, conversation) : null;
+  view.moved = line?.moved;
+  const onKnown = () => view.draw();
+  for (const name of ['people', 'files']) site.addEventListener(name, onKnown);
+  let hid = hidesGone();
+  const onMe = () => {
+    if (hid === hidesGone()) return;
+    hid = hidesGone();
+    view.draw();
+  };
+  site.addEventListener('me', onMe);
+  const typing = el('div.typing-place', { aria: { live: 'off' } }, typingLine([]));
+  const onTyping = (event) => {
+    if (event.detail.conversation === conversation.id) typing.replaceChildren(typingLine(event.detail.names));
+  };
+  site.addEventListener('typing', onTyping);
+  const onPresence = () => {
+    const second = top.querySelector('.page-bar-second');
+    const words = conversation.kind === 'topic' ? null : presenceLine(site, conversation);
+    // Where the way to the forum stands, it stays.
+    if (second && words && !second.querySelector('a')) second.textContent = words;
+  };
+  site.addEventListener('presence', onPresence);
+
+  const note = el('p.stream-note', { role: 'status' });
+  let told;
+  const drawFoot = () => {
+    const why = cannot();
+    note.hidden = !!field && !why;
+    const wasHere = field?.contains(document.activeElement);
+    if (field) field.hidden = typing.hidden = !!why;
+    if (wasHere && why) view.node.focus({ preventScroll: true });
+    // It is spoken when it changes, and only then.
+    if (told === why) return;
+    told = why;
+    const join = isTopic && why === say('talk.membersWrite') && [' ', joinButton(shell, ground())];
+    refill(note, why ?? el('a', { href: '/sign-in' }, say('talk.signIn')), join);
+  };
+  drawFoot();
+  let solvedBy = now().solved_by;
+  const onChanged = () => {
+    drawHead();
+    drawFoot();
+    tabs?.changed();
+    if (solvedBy === now().solved_by) return;
+    solvedBy = now().solved_by;
+    view.soon();
+  };
+  for (const name of ['conversations', 'forums']) site.addEventListener(name, onChanged);
+  // The answer may have been deleted.
+  const onStream = () => now().solved_by && drawHead();
+  if (head) stream.addEventListener('change', onStream);
+
+  const foot = el(
+    'footer.stream-foot',
+    null,
+    view.pillPlace,
+    line?.pillPlace,
+    site.me && typing,
+    field,
+    note,
+  );
+  const node = el(
+    'section.conversation',
+    { class: `${isTopic ? 'is-topic' : ''} ${line ? 'has-timeline' : ''}`, aria: { label: conversationTitle(site, conversation) } },
+    conversation.request && requestBanner(shell, conversation),
+    view.node,
+    line?.rail,
+    foot,
+  );
+  dropFiles(node, field);
+  view.node.addEventListener('click', (event) => openViewer(event, view.node));
+  onMessages(view.node, {
+    held: (id, anchor) => {
+      const it = stream.shown.find((one) => one.id === id);
+      if (it && it.kind !== 'system') acts?.run(it, 'more', anchor);
+    },
+    drawn: (id) => {
+      const it = stream.shown.find((one) => one.id === id);
+      if (it && it.kind !== 'system' && !it.deleted && !it.state) acts?.run(it, 'reply');
+    },
+  });
+
+  const title = conversationTitle(site, conversation);
+  const split = isTopic ? beside(shell, forum, conversation, node) : { node, close() {} };
+  const top = tabs ?? bar(shell, conversation, ground, cannot, title);
+  const seeing = new IntersectionObserver(
+    ([{ isIntersecting }]) => top.classList.toggle('is-told-below', isIntersecting),
+    { root: view.node },
+  );
+  if (head) seeing.observe(head);
+  if (conversation.kind === 'room' && site.me) site.loadPeople(conversation).then(onPresence, () => {});
+  return {
+    title,
+    isTalk: true,
+    keepsFocus: true,
+    here: forum ? forumAddress(forum) : conversationAddress(conversation),
+    node: [top, split.node],
+    isWriting: () => !field?.hidden && field?.isWriting,
+    shown(left) {
+      view.begin({ message, anchor: left?.anchor });
+      if (!message && !field?.hidden) field?.focusUnlessTouch();
+    },
+    leave: () => ({ anchor: view.isStuck ? null : view.anchor() }),
+    close() {
+      unfollow();
+      seeing.disconnect();
+      line?.close();
+      split.close();
+      view.close();
+      for (const name of ['people', 'files']) site.removeEventListener(name, onKnown);
+      site.removeEventListener('me', onMe);
+      site.removeEventListener('typing', onTyping);
+      site.removeEventListener('presence', onPresence);
+      for (const name of ['conversations', 'forums']) site.removeEventListener(name, onChanged);
+      stream.removeEventListener('change', onStream);
+      stream.close?.();
+    },
+    pressed: (event) => keys(event, { view, acts, field, search: () => shell.go(`/search?in=${conversation.id}`) }),
+  };
+}
+
+/** On a wide screen a topic stands beside the list of all. */
+function beside(shell, forum, conversation, node) {
+  if (!forum || !matchMedia('(min-width: 1440px)').matches) return { node, close() {} };
+  const { site } = shell;
+  const list = el('nav.split-list', { aria: { label: forum.title } });
+  let listed = [];
+  const draw = () => redraw(list, topicRows(site, listed, conversation.id));
+  site.call('GET', `/forums/${forum.id}/conversations`, { tries: 1 }).then(
+    ({ data }) => {
+      listed = data;
+      draw();
+    },
+    () => {},
+  );
+  const listen = ['people', 'conversations'];
+  for (const name of listen) site.addEventListener(name, draw);
+  return {
+    node: el('div.split.has-list', null, list, node),
+    close: () => listen.forEach((name) => site.removeEventListener(name, draw)),
+  };
+}
+
+/** Older pages until the first unread is among them; a few, then the newest has to do. */
+async function reach(stream, readUpTo) {
+  for (let pages = 0; pages < 2 && stream.hasOlder && (stream.messages[0]?.seq ?? 0) > readUpTo + 1; pages++)
+    await stream.older();
+}
+
+function bar(shell, conversation, ground, cannot, title) {
+  const { site } = shell;
+  const forum = ground();
+  const others = site.othersIn(conversation);
+  const second = forum ? el('a', { href: forumAddress(forum) }, forum.title) : presenceLine(site, conversation);
+  return pageBar(title, {
+    second,
+    state: site.state,
+    back: () => shell.router.back(forum ? forumAddress(forum) : '/messages'),
+    picture: forum ? null : others.length > 1 ? avatarPair(others) : avatar(others[0]),
+    actions: site.me
+      ? [
+          iconButton('panel', say('talk.details'), {
+            on: async () => (await import('../conversation/details.js')).details(shell, latest(site, conversation), ground(), !cannot()),
+            data: { act: 'details' },
+          }),
+        ]
+      : [],
+  });
+}
+
+/**
+ * In the second line of the head: the other one and how they are here; or how many people, and how many of them now. Nothing of
+ * a room, as long as it is not known who belongs to it.
+ */
+export function presenceLine(site, conversation) {
+  if (conversation.kind === 'room') {
+    const ids = site.peopleIn(conversation);
+    return ids && counted(site, ids.length, ids);
+  }
+  const others = site.othersIn(conversation);
+  if (conversation.kind === 'group') {
+    const ids = (conversation.participants ?? []).map((it) => it.user_id);
+    return counted(site, conversation.participant_count ?? others.length + 1, ids);
+  }
+  const name = others[0]?.name && `@${others[0].name}`;
+  return [name, presenceWords(site.presenceOf(others[0]?.id))].filter(Boolean).join(' · ') || null;
+}
+
+function counted(site, n, ids) {
+  const people = say('talk.people', { n });
+  const online = site.onlineAmong(ids);
+  return online > 1 ? `${people} · ${say('presence.count', { n: online })}` : people;
+}
+
+/** What is held of it by now, unless what was answered here is newer. */
+function latest(site, conversation) {
+  const held = site.parley?.conversation(conversation.id);
+  return held?.revision >= conversation.revision ? held : conversation;
+}
+
+function topicHead(conversation, forum, stream) {
+  const { solved_by: answer } = conversation;
+  const isGone = stream.shown.some((it) => it.id === answer && it.deleted);
+  return [
+    el('h2.page-title', null, conversation.title),
+    el(
+      'p.second',
+      null,
+      forum ? el('a', { href: forumAddress(forum) }, forum.title) : '',
+      ' · ',
+      brief(new Date(conversation.created_at)),
+    ),
+    (answer || conversation.locked) &&
+      el(
+        'p.topic-signs',
+        null,
+        answer &&
+          (isGone
+            ? el('span.topic-solved', null, icon('check'), say('topic.solved'))
+            : el('a.topic-solved', { href: `/m/${answer}` }, icon('check'), say('topic.toAnswer'))),
+        conversation.locked && el('span', null, icon('lock'), say('topic.locked')),
+      ),
+  ];
+}
+
+function cannotWrite(site, conversation, forum) {
+  if (!site.me) return null;
+  if (site.isTooOld) return say('version.tooOld');
+  if (forum?.archived) return say('talk.archived');
+  const keeps = forum ? canManage(site, forum) : conversation.role === 'admin';
+  if ((conversation.locked || forum?.locked) && !keeps) return say('talk.locked');
+  if (!forum || isMember(site, forum, forum.write)) return null;
+  if (forum.write === 'moderators') return say('talk.hostsWrite');
+  // Guests are brought: they can't join.
+  return say(site.me.role === 'guest' ? 'talk.guestsRead' : 'talk.membersWrite');
+}
+
+function requestBanner(shell, conversation) {
+  const { site } = shell;
+  const answer = (words, method) =>
+    el(
+      'button.text-button',
+      {
+        on: {
+          click: async () => {
+            const go = shell.fromHere();
+            try {
+              const kept = await site.call(method, `/conversations/${conversation.id}/request`);
+              if (kept) site.keepConversation(kept);
+              go(kept ? location.pathname : '/messages', { replace: true });
+            } catch (error) {
+              toast(sayProblem(error));
+            }
+          },
+        },
+      },
+      words,
+    );
+  return banner(say('talk.request'), {
+    actions: [answer(say('talk.take'), 'PUT'), answer(say('talk.refuse'), 'DELETE')],
+  });
+}
+
+function dropFiles(node, field) {
+  if (!field) return;
+  const show = (on) => node.classList.toggle('file-drop', on);
+  node.addEventListener('dragover', (event) => {
+    if (field.hidden || !event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    show(true);
+  });
+  node.addEventListener('dragleave', () => show(false));
+  node.addEventListener('drop', (event) => {
+    show(false);
+    if (field.hidden || event.defaultPrevented || !event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    field.take([...event.dataTransfer.files]);
+  });
+}
+
+async function openViewer(event, node) {
+  const link = event.target.closest?.('a.picture');
+  if (!link) return;
+  event.preventDefault();
+  const all = [...node.querySelectorAll('a.picture')];
+  const { viewer } = await import('../parts/viewer.js');
+  viewer(
+    all.map((it) => ({ href: it.getAttribute('href'), name: it.querySelector('img').alt })),
+    all.indexOf(link),
+  );
+}
+
+/** What can be done with messages, fetched once the page stands. */
+function whenAsked(about) {
+  const load = () => import('../conversation/messageactions.js').then(({ MessageActions }) => (load.acts ??= new MessageActions(about)));
+  (window.requestIdleCallback ?? ((work) => setTimeout(work, 500)))(() => load().catch(() => {}));
+  return {
+    run: async (message, verb, detail) => (await load()).run(message, verb, detail),
+    async press(message, verb) {
+      const acts = await load();
+      if (verb === 'pick' || acts.items(message).some((it) => it?.act === verb)) await acts.run(message, verb);
+    },
+  };
+}
+
+function keys(event, { view, acts, field, search }) {
+  const isMember = isTyping(event.target);
+  // Pressed again, where one searches, it is the browser's own.
+  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'f') {
+    search();
+    return true;
+  }
+  if (event.key === 'Escape' && !event.shiftKey) {
+    if (isMember) view.node.focus({ preventScroll: true });
+    view.newest();
+    return true;
+  }
+  if (isMember || event.ctrlKey || event.metaKey || event.altKey) return false;
+  const message = view.focused;
+  const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  if (by && (event.key.length === 1 || message)) {
+    view.step(by);
+    return true;
+  }
+  if (event.key === 'c' && field && !field.hidden) {
+    field.input.focus();
+    return true;
+  }
+  const verb = { r: 'reply', e: 'edit', '+': 'pick', s: 'star', t: 'toTopic', l: 'link' }[event.key];
+  if (!verb || !message || !acts) return false;
+  acts.press(message, verb);
+  return true;
+}

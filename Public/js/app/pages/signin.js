@@ -1,0 +1,467 @@
+// The ways in: front page, sign in, invitation, first run, new password. One column; what went wrong stands above the
+// fields, and the icon turns while the network works.
+
+import { el, refill } from '../core/dom.js';
+import { applyLook } from '../core/theme.js';
+import { displayName } from '../core/displayname.js';
+import { avatar } from '../parts/avatar.js';
+import { button } from '../parts/button.js';
+import { faceField } from '../parts/face.js';
+import { field } from '../parts/field.js';
+import { toast } from '../parts/toast.js';
+import { rich } from '../core/rich.js';
+import { forumAddress } from '../core/router.js';
+import { say, sayProblem } from '../core/text.js';
+import { tiles } from './forums.js';
+
+/** Needed once in the life of a place: it stays out of the script that everybody fetches. */
+const QR = '/js/app/core/qr.js';
+
+/** What a device is called in the list of sessions. */
+function device() {
+  const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(navigator.userAgent)?.[0] ?? '';
+  const browser = /Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0]?.replace('Edg', 'Edge') ?? '';
+  return [browser, system].filter(Boolean).join(', ').slice(0, 64) || 'Browser';
+}
+
+/** The frame of them all. `work(values)` runs when the form is sent. */
+function door({ title, lead, above = [], controls, verb, work, foot, isFirst = false, isWide = false, steps = null }) {
+  const icon = el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 });
+  const fault = el('p.door-fault', { role: 'alert', hidden: true });
+  const submit = button(verb, { kind: 'primary', type: 'submit', wide: true });
+  const complain = (words) => {
+    fault.hidden = !words;
+    fault.textContent = words ?? '';
+  };
+  const form = el(
+    'form',
+    {
+      novalidate: true,
+      on: {
+        submit: async (event) => {
+          event.preventDefault();
+          complain(null);
+          submit.disabled = true;
+          const timer = setTimeout(() => icon.classList.add('turning'), 300);
+          try {
+            await work();
+          } catch (error) {
+            complain(error.sentence ?? sayProblem(error));
+            const wrong =
+              controls.find((it) => it.input && it.input.name === error.errors?.[0]?.field) ??
+              controls.find((it) => it.input);
+            wrong?.input.focus();
+          } finally {
+            clearTimeout(timer);
+            icon.classList.remove('turning');
+            submit.disabled = false;
+          }
+        },
+      },
+    },
+    fault,
+    controls,
+    submit,
+  );
+  return {
+    title,
+    isOutside: true,
+    keepsFocus: true,
+    node: el(
+      'div.door',
+      { class: isFirst ? 'is-first' : '' },
+      el(
+        'div.door-column',
+        { class: isWide ? 'is-wide' : '' },
+        icon,
+        steps,
+        el('h1', null, title),
+        lead && el('p.door-lead', null, lead),
+        above,
+        form,
+        foot && el('div.door-foot', null, foot),
+      ),
+    ),
+    shown: () => form.querySelector('input')?.focus(),
+  };
+}
+
+function sentence(words) {
+  return Object.assign(new Error(words), { sentence: words });
+}
+
+function nameField(value) {
+  return field(say('door.name'), { name: 'name', autocomplete: 'username', hint: say('door.nameHint'), value });
+}
+
+function passwordField(site, isNew = true) {
+  return field(say('door.password'), {
+    name: 'password',
+    type: 'password',
+    autocomplete: isNew ? 'new-password' : 'current-password',
+    hint: isNew ? say('door.passwordHint', { n: site.server.limits.password_least_scalars }) : null,
+  });
+}
+
+async function goIn(shell, me, address) {
+  await shell.site.enter(me);
+  shell.entered();
+  shell.go(address, { replace: true });
+}
+
+/** Whether they were sent here for being signed out, and where they wanted to go. */
+const after = (back) => (back && back.startsWith('/') && !back.startsWith('//') && back !== '/sign-in' ? back : '/');
+
+export async function signIn(shell, { back, query }) {
+  const { site } = shell;
+  if (site.me) return shell.go('/', { replace: true });
+  const canJoin = ['open', 'approval'].includes(site.server.policy);
+  if (canJoin && query?.has('new')) return join(shell);
+  const name = field(say('door.name'), { name: 'username', autocomplete: 'username' });
+  const password = passwordField(site, false);
+  return door({
+    title: site.server.name,
+    lead: say('door.signInLead'),
+    controls: [name, password],
+    verb: say('act.signIn'),
+    foot: [
+      canJoin && el('p', null, say('join.newHere'), ' ', el('a', { href: '/sign-in?new' }, say('join.verb'))),
+      el('p', null, say(site.server.policy === 'invite' ? 'door.byInvite' : 'door.forgot')),
+    ],
+    work: async () => {
+      if (!name.input.value.trim() || !password.input.value) throw sentence(say('door.both'));
+      try {
+        const { user } = await site.call('POST', '/sessions', {
+          body: {
+            username: name.input.value.trim().replace(/^@/, ''),
+            password: password.input.value,
+            cookie: true,
+            device: device(),
+          },
+        });
+        await goIn(shell, user, after(back));
+      } catch (error) {
+        if (error.status === 401) throw sentence(say('door.wrong'));
+        throw error;
+      }
+    },
+  });
+}
+
+export async function front(shell) {
+  const { site } = shell;
+  const settings = await site.call('GET', '/settings').catch(() => ({}));
+  await site.loadForums().catch(() => {});
+  if (!site.server.set_up)
+    return {
+      title: site.server.name,
+      isOutside: true,
+      node: el(
+        'div.door',
+        null,
+        el(
+          'div.door-column',
+          null,
+          el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
+          el('h1', null, say('door.newTitle')),
+          el('p.door-lead', null, say('door.newLead')),
+        ),
+      ),
+    };
+  return {
+    title: null,
+    isOutside: true,
+    node: el(
+      'div.door',
+      null,
+      el(
+        'div.door-column',
+        { class: site.forums.size ? 'is-front' : '' },
+        el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
+        el('h1', null, site.server.name),
+        settings.welcome && el('div.door-lead', null, rich(settings.welcome)),
+        el(
+          'div.empty-actions',
+          null,
+          el('a.button.button-primary', { href: '/sign-in' }, say('act.signIn')),
+          ['open', 'approval'].includes(site.server.policy) && el('a.button', { href: '/sign-in?new' }, say('join.verb')),
+        ),
+        site.forums.size
+          ? el('div.front-forums', null, el('h2.section-title', null, say('place.forums')), tiles(site))
+          : null,
+      ),
+    ),
+  };
+}
+
+export async function invite(shell, { code }) {
+  const { site } = shell;
+  const [welcome, settings] = await Promise.all([
+    site.call('GET', `/invites/${encodeURIComponent(code)}`),
+    site.call('GET', '/settings').catch(() => ({})),
+  ]);
+  const inviter = displayName(welcome.inviter);
+  const who = newcomer(site);
+  return door({
+    title: welcome.forum_title
+      ? say('invite.toForum', { forum: welcome.forum_title })
+      : say('invite.to', { site: site.server.name }),
+    lead: inviter ? say('invite.by', { name: inviter, site: site.server.name }) : null,
+    above: [welcome.inviter && el('div.door-inviter', null, avatar(welcome.inviter, { size: 3 })), rules(settings)],
+    controls: who.controls,
+    verb: settings.rules ? say('invite.acceptRules') : say('invite.accept'),
+    foot: haveAccount(),
+    work: async () => {
+      const { user } = await who.register({ invite: code, ...(settings.rules ? { accept_rules: true } : {}) });
+      await goIn(shell, user, welcome.forum_id ? `/f/${welcome.forum_id}/room` : '/');
+    },
+  });
+}
+
+/** Where anyone may come in, or ask to. */
+async function join(shell) {
+  const { site } = shell;
+  const settings = await site.call('GET', '/settings').catch(() => ({}));
+  const isAsked = site.server.policy === 'approval';
+  const who = newcomer(site, { hasFace: !isAsked });
+  const page = door({
+    title: say('invite.to', { site: site.server.name }),
+    lead: isAsked ? say('join.asksLead') : null,
+    above: [rules(settings)],
+    controls: who.controls,
+    verb: say(isAsked ? 'join.ask' : settings.rules ? 'invite.acceptRules' : 'invite.accept'),
+    foot: haveAccount(),
+    work: async () => {
+      const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
+      if (user.state !== 'waiting') return goIn(shell, user, '/');
+      refill(page.node, waits(site, displayName(user)));
+      return page.node.querySelector('h1').focus();
+    },
+  });
+  return page;
+}
+
+/** Asked, and not yet let in. */
+const waits = (site, name) =>
+  el(
+    'div.door-column',
+    { role: 'status' },
+    el('img.door-icon', { src: '/api/v1/icon', alt: '', width: 64, height: 64 }),
+    el('h1', { tabindex: '-1' }, site.server.name),
+    el('p.door-lead', null, say('join.waits', { name })),
+    el('div.empty-actions', null, el('a.button', { href: '/sign-in' }, say('act.signIn'))),
+  );
+
+const haveAccount = () => [say('invite.haveAccount'), ' ', el('a', { href: '/sign-in' }, say('act.signIn'))];
+
+/** Who somebody will be here: what people call them, a name to be written to, a picture, a password. Who is not in
+ * yet can send no picture, and is not asked for one. */
+function newcomer(site, { hasFace = true } = {}) {
+  const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name', hint: say('door.displayHint') });
+  const name = nameField();
+  const password = passwordField(site);
+  const face = hasFace ? faceField(() => name.input.value, { most: site.server.limits.file_bytes }) : null;
+  // Until they choose another, the name is the first word of what people call them.
+  display.input.addEventListener('input', () => {
+    if (name.isTouched) return;
+    const [first] = display.input.value.trim().split(/\s+/);
+    name.input.value = first.toLowerCase().replace(/[^a-z0-9_.-]/g, '');
+    face?.draw();
+  });
+  name.input.addEventListener('input', () => {
+    name.isTouched = true;
+    face?.draw();
+  });
+  const clientID = crypto.randomUUID();
+  const values = () => ({
+    name: name.input.value.trim(),
+    password: password.input.value,
+    cookie: true,
+    device: device(),
+    ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}),
+  });
+  /** Whoever is in comes in; a picture that does not may be chosen again. */
+  const withFace = async (answer) => {
+    if (answer.user.state !== 'waiting') await face?.keep(site.client).catch((error) => toast(sayProblem(error)));
+    return answer;
+  };
+  return {
+    controls: [display, name, face, password].filter(Boolean),
+    register: (more) =>
+      site.call('POST', '/users', { body: { ...values(), client_id: clientID, ...more } }).then(withFace),
+    takeLink: (code) => site.call('POST', `/links/${encodeURIComponent(code)}`, { body: values() }).then(withFace),
+  };
+}
+
+function rules(settings) {
+  return settings.rules
+    ? el('section.door-rules', null, el('h2', null, say('door.rules')), rich(settings.rules))
+    : null;
+}
+
+export async function reset(shell, { code }) {
+  const { site } = shell;
+  const purpose = await site.call('GET', `/links/${encodeURIComponent(code)}`);
+  const password = passwordField(site);
+  return door({
+    title: say('reset.title'),
+    lead: say('reset.lead', { name: displayName(purpose.user) }),
+    controls: [password],
+    verb: say('reset.verb'),
+    work: async () => {
+      const { user } = await site.call('POST', `/links/${encodeURIComponent(code)}`, {
+        body: { password: password.input.value, cookie: true, device: device() },
+      });
+      await goIn(shell, user, '/');
+    },
+  });
+}
+
+// MARK: First run: the community, you, start
+
+export async function setUp(shell, { code }) {
+  const { site } = shell;
+  await site.call('GET', `/links/${encodeURIComponent(code)}`);
+  const page = { title: say('setUp.title'), isOutside: true, keepsFocus: true, node: el('div') };
+  const chosen = { hue: site.server.hue };
+  const show = (next) => {
+    refill(page.node, next.node);
+    page.node.className = next.node.className;
+    refill(page.node, ...next.node.childNodes);
+    next.shown?.();
+  };
+  page.node.className = 'door';
+  const first = community(site, chosen, () => show(you(shell, code, chosen, () => show(begin(shell)))));
+  show(first);
+  page.shown = first.shown;
+  return page;
+}
+
+function steps(at) {
+  return el(
+    'div.door-steps',
+    { role: 'img', aria: { label: say('setUp.step', { n: at }) } },
+    [1, 2, 3].map((it) => el('span.door-step', { aria: { current: it === at ? 'step' : null } })),
+  );
+}
+
+function community(site, chosen, onward) {
+  const name = field(say('setUp.name'), {
+    value: site.server.name === 'Parley' ? '' : site.server.name,
+    placeholder: say('setUp.namePlaceholder'),
+    limit: 64,
+  });
+  const slider = el('input', {
+    type: 'range',
+    min: 0,
+    max: 359,
+    value: String(chosen.hue),
+    aria: { label: say('setUp.hue') },
+  });
+  slider.addEventListener('input', () => {
+    chosen.hue = Number(slider.value);
+    applyLook({}, chosen.hue);
+  });
+  return door({
+    title: say('setUp.title'),
+    lead: say('setUp.lead'),
+    steps: steps(1),
+    isFirst: true,
+    controls: [
+      name,
+      el(
+        'div.field',
+        null,
+        el('span.field-label', null, say('setUp.hue')),
+        el('div.hue', null, el('span.hue-dot'), slider),
+      ),
+    ],
+    verb: say('setUp.onward'),
+    work: async () => {
+      if (!name.input.value.trim()) throw sentence(say('setUp.nameMissing'));
+      chosen.name = name.input.value.trim();
+      onward();
+    },
+  });
+}
+
+function you(shell, code, chosen, onward) {
+  const { site } = shell;
+  const who = newcomer(site);
+  return door({
+    title: say('setUp.youTitle'),
+    lead: say('setUp.youLead'),
+    steps: steps(2),
+    isFirst: true,
+    controls: who.controls,
+    verb: say('setUp.onward'),
+    work: async () => {
+      const { user } = await who.takeLink(code);
+      await site.call('PATCH', '/settings', { body: { name: chosen.name, hue: chosen.hue } });
+      site.server = { ...site.server, name: chosen.name, hue: chosen.hue, set_up: true };
+      await site.enter(user);
+      onward();
+    },
+  });
+}
+
+function begin(shell) {
+  const { site } = shell;
+  const titles = ['first', 'second', 'third'].map((it, index) =>
+    field(say('setUp.forum', { n: index + 1 }), {
+      value: say(`setUp.forum.${it}`),
+      limit: site.server.limits.title_scalars,
+    }),
+  );
+  const link = el('input.field-input', { readonly: true, aria: { label: say('invite.link') }, value: '' });
+  const code = el('div.qr');
+  site.call('POST', '/invites', { body: {} }).then(
+    async (made) => {
+      link.value = `${location.origin}/i/${made.code}`;
+      const { qr } = await import(QR);
+      refill(code, qr(link.value, say('invite.qr')));
+    },
+    (error) => toast(sayProblem(error)),
+  );
+  const copy = button(say('act.copy'), {
+    picture: 'copy',
+    on: async () => {
+      await navigator.clipboard.writeText(link.value);
+      toast(say('act.linkCopied'));
+    },
+  });
+  return door({
+    title: say('setUp.startTitle'),
+    lead: say('setUp.startLead'),
+    steps: steps(3),
+    isFirst: true,
+    isWide: true,
+    controls: [
+      ...titles,
+      el(
+        'div.field',
+        null,
+        el('span.field-label', null, say('invite.link')),
+        el('div.copy-line', null, link, copy),
+        el('p.field-hint', null, say('invite.linkHint')),
+        code,
+      ),
+    ],
+    verb: say('setUp.finish'),
+    work: async () => {
+      let room = null;
+      for (const it of titles) {
+        const title = it.input.value.trim();
+        if (!title) continue;
+        it.clientID ??= crypto.randomUUID();
+        const forum = await site.call('POST', '/forums', {
+          body: { title, visibility: 'members', client_id: it.clientID },
+        });
+        room ??= forum;
+      }
+      await site.loadForums();
+      shell.entered();
+      shell.go(room ? forumAddress(room, 'room') : '/forums', { replace: true });
+    },
+  });
+}

@@ -1,0 +1,139 @@
+// Someone: what they say of themselves, and what one can do.
+
+import { el, redraw } from '../core/dom.js';
+import { displayName } from '../core/displayname.js';
+import { decisions, orderItems } from '../moderation/moderation.js';
+import { button } from '../parts/button.js';
+import { ask, confirm, dialog } from '../parts/dialog.js';
+import { choice, field } from '../parts/field.js';
+import { menu } from '../parts/menu.js';
+import { personCard } from '../parts/person.js';
+import { pageBar } from '../parts/sidebar.js';
+import { toast } from '../parts/toast.js';
+import { say, sayProblem } from '../core/text.js';
+import { writeTo } from './messages.js';
+
+export async function open(shell, { name }) {
+  const { site } = shell;
+  const person = await site.personNamed(name);
+  const isMe = person.id === site.me?.id;
+  const decided = site.isModerator && !isMe ? decisions(site, person) : null;
+  const written =
+    person.name &&
+    button(say('person.written'), {
+      picture: 'search',
+      on: () => shell.go(`/search?q=${encodeURIComponent(`from:@${person.name}`)}`),
+    });
+  const actions = !site.me
+    ? []
+    : isMe
+      ? [button(say('you.profile'), { kind: 'primary', on: () => shell.go('/you/profile') }), written]
+      : [
+          button(say('act.write'), { kind: 'primary', picture: 'messages', on: () => writeTo(shell, person) }),
+          written,
+          button(say('act.more'), {
+            picture: 'more',
+            on: (event) => menu(event.currentTarget, items(shell, person, () => decided?.again()), say('act.more')),
+          }),
+        ];
+  const drawn = (verbs) =>
+    personCard(site.people.get(person.id) ?? person, { actions: verbs, presence: site.presenceOf(person.id) });
+  const card = drawn(actions);
+  const verbs = card.querySelector('.person-actions');
+  // What can be pressed stays where it is, or a press that has begun would be lost.
+  const draw = () => redraw(card, ...drawn([]).children, verbs);
+  site.addEventListener('presence', draw);
+  return {
+    title: displayName(person),
+    here: isMe ? '/you' : null,
+    node: [
+      pageBar(displayName(person), {
+        back: () => shell.router.back('/'),
+        state: site.state,
+      }),
+      el(
+        'div.page-body',
+        null,
+        el('div.page-column', null, el('div.person-page', null, card), decided),
+      ),
+    ],
+    close: () => site.removeEventListener('presence', draw),
+  };
+}
+
+function items(shell, person, changed) {
+  const { site } = shell;
+  const done = async (work, words) => {
+    try {
+      await work();
+      toast(say(words, { name: displayName(person) }));
+    } catch (error) {
+      toast(sayProblem(error));
+    }
+  };
+  const relation = (name, method) => site.call(method, `/users/${person.id}/${name}`);
+  const held = site.parley?.mirror.relations.get(person.id);
+  return [
+    held?.mute
+      ? { words: say('person.unmute'), picture: 'bell', on: () => done(() => relation('mute', 'DELETE'), 'person.unmuted') }
+      : { words: say('person.mute'), picture: 'bell-off', on: () => done(() => relation('mute', 'PUT'), 'person.muted') },
+    held?.block && {
+      words: say('person.unblock'),
+      picture: 'undo',
+      on: () => done(() => relation('block', 'DELETE'), 'person.unblocked'),
+    },
+    !held?.block && {
+      words: say('person.block'),
+      picture: 'lock',
+      danger: true,
+      on: async () => {
+        if (
+          await confirm(
+            say('person.blockTitle', { name: displayName(person) }),
+            say('person.blockSentence'),
+            say('person.block'),
+          )
+        ) {
+          await done(() => relation('block', 'PUT'), 'person.blocked');
+        }
+      },
+    },
+    ...(site.isModerator && !['owner', 'admin'].includes(person.role) ? [null, ...orderItems(shell, person, changed)] : []),
+    ...(site.isHost
+      ? [
+          null,
+          {
+            words: say('person.reset'),
+            picture: 'key',
+            on: () =>
+              done(async () => {
+                const made = await site.call('POST', `/users/${person.id}/reset`);
+                dialog(say('person.reset'), [
+                  el('p', null, say('person.resetSentence')),
+                  Object.assign(field(say('invite.link'), { value: made.url })),
+                ]);
+              }, 'person.resetDone'),
+          },
+          {
+            words: say('person.role'),
+            picture: 'shield',
+            on: async () => {
+              const role = await ask(
+                say('person.role'),
+                choice(
+                  say('person.roleField'),
+                  ['admin', 'moderator', 'member', 'guest'].map((it) => [it, say(`role.${it}`)]),
+                  { value: person.role },
+                ),
+                say('act.save'),
+              );
+              if (role)
+                await done(async () => {
+                  site.people.set(person.id, await site.call('PATCH', `/users/${person.id}`, { body: { role } }));
+                }, 'person.roleDone');
+            },
+          },
+        ]
+      : []),
+  ].filter((it) => it !== false && it !== undefined);
+}

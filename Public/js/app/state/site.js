@@ -1,0 +1,514 @@
+// What the app knows of the place it is in: who I am, the forums, my conversations, people; and how to ask for more.
+// Pages read it and listen: "me", "forums", "conversations", "people", "presence", "files", "inbox", "typing", "state", "out".
+//
+// Someone who is in has all of it from the client library, which holds it on the disk and follows the server; a visitor asks
+// for each thing when it is looked at.
+
+import { Client } from '../../parley/client.js';
+import { Problem } from '../../parley/problem.js';
+import { displayName } from '../core/displayname.js';
+import { VisitorStream } from './visitorstream.js';
+
+const TYPING_LASTS = 6_000;
+const PRESENCE_GATHERS = 250;
+const ACCOUNT = 'account';
+/** What a server's `min_client` is compared with. */
+const VERSION = '0.1.0';
+const CHANGED_BY = {
+  forums: 'forums',
+  conversations: 'conversations',
+  people: 'people',
+  receipts: 'conversations',
+  inbox: 'inbox',
+  relations: 'people',
+};
+
+export class SiteState extends EventTarget {
+  constructor() {
+    super();
+    this.client = new Client();
+    this.server = null;
+    this.me = null;
+    this.parley = null;
+    this.state = 'connecting';
+    this.forums = new Map();
+    this.conversations = new Map();
+    /** Conversations that are not mine but were met, by id. */
+    this.others = new Map();
+    this.people = new Map();
+    /** Who belongs to a room, by its id. */
+    this.peopleOf = new Map();
+    this.files = new Map();
+    this.asked = new Map();
+    this.writing = new Map();
+    this.said = new Set();
+    /** How often somebody called, beside what was said to me alone. */
+    this.called = 0;
+    this.toldPresence = null;
+  }
+
+  get isHost() {
+    return ['owner', 'admin'].includes(this.me?.role);
+  }
+
+  get isModerator() {
+    return this.isHost || this.me?.role === 'moderator';
+  }
+
+  /** Whether I am among those whom a setting of the place names. @param {'people'|'moderators'|'staff'} [circle] */
+  isAmong(circle = 'people') {
+    if (!this.me || this.me.role === 'guest') return false;
+    return { people: true, moderators: this.isModerator, staff: this.isHost }[circle] ?? false;
+  }
+
+  get mayInvite() {
+    return this.isAmong(this.parley?.settings?.may_invite);
+  }
+
+  get mayMakeForums() {
+    return this.isAmong(this.parley?.settings?.may_create_forums);
+  }
+
+  /** Whether the server no longer understands what this app would write. */
+  get isTooOld() {
+    return compareVersions(VERSION, this.server?.min_client ?? '0') < 0;
+  }
+
+  call(method, path, options) {
+    return this.client.call(method, path, options);
+  }
+
+  /** With what this device holds, if someone was in here; the network has its say later. */
+  async open() {
+    const account = localStorage.getItem(ACCOUNT);
+    if (account && (await this.#hold(account))) return;
+    const [server, me] = await Promise.all([
+      this.call('GET', '/server'),
+      this.call('GET', '/users/me').catch((error) => {
+        if (error.isSignedOut) return null;
+        throw error;
+      }),
+    ]);
+    this.server = server;
+    if (me) await this.enter(me);
+  }
+
+  /** From here on this person is in. */
+  async enter(me) {
+    this.me = me;
+    localStorage.setItem(ACCOUNT, me.id);
+    this.people.set(me.id, me);
+    if (!(await this.#hold(me.id))) throw this.parley.state.reason ?? new Problem({ code: 'network' });
+  }
+
+  // MARK: Held and followed
+
+  /** True when what is held can be shown. */
+  async #hold(account) {
+    const { Parley } = await import('../../parley/parley.js');
+    if (!this.parley) {
+      this.parley = await Parley.open({ account });
+      this.client = this.parley.client;
+      this.#listen();
+    }
+    await this.#settled();
+    if (this.parley.mirror.cursor === null || !this.parley.me) return false;
+    this.isFollowed = true;
+    this.forums = this.parley.mirror.forums;
+    this.people = this.parley.mirror.people;
+    this.#take();
+    const held = this.parley.mirror.value('server')?.server;
+    this.server = held ?? (await this.parley.server());
+    if (held)
+      this.parley.server().then(
+        (it) => {
+          this.server = it;
+          this.#take();
+        },
+        () => {},
+      );
+    this.#take();
+    return true;
+  }
+
+  /** Until there is something to show, or it is plain that there will not be. */
+  #settled() {
+    const { parley } = this;
+    const isDone = () =>
+      parley.mirror.cursor !== null || (this.connection && ['offline', 'stopped'].includes(this.connection));
+    if (isDone()) return undefined;
+    return new Promise((resolve) => {
+      const ends = [];
+      const look = () => {
+        if (!isDone()) return;
+        for (const end of ends) end();
+        resolve();
+      };
+      ends.push(parley.on('change', look), parley.on('state', look));
+    });
+  }
+
+  #listen() {
+    const { parley } = this;
+    parley.on('change', (changes) => {
+      const names = new Set(changes.map(({ table }) => CHANGED_BY[table]).filter(Boolean));
+      if (changes.some(({ table }) => table === 'place')) names.add('me').add('inbox');
+      if (this.isFollowed) this.#take();
+      for (const name of names) this.#sayOnce(name);
+    });
+    parley.on('state', ({ connection }) => {
+      this.connection = connection;
+      if (this.isFollowed) this.setState({ live: 'online', connecting: 'connecting', catchingUp: 'connecting' }[connection] ?? 'offline');
+      else this.say('state');
+    });
+    parley.on('typing', ({ conversation_id: id, user_id: who }) => this.#typed(id, who));
+    parley.on('signedOut', () => {
+      if (this.me) this.#out();
+    });
+    parley.on('accountChanged', (me) => {
+      localStorage.setItem(ACCOUNT, me.id);
+      location.reload();
+    });
+    parley.on('reset', (detail) => this.say('reset', detail));
+    parley.on('failed', ({ operation, problem }) => this.say('failed', { operation, problem }));
+    parley.on('event', (event) => this.say('event', event));
+    parley.on('progress', (detail) => this.say('progress', detail));
+    parley.on('presence', () => this.#sayPresence());
+    parley.follow('presence');
+  }
+
+  #take() {
+    const { parley } = this;
+    this.me = parley.me ?? this.me;
+    this.conversations = new Map(parley.conversations.map((it) => [it.id, it]));
+    if (parley.settings && this.server) {
+      const { name, hue, registration } = parley.settings;
+      Object.assign(this.server, { name, hue, policy: registration });
+    }
+    this.called = calledBy(parley.mirror.value('inbox')?.unread);
+  }
+
+  /** Many changes, one word: pages draw once for all of them. */
+  #sayOnce(name) {
+    if (this.said.has(name)) return;
+    this.said.add(name);
+    queueMicrotask(() => {
+      this.said.delete(name);
+      this.say(name, {});
+    });
+  }
+
+  /** Many come and go at once, after the server was started anew say. */
+  #sayPresence() {
+    this.toldPresence ??= setTimeout(() => {
+      this.toldPresence = null;
+      this.say('presence', {});
+    }, PRESENCE_GATHERS);
+  }
+
+  #typed(id, who) {
+    if (who === this.me?.id) return;
+    const people = this.writing.get(id) ?? new Map();
+    this.writing.set(id, people);
+    clearTimeout(people.get(who));
+    const tell = () => this.say('typing', { conversation: id, names: [...people.keys()].map((it) => this.displayName(it)) });
+    people.set(
+      who,
+      setTimeout(() => {
+        people.delete(who);
+        tell();
+      }, TYPING_LASTS),
+    );
+    tell();
+  }
+
+  // MARK: What pages hear
+
+  say(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+
+  setState(state) {
+    if (this.state === state) return;
+    this.state = state;
+    this.say('state');
+  }
+
+  #out() {
+    this.me = null;
+    localStorage.clear();
+    this.say('out');
+  }
+
+  // MARK: Forums and conversations
+
+  async loadForums() {
+    const forums = new Map();
+    let next;
+    do {
+      const page = await this.call('GET', '/forums', { query: { next } });
+      for (const it of page.data) forums.set(it.id, it);
+      next = page.more ? page.next : null;
+    } while (next && forums.size < 500);
+    if (!this.isFollowed) this.forums = forums;
+    else for (const [id, it] of forums) if (!this.forums.has(id)) this.forums.set(id, it);
+    this.say('forums');
+  }
+
+  async forum(id) {
+    if (!this.forums.has(id)) this.keepForum(await this.call('GET', `/forums/${encodeURIComponent(id)}`));
+    return this.forums.get(id);
+  }
+
+  keepForum(forum) {
+    this.forums.set(forum.id, forum);
+    this.say('forums');
+    return forum;
+  }
+
+  /** By the host's sections, in the host's order. */
+  sections() {
+    const sections = new Map();
+    const inOrder = [...this.forums.values()].sort((a, b) => a.position - b.position || compare(a.id, b.id));
+    for (const it of inOrder) {
+      const title = it.section ?? null;
+      if (!sections.has(title)) sections.set(title, []);
+      sections.get(title).push(it);
+    }
+    return [...sections].map(([title, forums]) => ({ title, forums }));
+  }
+
+  async conversation(id) {
+    const known = this.conversations.get(id) ?? this.others.get(id);
+    if (known) return known;
+    const found = this.parley?.conversation(id) ?? (await this.call('GET', `/conversations/${encodeURIComponent(id)}`));
+    this.others.set(found.id, found);
+    return found;
+  }
+
+  keepConversation(conversation) {
+    this.conversations.set(conversation.id, conversation);
+    this.others.delete(conversation.id);
+    this.say('conversations');
+    return conversation;
+  }
+
+  /** Those that are no part of a forum, last active first. */
+  talks() {
+    return [...this.conversations.values()].filter((it) => !it.forum_id && it.kind !== 'feed' && !it.type);
+  }
+
+  unreadOf(forum) {
+    let unread = 0;
+    for (const it of this.conversations.values())
+      if (it.forum_id === forum.id && it.level !== 'nothing') unread += it.unread_count ?? 0;
+    return unread;
+  }
+
+  /** The same of all that have something new, counted once. */
+  unreadByForum() {
+    const unread = new Map();
+    for (const { forum_id: id, level, unread_count: count } of this.conversations.values())
+      if (id && count && level !== 'nothing') unread.set(id, (unread.get(id) ?? 0) + count);
+    return unread;
+  }
+
+  // MARK: People
+
+  /** Whoever it is, as far as is known now; "people" says when more is. */
+  person(id) {
+    const known = this.people.get(id) ?? (id && id === this.me?.id ? this.me : null);
+    if (known) return known;
+    if (id && this.isFollowed) this.parley.person(id);
+    else if (id && !this.asked.has(id)) {
+      this.asked.set(
+        id,
+        this.call('GET', `/users/${encodeURIComponent(id)}`).then(
+          (it) => {
+            this.people.set(it.id, it);
+            this.#sayOnce('people');
+            return it;
+          },
+          () => null,
+        ),
+      );
+    }
+    return { id, name: '', display_name: '', avatar: id ? `/api/v1/users/${id}/avatar` : '/icon.svg' };
+  }
+
+  /** How somebody else is here, as far as they show it. */
+  presenceOf(id) {
+    if (!id || id === this.me?.id || this.parley?.mirror.relations.get(id)?.block) return null;
+    return this.parley?.presenceOf(id) ?? null;
+  }
+
+  /** Who belongs to a room, as far as was asked and one answer goes; null where that is not known. */
+  peopleIn(room) {
+    return this.peopleOf.get(room.id) ?? null;
+  }
+
+  async loadPeople(room) {
+    const page = await this.call('GET', `/conversations/${room.id}/participants`, { query: { limit: 200 }, tries: 1 });
+    this.peopleOf.set(room.id, page.more ? null : page.data.map((it) => it.user_id));
+  }
+
+  /** How many of these people are here now, oneself included. */
+  onlineAmong(ids) {
+    return ids.filter((id) => id === this.me?.id || this.presenceOf(id)?.presence === 'online').length;
+  }
+
+  displayName(id) {
+    return displayName(this.person(id));
+  }
+
+  async personNamed(name) {
+    for (const it of this.people.values()) if (it.name === name) return it;
+    const found = await this.call('GET', `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
+    if (!this.people.has(found.id)) this.people.set(found.id, found);
+    return found;
+  }
+
+  /** Those whose name begins so; without a network, among those who are known here. */
+  async findPeople(start) {
+    try {
+      const page = await this.call('GET', '/users', { query: { query: start || undefined, limit: 20 }, tries: 1 });
+      for (const it of page.data) if (!this.people.has(it.id)) this.people.set(it.id, it);
+      return page.data;
+    } catch (error) {
+      if (error.code !== 'network') throw error;
+      const wanted = (start ?? '').toLowerCase();
+      return [...this.people.values()].filter((it) =>
+        [it.name, it.display_name].some((name) => name?.toLowerCase().startsWith(wanted)),
+      );
+    }
+  }
+
+  othersIn(conversation) {
+    const ids = (conversation.participants ?? []).map((it) => it.user_id).filter((id) => id !== this.me?.id);
+    return ids.map((id) => this.person(id));
+  }
+
+  /** A file by its id, as far as is known now; "files" says when more is. Its content never changes. */
+  file(id) {
+    if (this.files.has(id)) return this.files.get(id);
+    this.files.set(id, null);
+    this.call('GET', `/files/${encodeURIComponent(id)}`).then(
+      (it) => {
+        this.files.set(id, it);
+        this.#sayOnce('files');
+      },
+      (error) => error.isTemporary && this.files.delete(id),
+    );
+    return null;
+  }
+
+  // MARK: Messages
+
+  /** Each page has one of its own, and closes it: two pages of one conversation follow one another. */
+  async stream(conversation) {
+    if (!this.parley) return new VisitorStream(this, conversation);
+    const { Stream } = await import('./stream.js');
+    return new Stream(this, conversation);
+  }
+
+  async markRead(conversation, message) {
+    if (this.parley.conversation(conversation.id)?.read_up_to !== undefined && message.seq)
+      return this.parley.markRead({ ...message, conversation_id: conversation.id });
+    return this.call('PUT', `/conversations/${conversation.id}/read`, { body: { message_id: message.id } });
+  }
+
+  /** How many things wait to be sent. */
+  waiting() {
+    return this.parley?.state.waiting ?? 0;
+  }
+
+  /** What was begun and not sent. */
+  draft(id) {
+    return this.parley?.draft(id) ?? null;
+  }
+
+  keepDraft(id, text, replyTo) {
+    this.parley?.setDraft(id, text || replyTo ? { text, replyTo } : null);
+  }
+
+  /** Who was called, and by whom; nothing where the server does not say. */
+  async loadInbox() {
+    try {
+      const page = await this.call('GET', '/inbox', { query: { unread: true, limit: 50 }, tries: 1 });
+      this.called = calledBy(page.unread);
+      this.inboxNewest = page.data[0]?.id ?? null;
+      // A message to me alone is in its conversation already, which is listed with all that is new in it.
+      return page.data.filter(({ kind }) => kind !== 'direct' && kind !== 'request');
+    } catch (error) {
+      if (error.isTemporary || [404, 405].includes(error.status)) return [];
+      throw error;
+    }
+  }
+
+  async readInbox() {
+    if (this.inboxNewest) await this.call('PUT', '/inbox/read', { body: { up_to: this.inboxNewest } });
+  }
+
+  /** Whether all that this device holds of a conversation is what the server holds; mended where it is not. */
+  async verify(conversation) {
+    return this.parley.verify(conversation.id);
+  }
+
+  /** Up to which message all of a conversation is known to be here and right; 0 if that was never looked at. */
+  async checkedUpTo(conversation) {
+    return (await this.parley.pages.history(conversation.id)).checked;
+  }
+
+  /** The server's answer; without a network what is held here. */
+  async search(query, signal) {
+    try {
+      const page = await this.call('GET', '/messages/search', { query, signal, tries: 1 });
+      return { data: page.data, isHeld: false };
+    } catch (error) {
+      if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
+      const { has, q, limit, conversation, author, mention, after_time } = query;
+      const named = (wanted) => (wanted === 'me' ? this.me : [...this.people.values()].find((it) => `@${it.name}` === wanted));
+      const held = await this.parley.searchHeld(
+        {
+          q, limit, conversation, after_time,
+          ...(['file', 'link'].includes(has) ? { has } : {}),
+          ...(author ? { author: named(author)?.id ?? '' } : {}),
+          ...(mention ? { mention: named(mention)?.name ?? '' } : {}),
+        },
+        signal,
+      );
+      return { data: held.map((message) => ({ message })), isHeld: true };
+    }
+  }
+
+  /** Ends the session and forgets everything that this device holds. */
+  async signOut({ isForced = false } = {}) {
+    await this.parley.signOut({ isForced });
+    (await import('../core/installation.js')).forgetPictures();
+    this.parley = null;
+    this.isFollowed = false;
+    this.client = new Client();
+    [this.forums, this.conversations, this.people, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
+    if (this.me) this.#out();
+  }
+}
+
+/** Mentions, replies, calls of a room and reports. @param {Record<string, number>} [counts] */
+function calledBy(counts) {
+  return counts ? (counts.mention ?? 0) + (counts.reply ?? 0) + (counts.room ?? 0) + (counts.report ?? 0) : 0;
+}
+
+/** Number by number: 0.10 is newer than 0.9. */
+export function compareVersions(a, b) {
+  const [one, other] = [a, b].map((it) => it.split('.').map(Number));
+  for (let at = 0; at < Math.max(one.length, other.length); at++) {
+    const difference = (one[at] || 0) - (other[at] || 0);
+    if (difference) return difference;
+  }
+  return 0;
+}
+
+/** Ids: by length, then as text. */
+export function compare(a, b) {
+  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}

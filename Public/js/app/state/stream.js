@@ -1,0 +1,172 @@
+// The messages of one conversation as the view sees them: the library's window, with what waits to be sent at its end.
+
+import { sayProblem } from '../core/text.js';
+
+/** Of what waits to be sent the last ones show; the line about the network says how many there are. */
+const MOST_WAITING = 100;
+/** While more than this leave one by one, not each of them is drawn: that would take longer than the sending. */
+const FEW = 20;
+const PAUSE = 250;
+
+export class Stream extends EventTarget {
+  constructor(site, conversation) {
+    super();
+    this.site = site;
+    this.conversation = conversation;
+    this.shown = [];
+    this.isLoaded = false;
+    /** How far the files of what waits have come: by the operation, then by the file. */
+    this.sent = new Map();
+    this.onProgress = ({ detail }) => this.#progressed(detail);
+    site.addEventListener('progress', this.onProgress);
+    this.window = site.parley.window(conversation.id, (window) => this.#take(window), { size: 150 });
+  }
+
+  close() {
+    this.site.removeEventListener('progress', this.onProgress);
+    clearTimeout(this.later);
+    this.window.close();
+  }
+
+  get latest() {
+    return this.site.conversations.get(this.conversation.id)?.last_seq ?? this.conversation.last_seq ?? 0;
+  }
+
+  get hasOlder() {
+    const [first] = this.messages;
+    return !!first && !this.window.isAtOldest && first.seq !== 1;
+  }
+
+  get hasNewer() {
+    return !this.window.isAtNewest;
+  }
+
+  get messages() {
+    return this.shown.filter((it) => !it.state);
+  }
+
+  /** While one reads above, nothing goes from the top. */
+  set isSticking(isSticking) {
+    this.window.isSticking = isSticking;
+  }
+
+  /** The newest, or those around one. */
+  async open(around) {
+    await (around ? this.window.around({ id: around }) : this.window.latest());
+    if (this.window.problem && !this.shown.length && !this.window.problem.isTemporary) throw this.window.problem;
+    this.isLoaded = true;
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /** The one of this number and those around it. To begin with, what is held has to do where there is no network. */
+  async openAt(seq) {
+    await this.window.around({ seq });
+    const { problem } = this.window;
+    if (problem && this.isLoaded) throw problem;
+    if (problem) return this.open();
+    this.isLoaded = true;
+    return this.dispatchEvent(new Event('change'));
+  }
+
+  older() {
+    return this.#once(() => this.window.older());
+  }
+
+  newer() {
+    return this.#once(() => this.window.newer());
+  }
+
+  async #once(work) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    try {
+      await work();
+      if (this.window.problem) throw this.window.problem;
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  #take(window) {
+    const waiting = window.items.filter((it) => it.state === 'pending');
+    if (waiting.length <= FEW) return this.#show(window, waiting);
+    this.later ??= setTimeout(() => {
+      this.later = null;
+      this.#show(window, window.items.filter((it) => it.state === 'pending'));
+    }, PAUSE);
+    return undefined;
+  }
+
+  #show(window, waiting) {
+    const me = this.site.me?.id;
+    const hidden = new Set(waiting.slice(0, Math.max(0, waiting.length - MOST_WAITING)));
+    this.shown = window.items
+      .filter((it) => !it.isMuted && !hidden.has(it))
+      .map((item) => {
+        const { message } = item;
+        const failed = item.operations.find((it) => it.state === 'failed');
+        if (item.state === 'sent') {
+          return message.author_id === me && message.status !== undefined
+            ? { ...message, status: this.site.parley.statusOf(message) }
+            : message;
+        }
+        return {
+          ...message,
+          id: `w-${item.key}`,
+          author_id: message.author_id ?? me,
+          state: item.state === 'failed' ? 'failed' : 'waiting',
+          operation: item.source.id,
+          attachments: [],
+          uploads: item.source.files?.map(({ id, name, size, file_id: done }) => ({
+            id, name, size, progress: done ? 1 : (this.sent.get(item.source.id)?.get(id) ?? 0),
+          })),
+          ...(failed ? { fault: sayProblem(failed.reason) } : {}),
+        };
+      });
+    this.dispatchEvent(new Event('change'));
+  }
+
+  #progressed({ id, file, sent, size }) {
+    if (!this.shown.some((it) => it.operation === id)) return;
+    const files = this.sent.get(id) ?? new Map();
+    this.sent.set(id, files.set(file, size ? sent / size : 1));
+    this.#take(this.window);
+  }
+
+  /** What the server said of a message, by other ways than the outbox. */
+  keep(message) {
+    this.site.parley.renew(`message:${message.id}`);
+  }
+
+  #held(message) {
+    return { ...message, conversation_id: this.conversation.id };
+  }
+
+  send({ text, replyTo, files = [], ...more }) {
+    return this.site.parley.send(
+      this.conversation.id,
+      { text, ...(replyTo ? { reply_to: replyTo.id } : {}), ...more },
+      files.map((it) => it.file),
+    );
+  }
+
+  edit(message, text) {
+    return this.site.parley.edit(this.#held(message), { text });
+  }
+
+  delete(message) {
+    return this.site.parley.delete(this.#held(message));
+  }
+
+  act(message, type, on) {
+    return this.site.parley.act(this.#held(message), type, on);
+  }
+
+  retry(message) {
+    return this.site.parley.retry(message.operation);
+  }
+
+  discard(message) {
+    return this.site.parley.cancel(message.operation);
+  }
+}
