@@ -1,4 +1,4 @@
-# Parley. `make run` serves, `make test` checks everything; a second run does only what is new.
+# Parley. `make run` serves, `make test` runs all tests. A second run rebuilds only what has changed.
 
 RELEASE := .build/release
 SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
@@ -6,7 +6,7 @@ SWIFT_BUILD := swift build --configuration release --static-swift-stdlib
 .DEFAULT_GOAL := help
 .PHONY: run build test bench soak endure lint format migrations dist dist-check packages clean help
 
-run: build ## build and serve on http://localhost:8080, with everything kept in ./data
+run: build ## build and serve on http://localhost:8080, data in ./data
 	@echo "Serving; stop with Ctrl-C. PARLEY_LISTEN and PARLEY_DATA choose another address and folder"
 	@exec $(RELEASE)/parley serve
 
@@ -14,21 +14,23 @@ build: packages ## build the release binaries, Swift runtime linked in
 	@echo "Building the release"
 	@$(SWIFT_BUILD)
 
-test: ## install what the tests need and run them all; one part: Tests/run NAME
+test: ## install the test tools and run all tests; one part: Tests/run NAME
 	@Tests/tools/debian python3
 	@Tests/run
 
 bench: build ## measure beside nginx, uWebSockets, matrix-synapse, ejabberd, NATS and C on sqlite3 in one run
 	@Tests/bench/run
 
-soak: build ## load one server for MINUTES=10 and watch its memory and descriptors; send it 2 GB
+soak: build ## load one server for MINUTES=10 and watch its memory and descriptors; send it 2 GB; all Autobahn cases
 	@Tests/bench/soak $(or $(MINUTES),10)
 	@PARLEY_LARGE_FILE=2000 Tests/clients/run test_files
+	@Tests/autobahn/run --all
 
 endure: packages ## crash, cut the power and fuzz TIMES=20 as often as the tests do
 	@Tests/endure $(or $(TIMES),20)
 
-lint: ## check the Swift code's format, warnings as errors
+lint: ## check the format of the Swift code and the words of comments and commits
+	@Tests/tools/words
 	@echo "Checking the format of the Swift code"
 	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
@@ -47,11 +49,11 @@ dist-check: dist ## start the archive in a bare Debian 12 and ask it for its hea
 	@Tests/tools/debian python3
 	@docker/dist-check
 
-packages: # what the build needs
+packages: # Debian packages of the build
 	@Tests/tools/debian libsqlite3-dev libssl-dev zlib1g-dev pkg-config
 	@Tests/tools/swift
 
-clean: ## remove what was built; ./data stays
+clean: ## remove build products; ./data stays
 	@echo "Removing .build and dist"
 	@rm -rf .build dist
 

@@ -1,4 +1,4 @@
--- Messages and what hangs on them. A message is never taken out of its conversation: deleted, it stays as a tombstone.
+-- Messages, revisions, attachments, features and actions. A deleted message stays in its conversation as a tombstone.
 
 create table message (
   id integer primary key,
@@ -10,13 +10,13 @@ create table message (
   client_id text,
   kind text not null default 'message' check (kind in ('message', 'system')),
   text text,
-  -- Mentions, hashtags and links with their places in the text.
+  -- Mentions, hashtags and links with their ranges in the text, as JSON.
   entities text,
   annotations text,
   reply_to integer,
   machine_only integer not null default 0 check (machine_only in (0, 1)),
   created_at integer not null,
-  -- The latest time in the conversation up to here, where the clock went back; null where that is `created_at`.
+  -- The latest time in the conversation up to this message, if the clock went back; null if that is `created_at`.
   latest_at integer check (latest_at > created_at),
   sent_at integer,
   edited_at integer,
@@ -31,33 +31,32 @@ create table message (
   unique (conversation_id, seq),
   check ((seq = 1) = (previous_message is null)),
   check ((deletion is null) = (deleted_at is null)),
-  -- A tombstone holds nothing of what was said.
+  -- A tombstone has no content.
   check (deletion is null or (text is null and entities is null and annotations is null)),
   check (deletion is not null or text is not null)
 ) strict;
 
 create index message_of_author on message (author_id, id);
--- Grows with `seq`, so the first message that is not earlier than a time is found in one step.
+-- The indexed time never decreases with `seq`, so `before_time` and `after_time` are one index lookup.
 create index message_by_time on message (conversation_id, coalesce(latest_at, created_at), seq);
 create index replies on message (reply_to, id) where reply_to is not null;
--- Live, written for people: what is unread is counted in it, and pages without the rest are found by it. The last two
--- columns are always the same; without them SQLite would look at each row to ask for them.
-create index message_for_people on message (conversation_id, seq, author_id, moved_from, deletion, machine_only)
+-- Live messages that are not machine-only, for unread counts and filtered pages. The last two columns are constant; they
+-- make the index covering.
+create index message_unread on message (conversation_id, seq, author_id, moved_from, deletion, machine_only)
 where deletion is null and machine_only = 0;
 
--- A create that is repeated finds what it made, over whatever transport, for ever.
+-- Idempotency keys: a repeated create returns the stored row, over any transport, without expiry.
 create table idempotency (
   author_id integer not null,
   kind text not null,
   client_id text not null,
   subject integer not null,
-  -- SHA-256 of what was sent; empty once nothing is compared any longer, since a short text can be guessed from it.
+  -- SHA-256 of the request; empty after the first change, since a short text can be guessed from its digest.
   fingerprint blob not null,
   primary key (author_id, kind, client_id)
 ) strict, without rowid;
 
--- What a message said before it was edited, numbered by the revision that it was; `edited_at` and `edited_by` say when
--- and by whom that text was written.
+-- Earlier texts of edited messages. `edited_at` and `edited_by` belong to that text.
 create table revision (
   message_id integer not null references message (id),
   revision integer not null,
@@ -68,11 +67,11 @@ create table revision (
   primary key (message_id, revision)
 ) strict, without rowid;
 
--- What a moderator removed, kept for a while so that it can be put back: all that hung on the message, as JSON.
+-- Content of removed messages, as JSON, until the restore period ends.
 create table sealed (
   message_id integer primary key references message (id),
   content text not null,
-  -- What took it away together with others, so that all of them can be put back.
+  -- The removal of several messages, which can be undone as a whole.
   removal_id integer references removal (id),
   until integer not null
 ) strict;
@@ -80,7 +79,7 @@ create table sealed (
 create index sealed_until on sealed (until);
 create index sealed_by_removal on sealed (removal_id, message_id) where removal_id is not null;
 
--- All that somebody wrote since a time, or those who came by an invite and by what grew from it, taken away at once.
+-- Removals of all messages of an author, or of all users of an invite and its descendants, since a time.
 create table removal (
   id integer primary key,
   author_id integer references account (id),
@@ -100,7 +99,7 @@ create table removal (
   check ((undone_by is null) = (undone_at is null))
 ) strict;
 
--- Its files stay named, and so are kept as long as the seal.
+-- References that keep the files of removed messages until the restore period ends.
 create table sealed_attachment (
   message_id integer not null references sealed (message_id) on delete cascade,
   position integer not null,
@@ -119,7 +118,8 @@ create table attachment (
 
 create index attachment_of_file on attachment (file_id, message_id);
 
--- What can be looked up of a live message. Scope stands first, so that a look-up never leaves what one may read.
+-- Features of live messages, for filters. Keys begin with the feature and the conversation, so that a query reads only
+-- conversations in its scope.
 create table annotation (
   type text not null,
   conversation_id integer not null,
@@ -161,18 +161,18 @@ create table location (
   longitude real not null check (longitude between -180 and 180)
 ) strict;
 
-create index location_by_place on location (latitude, longitude);
+create index location_by_coordinates on location (latitude, longitude);
 
 create table action (
   message_id integer not null references message (id),
   type text not null,
   user_id integer not null references account (id) on delete cascade,
   created_at integer not null,
-  -- When the message was written, which never changes: by it a person's marks are listed.
+  -- The message's `created_at`, the sort key of a user's actions.
   message_at integer not null,
   primary key (message_id, type, user_id)
 ) strict, without rowid;
 
 create index actions_of_user on action (user_id, type, message_at, message_id);
--- A star is looked up by who set it.
+-- Stars are private and listed by user only.
 create index action_by_type on action (type, message_id) where type <> 'star';

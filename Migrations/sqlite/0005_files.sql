@@ -1,4 +1,4 @@
--- What was uploaded. The bytes are in the files folder under their SHA-256; equal content is there once.
+-- Uploaded files. The content is in the files folder under its SHA-256; equal content is stored once.
 
 create table file (
   id integer primary key,
@@ -18,7 +18,7 @@ create table file (
   preview_width integer,
   preview_height integer,
   created_at integer not null,
-  -- Since when nothing names it; collected after a grace.
+  -- The time since when no row refers to the file. Housekeeping deletes it after a grace period.
   unused_since integer
 ) strict;
 
@@ -27,13 +27,13 @@ create index file_by_digest on file (digest);
 create index file_by_preview on file (preview_digest) where preview_digest is not null;
 create index file_unused on file (unused_since) where unused_since is not null;
 
--- A large upload under way.
+-- Resumable uploads in progress.
 create table upload (
   id integer primary key,
   owner_id integer not null references account (id) on delete cascade,
   name text not null,
   size integer not null check (size > 0),
-  -- How much of it is on the disk for certain.
+  -- The number of bytes that have been fsynced.
   received integer not null default 0,
   type text,
   public integer not null default 0 check (public in (0, 1)),
@@ -45,13 +45,13 @@ create table upload (
 create index upload_touched on upload (touched_at);
 create index upload_of_owner on upload (owner_id);
 
--- How many bytes somebody's files have, previews too; 0 is everyone.
+-- Bytes of files per user, previews included. Owner 0 is the whole site.
 create table file_use (
   owner_id integer primary key,
   bytes integer not null check (bytes >= 0)
 ) strict;
 
--- Content that a row has named and may name no longer: to be looked at, and removed.
-create table loose_content (
+-- Content that may have lost its last reference. Housekeeping checks and deletes it.
+create table unreferenced_content (
   digest blob primary key
 ) strict, without rowid;

@@ -1,6 +1,6 @@
--- Everything that happened, in one order. No text: what an event is about is read at delivery, as it is then.
+-- The event log: all durable changes in one order. It has no content; delivery reads the subject at its present revision.
 
--- `stream` is 4 × the thing's id plus its kind: 0 site, 1 user, 2 forum, 3 conversation.
+-- `stream` is 4 × the id of its owner plus the kind: 0 site, 1 user, 2 forum, 3 conversation.
 create table stream (
   id integer primary key,
   head integer not null,

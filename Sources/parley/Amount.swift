@@ -1,4 +1,4 @@
-/// Amounts as people read them.
+/// Human-readable numbers.
 enum Amount {
   /// "1 message", "1,024 messages".
   static func count(_ number: Int, _ word: String, _ plural: String? = nil) -> String {
@@ -10,7 +10,7 @@ enum Amount {
     var rest = Double(number)
     for unit in ["kB", "MB", "GB", "TB"] {
       rest /= 1_000
-      // What would be rounded to 1000 belongs to the next unit.
+      // 999.95 would round to 1000.
       if rest < 999.95 { return number < 1_000 ? "\(number) bytes" : "\((rest * 10).rounded() / 10) \(unit)" }
     }
     return "\((rest * 10).rounded() / 10) TB"

@@ -1,37 +1,37 @@
-/// How a command went: what to say, and the exit status.
+/// The result of a command: the exit status and a message.
 struct Outcome: Equatable {
+  /// The exit statuses of the program.
   enum Status: Int32 {
-    /// All is well.
-    case well = 0
-    /// Something was found to be wrong: a file that is no backup, a server that is not well.
-    case wrong = 1
-    /// It could not be done: the command makes no sense, or the system said no.
-    case impossible = 2
+    case success = 0
+    /// The check failed or the server refused the request: an invalid backup, a server that is not healthy.
+    case failure = 1
+    /// The command could not run: invalid arguments, a system error, no network.
+    case error = 2
   }
 
   let status: Status
-  let sentence: String
+  let message: String
 
-  init(_ status: Status, _ sentence: String) {
+  init(_ status: Status, _ message: String) {
     self.status = status
-    self.sentence = sentence
+    self.message = message
   }
 
-  /// Says it; the exit status.
-  func tell() -> Int32 {
+  /// Prints the message and returns the exit status.
+  func report() -> Int32 {
     switch status {
-    case .well where sentence.isEmpty: break
-    case .well: Terminal.print(printable + "\n")
-    case .wrong, .impossible: Terminal.complain(printable)
+    case .success where message.isEmpty: break
+    case .success: Terminal.print(printable + "\n")
+    case .failure, .error: Terminal.log(printable)
     }
     return status.rawValue
   }
 
-  /// The sentence may quote what stands in a file that others made, and a terminal obeys what it is told.
+  /// The message without control characters: it may quote an untrusted file, and terminals execute escape sequences.
   var printable: String {
     String(
       String.UnicodeScalarView(
-        sentence.unicodeScalars.map { scalar in
+        message.unicodeScalars.map { scalar in
           scalar.value < 32 && scalar != "\n" || 127...159 ~= scalar.value ? "\u{fffd}" : scalar
         }))
   }

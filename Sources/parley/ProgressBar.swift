@@ -2,7 +2,7 @@ import Glibc
 import ParleyNetworking
 import Synchronization
 
-/// What is being done, and how far it has come. A total of 0: nobody knows how long it takes.
+/// The phase of an operation and its progress. A total of 0 is unknown.
 struct Progress: Equatable {
   let name: String
   let done: Int
@@ -14,12 +14,11 @@ struct Progress: Equatable {
     self.total = total
   }
 
-  /// Called often; whether the work is to go on.
+  /// Called often. Returns false to cancel the operation.
   typealias Report = @Sendable (Progress) -> Bool
 }
 
-/// How far something long has come, on standard error: on a terminal one line that is drawn again, elsewhere one line for
-/// each thing that begins.
+/// Progress on standard error: one line that is redrawn on a terminal, otherwise one line per phase.
 final class ProgressBar: Sendable {
   private struct State {
     var name = ""
@@ -31,13 +30,13 @@ final class ProgressBar: Sendable {
   private let state = Mutex(State())
 
   private static let width = 30
-  private static let longestName = 24
-  /// Nanoseconds between two drawings.
+  private static let maxNameLength = 24
+  /// Nanoseconds between two redraws.
   private static let interval: Int64 = 100_000_000
 
   init(isTerminal: Bool = isatty(STDERR_FILENO) == 1) { self.isTerminal = isTerminal }
 
-  /// For what says on standard output already what begins and ends: nil elsewhere.
+  /// Nil unless standard error is a terminal, for commands that print each phase on standard output.
   static var onTerminal: ProgressBar? { isatty(STDERR_FILENO) == 1 ? ProgressBar(isTerminal: true) : nil }
 
   func show(_ progress: Progress) {
@@ -56,7 +55,7 @@ final class ProgressBar: Sendable {
     if let text { Descriptor.writeAll(Array(text.utf8), to: STDERR_FILENO) }
   }
 
-  /// Makes room for what is said at the end.
+  /// Erases the bar.
   func clear() {
     let isDrawn = state.withLock { state in
       defer { state.drawn = nil }
@@ -65,17 +64,18 @@ final class ProgressBar: Sendable {
     if isDrawn { Descriptor.writeAll(Array("\r\u{1b}[K".utf8), to: STDERR_FILENO) }
   }
 
-  /// What does not fit in a line would be left standing above it: first the bar is shorter, then the name.
+  /// Fits the line into the width of the terminal, because a wrapped line cannot be redrawn. Shortens the bar first,
+  /// then the name.
   static func line(_ progress: Progress, columns: Int = .max) -> String {
-    // The last column stays empty, and the rest of the line takes seven.
+    // The last column stays empty; spaces and the percentage take seven.
     let room = max(0, columns - 8)
-    let nameRoom = min(longestName, room)
-    let width = min(width, room - nameRoom)
+    let nameWidth = min(maxNameLength, room)
+    let width = min(width, room - nameWidth)
     var name = progress.name
-    if name.count > nameRoom, columns < .max { name = nameRoom > 0 ? name.prefix(nameRoom - 1) + "…" : "" }
-    let padded = name + String(repeating: " ", count: max(0, nameRoom - name.count))
+    if name.count > nameWidth, columns < .max { name = nameWidth > 0 ? name.prefix(nameWidth - 1) + "…" : "" }
+    let padded = name + String(repeating: " ", count: max(0, nameWidth - name.count))
     guard progress.total > 0 else { return "\(padded) …" }
-    // A fraction first: the product might not fit.
+    // Divide first: the product may overflow.
     let part = min(max(Double(progress.done) / Double(progress.total), 0), 1)
     let full = Int(part * Double(width))
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: width - full)

@@ -1,36 +1,35 @@
 import Glibc
 import ParleyNetworking
 
-/// Words for the person who started the program: what was asked for on standard output, all else on standard error.
-/// Unbuffered, so that whoever waits for a line gets it.
+/// Standard input, output and error. Results go to standard output, messages to standard error, both unbuffered.
 enum Terminal {
-  /// - Returns: whether somebody takes it.
+  /// - Returns: false if standard output is closed.
   @discardableResult
   static func print(_ text: String) -> Bool { Descriptor.writeAll(Array(text.utf8), to: STDOUT_FILENO) }
 
-  static func complain(_ sentence: String) {
-    Descriptor.writeAll(Array("parley: \(sentence)\n".utf8), to: STDERR_FILENO)
+  static func log(_ message: String) {
+    Descriptor.writeAll(Array("parley: \(message)\n".utf8), to: STDERR_FILENO)
   }
 
   static var environment: [String: String] {
     var all: [String: String] = [:]
-    var place = unsafe environ
-    while let entry = unsafe place.pointee {
+    var pointer = unsafe environ
+    while let entry = unsafe pointer.pointee {
       let pair = unsafe String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if pair.count == 2 { all[String(pair[0])] = String(pair[1]) }
-      unsafe place += 1
+      unsafe pointer += 1
     }
     return all
   }
 
-  /// How wide the terminal is on which progress is drawn; nil where nobody knows.
+  /// The width of the terminal of standard error; nil if it is unknown.
   static var columns: Int? {
     var size = winsize()
     guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
 
-  /// What somebody wrote must not speak to the terminal.
+  /// Replaces control and format characters in untrusted text, which a terminal would execute.
   static func plain(_ text: String) -> String {
     String(
       String.UnicodeScalarView(
@@ -42,28 +41,28 @@ enum Terminal {
         }))
   }
 
-  /// Set off from the rest where somebody looks at a terminal (https://no-color.org).
+  /// Bold on a terminal, unless NO_COLOR is set (https://no-color.org).
   static func bold(_ text: String) -> String {
     isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR"] == nil ? "\u{1b}[1m\(text)\u{1b}[0m" : text
   }
 
-  /// A line of standard input; on a terminal it is asked for, and not shown while it is typed.
-  static func secret(_ question: String) -> String? {
+  /// Reads a line of standard input. A terminal shows the prompt and does not echo.
+  static func secret(_ prompt: String) -> String? {
     guard isatty(STDIN_FILENO) == 1 else { return readLine() }
-    Descriptor.writeAll(Array(question.utf8), to: STDERR_FILENO)
-    var before = termios()
-    guard unsafe tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
-    var silent = before
+    Descriptor.writeAll(Array(prompt.utf8), to: STDERR_FILENO)
+    var saved = termios()
+    guard unsafe tcgetattr(STDIN_FILENO, &saved) == 0 else { return nil }
+    var silent = saved
     silent.c_lflag &= ~tcflag_t(ECHO)
     guard unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { return nil }
     defer {
-      _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+      _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved)
       Descriptor.writeAll([10], to: STDERR_FILENO)
     }
     return readLine()
   }
 
-  /// All of standard input.
+  /// Reads all of standard input.
   static func input() -> String {
     var lines: [String] = []
     while let line = readLine() { lines.append(line) }

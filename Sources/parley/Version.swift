@@ -1,6 +1,6 @@
 import API
 
-/// The version of this program, and the only place where it stands.
+/// The version of the program.
 let version = "0.1.0"
 
 extension API.Release {

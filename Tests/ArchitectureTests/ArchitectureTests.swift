@@ -95,7 +95,7 @@ private let mayBeUnsafe: Set<String> = [
   "Shared/Networking/InputBuffer.swift",
   "Shared/Networking/Listener.swift",
   "Shared/Networking/OutputQueue.swift",
-  "Shared/Networking/Seam.swift",
+  "Shared/Networking/CoalescingBuffer.swift",
   "Shared/Networking/ServiceManager.swift",
   "Shared/Networking/SocketAddress.swift",
   "Shared/Networking/Stream.swift",
@@ -112,7 +112,7 @@ private let mayBeUnsafe: Set<String> = [
   "Shared/Wire/Compression/ZlibStream.swift",
   "Shared/Wire/Text/Bytes.swift",
   "Shared/Wire/WebSocket/WideBytes.swift",
-  "parley/Folder.swift",
+  "parley/FileSystem.swift",
   "parley/Terminal.swift",
 ]
 

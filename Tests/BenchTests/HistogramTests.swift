@@ -30,7 +30,7 @@ struct HistogramTests {
       #expect(told >= sorted)
       #expect(told - sorted <= sorted / 128)
     }
-    #expect(histogram.greatest == values.last)
+    #expect(histogram.maximum == values.last)
   }
 
   @Test func `two histograms add up to that of all values`() {
@@ -58,6 +58,6 @@ struct HistogramTests {
     histogram.record(.max)
     #expect(histogram.value(at: 0.5) == 0)
     #expect(histogram.count == 2)
-    #expect(histogram.greatest == .max)
+    #expect(histogram.maximum == .max)
   }
 }

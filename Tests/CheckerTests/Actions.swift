@@ -8,12 +8,12 @@ extension Schedule {
   func run(steps count: Int, devices deviceCount: Int) async throws {
     try await stage.noteAccess()
     for number in 0..<deviceCount {
-      let person = place.people[number % place.people.count]
+      let user = site.users[number % site.users.count]
       // Some have room for very little.
       let room = pick([2_000, 20_000, 200_000])
-      let device = Device("\(person.name)’s \(number)", person, room: room, asksAgain: pick([true, false]))
+      let device = Device("\(user.name)’s \(number)", user, room: room, asksAgain: pick([true, false]))
       devices.append(device)
-      if let snapshot = place.snapshots[person.account] { device.begin(with: snapshot) }
+      if let snapshot = site.snapshots[user.id] { device.begin(with: snapshot) }
       await connect(device)
     }
     for number in 0..<count {
@@ -70,7 +70,7 @@ extension Schedule {
     await stage.pass(days: days, on: self)
   }
 
-  // MARK: What people do
+  // MARK: What users do
 
   /// What a device knows of, most of the time.
   private func conversation(for device: Device) -> ID<Conversation>? {
@@ -80,7 +80,7 @@ extension Schedule {
 
   private func message(for device: Device, isOwn: Bool) -> Message? {
     let all = device.replica.conversations.values.flatMap(\.messages.values).map(\.message)
-      .filter { $0.tombstone == nil && (!isOwn || $0.author == device.person.account) }
+      .filter { $0.tombstone == nil && (!isOwn || $0.author == device.user.id) }
       .sorted { $0.id < $1.id }
     return all.isEmpty ? nil : pick(all)
   }
@@ -90,7 +90,7 @@ extension Schedule {
     let number = said.count
     let send = Device.Send(
       number: number, clientID: clientID(number), conversation: conversation, text: Words.text(number))
-    said.append(Said(person: device.person.account, conversation: conversation))
+    said.append(Said(user: device.user.id, conversation: conversation))
     device.write(send)
     note("\(device.name) says \(number) in \(conversation)")
     try await say(send, by: device)
@@ -121,7 +121,7 @@ extension Schedule {
       json.field("client_id", send.clientID)
       json.field("text", send.text)
     }
-    return await ask(.post, "/conversations/\(send.conversation)/messages", by: device.person, json.bytes)
+    return await ask(.post, "/conversations/\(send.conversation)/messages", by: device.user, json.bytes)
   }
 
   private func answered(_ send: Device.Send, _ answer: (status: Int, body: [UInt8]), _ device: Device) throws {
@@ -168,7 +168,7 @@ extension Schedule {
             json.field("text", text)
           }, by: device)
       } else {
-        _ = await ask(.patch, path, by: device.person, Array(#"{"text":"\#(text)"}"#.utf8))
+        _ = await ask(.patch, path, by: device.user, Array(#"{"text":"\#(text)"}"#.utf8))
       }
     case 1:
       note("\(device.name) deletes \(message.id)")
@@ -179,7 +179,7 @@ extension Schedule {
             json.field("message_id", message.id)
           }, by: device)
       } else {
-        _ = await ask(.delete, path, by: device.person)
+        _ = await ask(.delete, path, by: device.user)
       }
     default:
       let (type, isOn) = (pick(["like", "star", "repost"]), random.next() % 3 > 0)
@@ -187,13 +187,12 @@ extension Schedule {
       if overSocket {
         send(
           device.command { json in
-            json.field("do", "act")
+            json.field("do", isOn ? "set_action" : "remove_action")
             json.field("message_id", message.id)
             json.field("type", type)
-            json.field("on", isOn)
           }, by: device)
       } else {
-        _ = await ask(isOn ? .put : .delete, "\(path)/actions/\(type)", by: device.person)
+        _ = await ask(isOn ? .put : .delete, "\(path)/actions/\(type)", by: device.user)
       }
     }
     await settle()
@@ -203,17 +202,17 @@ extension Schedule {
     guard let message = message(for: device, isOwn: false) else { return }
     note("\(device.name) has read \(message.conversation) up to \(message.seq)")
     let body = Array(#"{"message_id":"\#(message.id)"}"#.utf8)
-    _ = await ask(.put, "/conversations/\(message.conversation)/read", by: device.person, body)
+    _ = await ask(.put, "/conversations/\(message.conversation)/read", by: device.user, body)
   }
 
   /// Somebody comes, goes, or is sent away.
   private func moveSomebody(_ device: Device) async throws {
-    let (other, isIn) = (pick(place.people), random.next() % 2 == 0)
+    let (other, isIn) = (pick(site.users), random.next() % 2 == 0)
     switch random.next() % 4 {
     case 0:
       note("\(other.name) \(isIn ? "comes into" : "leaves") the forum")
       // Whoever leads brings in and sends away.
-      await move(other, isIn, "/forums/\(place.forum)/members", by: place.people[0])
+      await move(other, isIn, "/forums/\(site.forum)/members", by: site.users[0])
     case 1:
       guard !channels.isEmpty else { return }
       let channel = pick(channels)
@@ -223,14 +222,14 @@ extension Schedule {
       guard let conversation = conversation(for: device) else { return }
       note(
         "\(device.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(conversation)")
-      await move(other, isIn, "/conversations/\(conversation)/participants", by: device.person)
+      await move(other, isIn, "/conversations/\(conversation)/participants", by: device.user)
     }
     try await stage.noteAccess()
   }
 
-  private func move(_ other: CheckedPlace.Person, _ isIn: Bool, _ path: String, by person: CheckedPlace.Person) async {
-    let path = "\(path)/\(other.account)"
-    _ = await isIn ? ask(.put, path, by: person, Array("{}".utf8)) : ask(.delete, path, by: person)
+  private func move(_ other: CheckedSite.TestUser, _ isIn: Bool, _ path: String, by user: CheckedSite.TestUser) async {
+    let path = "\(path)/\(other.id)"
+    _ = await isIn ? ask(.put, path, by: user, Array("{}".utf8)) : ask(.delete, path, by: user)
   }
 
   /// A new group; of some of them those who come later see the past, of others not. Or a channel that anybody may join. Now
@@ -238,16 +237,16 @@ extension Schedule {
   private func found(_ device: Device) async throws {
     if random.next() % 4 == 0, let conversation = conversation(for: device) {
       note("\(device.name) ends \(conversation)")
-      _ = await ask(.delete, "/conversations/\(conversation)", by: device.person)
+      _ = await ask(.delete, "/conversations/\(conversation)", by: device.user)
     } else {
-      let others = place.people.filter { $0.account != device.person.account && random.next() % 2 == 0 }
+      let others = site.users.filter { $0.id != device.user.id && random.next() % 2 == 0 }
       let (isVisible, isChannel) = (random.next() % 2 == 0, random.next() % 3 == 0)
       let kind = isChannel ? "channel" : "group"
       note("\(device.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
-      let ids = others.map { "\"\($0.account)\"" }.joined(separator: ",")
-      let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"people"}"# : ""
+      let ids = others.map { "\"\($0.id)\"" }.joined(separator: ",")
+      let open = isChannel ? #","type":"com.example.club","readers":{"open_to":"users"}"# : ""
       let body = #"{"kind":"\#(kind)","title":"t","participants":[\#(ids)],"history_visible":\#(isVisible)\#(open)}"#
-      let answer = await ask(.post, "/conversations", by: device.person, Array(body.utf8))
+      let answer = await ask(.post, "/conversations", by: device.user, Array(body.utf8))
       if isChannel, answer.status == 201 {
         var made = try JSONValue(parsing: answer.body).object()
         channels.append(try made.read("id"))
@@ -257,10 +256,10 @@ extension Schedule {
   }
 
   func ask(
-    _ method: ParleyWire.Method, _ path: String, by person: CheckedPlace.Person, _ body: [UInt8] = []
+    _ method: ParleyWire.Method, _ path: String, by user: CheckedSite.TestUser, _ body: [UInt8] = []
   ) async -> (status: Int, body: [UInt8]) {
-    let answer = await stage.ask(method, path, token: person.token, body, on: self)
-    checkWords(in: answer.body, for: person.account, since: stage.audit.lastEvent)
+    let answer = await stage.ask(method, path, token: user.token, body, on: self)
+    checkWords(in: answer.body, for: user.id, since: stage.audit.lastEvent)
     return answer
   }
 }

@@ -8,38 +8,38 @@ import ParleyModel
 extension Schedule {
   /// Asks for what no event said.
   func ask(_ device: Device) async throws {
-    let caller = try stage.server.caller(device.person)
+    let caller = try stage.server.caller(device.user)
     let asOf = device.asOf
     for need in device.needs {
       do throws(Refusal) {
         switch need {
-        case .person(let id): try hold(person: id, device, caller)
+        case .user(let id): try hold(user: id, device, caller)
         case .forum(let id):
-          let forum = try stage.server.view.forum(id, for: caller)
+          let forum = try stage.server.view.getForum(id, for: caller)
           device.hold { $0.hold(forum, asOf: asOf) }
         case .conversation(let id):
-          guard case .bySomebody(let own) = try stage.server.view.conversation(id, for: caller) else { break }
+          guard case .bySomebody(let own) = try stage.server.view.getConversation(id, for: caller) else { break }
           device.hold { $0.hold(own, asOf: asOf) }
           let messages = try await stage.messages(of: id, for: caller)
           device.hold { $0.hold(messages, asOf: asOf) }
         case .message(let id):
-          let message = try stage.server.view.seen(id, for: caller)
+          let message = try stage.server.view.getPlainMessage(id, for: caller)
           device.hold { $0.hold([message], asOf: asOf) }
         case .inbox:
-          let page = try await stage.server.community.inbox(
-            kind: nil, isUnread: true, before: nil, limit: 1, MessageShow(), for: caller)
+          let page = try await stage.server.community.listNotifications(
+            kind: nil, isUnread: true, before: nil, limit: 1, MessageOptions(), for: caller)
           device.hold { $0.hold(page.unread) }
         case .everything: fail("\(device.name) has to begin anew")
         }
       } catch {
         guard case .notFound = error else { throw error }
-        device.hold { $0.letGo(need) }
+        device.hold { $0.drop(need) }
       }
     }
   }
 
-  private func hold(person: ID<Account>, _ device: Device, _ caller: Caller) throws(Refusal) {
-    let found = try stage.server.view.person(.id(person), for: caller)
+  private func hold(user: ID<User>, _ device: Device, _ caller: Caller) throws(Refusal) {
+    let found = try stage.server.view.getUser(.id(user), for: caller)
     device.hold { $0.hold(found) }
   }
 }

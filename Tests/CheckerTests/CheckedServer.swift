@@ -15,7 +15,7 @@ final class CheckedServer {
   let folder: String
   let community: Community
   let view: CommunityView
-  let site: Site
+  let site: Application
   let locals = Locals()
   let live: LiveLoop
   let publisher: Publisher
@@ -28,15 +28,15 @@ final class CheckedServer {
     // A line is no socket, but it takes apart what was framed for many; nothing is compressed.
     let publisher = Publisher(Hub { Frame(text: $0, framed: SharedFrame(text: $0).plain, deflated: nil) })
     let store = try Store(
-      try DataFolder(folder), migrations: CheckedPlace.migrations, jobs: Community.jobs, clock: { clock.tick() },
+      try DataFolder(folder), migrations: CheckedSite.migrations, jobs: Community.jobs, clock: { clock.tick() },
       deliver: { committed.add($0) }, complain: { complaints.add($0) })
     community = Community(
       store, publisher: publisher, passwordCost: Scrypt(cost: 16, blockSize: 1, parallelism: 1))
     self.publisher = publisher
     view = community.view()
     let api = API(
-      community, release: API.Release(version: "1.2.3", web: "w", leastClient: "1.0"), rates: Self.unlimited)
-    site = Site(router: Router { routes in api.add(to: &routes) })
+      community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: Self.unlimited)
+    site = Application(router: Router { routes in api.add(to: &routes) })
     let live = LiveLoop(community, community.view(), now: clock.now)
     self.live = locals.object(LiveLoop.self) { live }
     probe = community.hub.open()
@@ -52,25 +52,25 @@ final class CheckedServer {
     return rates
   }()
 
-  func caller(_ person: CheckedPlace.Person) throws -> Caller {
-    guard let caller = try view.caller(showing: person.token) else { throw Refusal.unauthenticated }
+  func caller(_ user: CheckedSite.TestUser) throws -> Caller {
+    guard let caller = try view.authenticate(user.token) else { throw Refusal.unauthenticated }
     return caller
   }
 
   /// Returns when everyone has what they are to have of it. Whoever follows has it in their mailbox before the probe does.
   func publish(_ delivery: Delivery, last: Int) async {
-    for event in delivery.events { probe.follow(.stream(event.stream)) }
-    publisher.take(delivery)
+    for event in delivery.events { probe.subscribe(.stream(event.stream)) }
+    publisher.enqueue(delivery)
     while !hasPublished(last) {
-      var bell = probe.bell.makeAsyncIterator()
+      var bell = probe.wakeUps.makeAsyncIterator()
       guard await bell.next() != nil else { return }
     }
   }
 
   private func hasPublished(_ event: Int) -> Bool {
     let contents = probe.take()
-    for case .event(let publication) in contents.postings { lastSeen = max(lastSeen, publication.event.id) }
-    return lastSeen >= event || contents.hasMissed
+    for case .event(let publication) in contents.broadcasts { lastSeen = max(lastSeen, publication.event.id) }
+    return lastSeen >= event || contents.hasGap
   }
 
   /// Returns when what was written so far is done, one way or the other.

@@ -1,12 +1,12 @@
 import ParleyJSON
 import ParleyModel
 
-/// What the scheduler drives: one device of a person, which holds what it was told and wants to say something. It asks
+/// What the scheduler drives: one device of a user, which holds what it was told and wants to say something. It asks
 /// nothing itself. Whoever builds a client can be driven instead: it is told what came, says what it holds, and lists what
 /// it has to ask.
 final class Device {
   let name: String
-  let person: CheckedPlace.Person
+  let user: CheckedSite.TestUser
   /// Bytes that it lets wait.
   let room: Int
   /// What it does when it was told that it lags: asks again for what it follows, or comes back on another line.
@@ -36,9 +36,9 @@ final class Device {
     let text: String
   }
 
-  init(_ name: String, _ person: CheckedPlace.Person, room: Int, asksAgain: Bool) {
+  init(_ name: String, _ user: CheckedSite.TestUser, room: Int, asksAgain: Bool) {
     self.name = name
-    self.person = person
+    self.user = user
     self.room = room
     self.asksAgain = asksAgain
     saved = (replica, nil)

@@ -8,7 +8,7 @@ extension Schedule {
     let since = stage.audit.lastEvent
     let line = Line(room: device.room) { sent in self.leaves(sent, for: device, since: since) }
     let query = "topics=me&after=\(device.cursor)"
-    guard await stage.connect(line, query, token: device.person.token, on: self) else { return }
+    guard await stage.connect(line, query, token: device.user.token, on: self) else { return }
     device.connected(line)
     await settle()
   }
@@ -69,24 +69,24 @@ extension Schedule {
   // MARK: What leaves the server
 
   private func leaves(_ sent: Line.Sent, for device: Device, since: Int) -> Line.Fate {
-    let account = device.person.account
+    let user = device.user.id
     guard case .event(let event) = sent.frame else {
-      checkWords(in: sent.bytes, for: account, since: since)
+      checkWords(in: sent.bytes, for: user, since: since)
       return .arrives
     }
-    if let fault = stage.audit.fault(event, for: account, stage.moment, seq: stage.seq) { fail(fault) }
-    checkWords(in: sent.bytes, for: account, since: stage.moment.told)
+    if let fault = stage.audit.fault(event, for: user, stage.moment, seq: stage.seq) { fail(fault) }
+    checkWords(in: sent.bytes, for: user, since: stage.moment.told)
     guard case .conversation(let conversation) = event.stream, event.content != .hidden else { return .arrives }
     return fate(sent, in: conversation)
   }
 
   /// Nothing that somebody gets has words in it that are not theirs to read; their own they know.
-  func checkWords(in bytes: [UInt8], for account: ID<Account>, since: Int) {
+  func checkWords(in bytes: [UInt8], for user: ID<User>, since: Int) {
     for number in Words.numbers(in: bytes) {
-      guard said.indices.contains(number) else { return fail("\(account) gets words that nobody said") }
+      guard said.indices.contains(number) else { return fail("\(user) gets words that nobody said") }
       let words = said[number]
-      guard words.person != account else { continue }
-      let fault = stage.audit.fault(wordsIn: words.conversation, for: account, since: since) {
+      guard words.user != user else { continue }
+      let fault = stage.audit.fault(wordsIn: words.conversation, for: user, since: since) {
         stage.seq(clientID(number))
       }
       if let fault { fail(fault) }
@@ -99,7 +99,7 @@ extension Schedule {
   private func fate(_ sent: Line.Sent, in conversation: ID<Conversation>) -> Line.Fate {
     guard let injected, untilFault > 0 else { return .arrives }
     let stranger = devices.first { device in
-      device.line != nil && stage.audit.start(of: device.person.account, in: conversation) == nil
+      device.line != nil && stage.audit.start(of: device.user.id, in: conversation) == nil
     }
     if injected == .asksNoRights, stranger == nil { return .arrives }
     untilFault -= 1

@@ -2,14 +2,14 @@
 enum Playing {
   /// Two parts of the seeds at a time, each by who plays them: what failed, each with its seed and what was done.
   static func failures(
-    of seeds: [UInt64], _ play: @escaping @Sendable (CheckedPlace, [UInt64]) async throws -> [String]
+    of seeds: [UInt64], _ play: @escaping @Sendable (CheckedSite, [UInt64]) async throws -> [String]
   ) async throws -> [String] {
-    let place = try await CheckedPlace.make()
-    defer { place.remove() }
+    let site = try await CheckedSite.make()
+    defer { site.remove() }
     return try await withThrowingTaskGroup(of: [String].self) { group in
       for part in 0..<2 {
         let mine = seeds.enumerated().filter { $0.offset % 2 == part }.map(\.element)
-        group.addTask { try await play(place, mine) }
+        group.addTask { try await play(site, mine) }
       }
       var all: [String] = []
       for try await failures in group { all += failures }

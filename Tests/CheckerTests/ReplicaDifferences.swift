@@ -3,12 +3,12 @@ import ParleyModel
 extension Replica {
   /// In what it is not the other; of messages all, or those that are held here and the last one, with the marks on them or
   /// without.
-  func differences(from other: Replica, isWhole: Bool = true, withMarks: Bool = true) -> [String] {
+  func differences(from other: Replica, isWhole: Bool = true, withReadPositions: Bool = true) -> [String] {
     var found: [String] = []
     func compare<Value: Equatable>(_ what: String, _ mine: Value, _ theirs: Value) {
       if mine != theirs { found.append("holds of \(what): \(mine); and it is: \(theirs)") }
     }
-    compare("themselves", me?.account.role, other.me?.account.role)
+    compare("themselves", me?.summary.role, other.me?.summary.role)
     compare("the settings", settings, other.settings)
     compare("levels", levels, other.levels)
     compare("relations", relations, other.relations)
@@ -25,12 +25,12 @@ extension Replica {
       }
       compare("conversation \(id)", one.conversation, two.conversation)
       compare("their part in \(id)", one.participation, two.participation)
-      compare("their mark in \(id)", one.mark, two.mark)
+      compare("their mark in \(id)", one.readPosition, two.readPosition)
       compare("what waits in \(id)", one.unread, two.unread)
       let last = Set([two.conversation.lastSeq].filter { two.messages[$0] != nil })
       let seqs = isWhole ? Set(two.messages.keys) : last
       for seq in seqs.union(one.messages.keys).sorted() {
-        guard withMarks else {
+        guard withReadPositions else {
           compare("message \(seq) of \(id)", one.messages[seq]?.message.bare, two.messages[seq]?.message.bare)
           continue
         }

@@ -14,13 +14,13 @@ extension Schedule {
       }
     }
     checkSends()
-    var truths: [ID<Account>: Replica] = [:]
+    var truths: [ID<User>: Replica] = [:]
     for device in devices {
-      let account = device.person.account
+      let user = device.user.id
       let truth: Replica
-      if let known = truths[account] { truth = known } else { truth = try await stage.replica(of: device.person) }
-      truths[account] = truth
-      stage.check(device.replica, of: device.name, account, against: truth)
+      if let known = truths[user] { truth = known } else { truth = try await stage.replica(of: device.user) }
+      truths[user] = truth
+      stage.check(device.replica, of: device.name, user, against: truth)
     }
   }
 

@@ -1,4 +1,4 @@
-// One schedule: all that happens in a place, one thing after the other, drawn from a seed.
+// One schedule: all that happens in a site, one thing after the other, drawn from a seed.
 //
 // At the end everything comes to rest: all is published, everyone is connected, has taken what came, and has asked for what
 // they need. Then each device holds what the server would answer.
@@ -22,21 +22,21 @@ actor Schedule {
 
   /// What somebody has said, and what became of it.
   struct Said {
-    let person: ID<Account>
+    let user: ID<User>
     let conversation: ID<Conversation>
     var acknowledged: ID<Message>?
     var isRefused = false
   }
 
-  init(_ place: CheckedPlace, seed: UInt64, injected: InjectedFault? = nil) throws {
-    stage = try Stage(place)
+  init(_ site: CheckedSite, seed: UInt64, injected: InjectedFault? = nil) throws {
+    stage = try Stage(site)
     complaints = stage.complaints
     self.seed = seed
     self.injected = injected
     random = Seeded(seed: seed)
   }
 
-  var place: CheckedPlace { stage.place }
+  var site: CheckedSite { stage.site }
 
   func note(_ step: String) { stage.steps.append(step) }
 

@@ -24,11 +24,11 @@ import Testing
   }
 
   private func failures(of seeds: [UInt64], _ fault: InjectedFault? = nil) async throws -> [String] {
-    try await Playing.failures(of: seeds) { place, seeds in
+    try await Playing.failures(of: seeds) { site, seeds in
       var failures: [String] = []
       for seed in seeds {
         let failure = await Playing.failure(of: seed) {
-          let schedule = try Schedule(place, seed: seed, injected: fault)
+          let schedule = try Schedule(site, seed: seed, injected: fault)
           return (await schedule.failure(), schedule.complaints)
         }
         if let failure { failures.append(failure) }

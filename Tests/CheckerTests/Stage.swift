@@ -12,7 +12,7 @@ import Web
 @testable import Storage
 
 final class Stage {
-  let place: CheckedPlace
+  let site: CheckedSite
   private(set) var server: CheckedServer
   let clock = CheckedClock()
   let complaints = Complaints()
@@ -29,9 +29,9 @@ final class Stage {
   var steps: [String] = []
   private(set) var faults: [String] = []
 
-  init(_ place: CheckedPlace) throws {
-    self.place = place
-    server = try CheckedServer(CheckedPlace.copy(place.folder), committed, clock, complaints)
+  init(_ site: CheckedSite) throws {
+    self.site = site
+    server = try CheckedServer(CheckedSite.copy(site.folder), committed, clock, complaints)
   }
 
   func fail(_ what: String) { faults.append(what) }
@@ -70,7 +70,7 @@ final class Stage {
         moment.publishing = first.id...last.id
         await server.publish(delivery, last: last.id)
       } else {
-        server.publisher.take(delivery)
+        server.publisher.enqueue(delivery)
       }
       await settle(on: loop)
       moment.publishing = nil
@@ -90,7 +90,7 @@ final class Stage {
   func restart(kill: Bool, on loop: isolated any Actor) async throws {
     var folder = server.folder
     if kill {
-      folder = try CheckedPlace.copy(folder)
+      folder = try CheckedSite.copy(folder)
     } else {
       server.community.hub.close()
       await settle(on: loop)
@@ -126,11 +126,11 @@ final class Stage {
   ) async -> Response {
     var fields: Fields = ["Authorization": "Bearer \(token)"]
     if !body.isEmpty { fields.add("Content-Type", type) }
-    let mark = path.firstIndex(of: "?") ?? path.endIndex
+    let readPosition = path.firstIndex(of: "?") ?? path.endIndex
     let head = RequestHead(
       method: method,
       target: Target(
-        path: API.base + path[..<mark], query: mark < path.endIndex ? String(path[mark...].dropFirst()) : nil),
+        path: API.base + path[..<readPosition], query: readPosition < path.endIndex ? String(path[readPosition...].dropFirst()) : nil),
       fields: fields, framing: body.isEmpty ? .none : .length(body.count))
     requests += 1
     let context = Context(

@@ -23,7 +23,7 @@ extension Stage {
       return (try tx.lastEvent(), rows)
     }
     var access: Audit.Access = [:]
-    for (person, conversation, fromSeq) in rows { access[ID(person), default: [:]][ID(conversation)] = fromSeq }
+    for (user, conversation, fromSeq) in rows { access[ID(user), default: [:]][ID(conversation)] = fromSeq }
     audit.note(access, at: event)
   }
 

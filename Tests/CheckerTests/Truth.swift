@@ -4,16 +4,16 @@ import ParleyModel
 
 /// What the server would answer now, and what follows from that for who holds something.
 extension Stage {
-  func messages(of conversation: ID<Conversation>, for caller: Caller) async throws(Refusal) -> [SeenMessage] {
+  func messages(of conversation: ID<Conversation>, for caller: Caller) async throws(Refusal) -> [MessageView] {
     var request = MessageRequest()
     (request.order, request.limit) = (.ascending, 200)
-    return try await server.view.messages(in: conversation, request, for: caller).messages
+    return try await server.view.listMessages(in: conversation, request, for: caller).messages
   }
 
   /// What somebody would hold who comes now.
-  func replica(of person: CheckedPlace.Person) async throws -> Replica {
-    let caller = try server.caller(person)
-    let snapshot = try await server.community.snapshot(for: caller)
+  func replica(of user: CheckedSite.TestUser) async throws -> Replica {
+    let caller = try server.caller(user)
+    let snapshot = try await server.community.getSnapshot(for: caller)
     var replica = Replica(snapshot)
     for own in snapshot.conversations where own.conversation.lastSeq > 0 {
       replica.hold(try await messages(of: own.conversation.id, for: caller), asOf: snapshot.cursor.event)
@@ -24,14 +24,14 @@ extension Stage {
   /// Nothing is held that is not theirs to read, by the tables, and nothing is otherwise than the server would say.
   /// - Parameter isProven: who holds it has asked whether its copies are whole.
   func check(
-    _ held: Replica, of name: String, _ account: ID<Account>, against truth: Replica, isWhole: Bool = true,
+    _ held: Replica, of name: String, _ user: ID<User>, against truth: Replica, isWhole: Bool = true,
     isProven: Bool = false
   ) {
     // Who begins anew compares words, and not who has marked them.
-    let differences = held.differences(from: truth, isWhole: isWhole, withMarks: isProven || !hasForgotten)
+    let differences = held.differences(from: truth, isWhole: isWhole, withReadPositions: isProven || !hasForgotten)
     for difference in differences.prefix(4) { fail("\(name) \(difference)") }
     for (id, conversation) in held.conversations where conversation.isOwn {
-      guard let start = audit.start(of: account, in: id) else {
+      guard let start = audit.start(of: user, in: id) else {
         fail("\(name) holds conversation \(id), which is not theirs")
         continue
       }

@@ -4,14 +4,14 @@ import Foundation
 enum Words {
   static func text(_ number: Int, _ rest: String = "") -> String { "word-\(number)-\(rest)" }
 
-  private static let mark = Data("word-".utf8)
+  private static let readPosition = Data("word-".utf8)
 
   /// Of all that stand there.
   static func numbers(in bytes: [UInt8]) -> Set<Int> {
     let data = Data(bytes)
     var numbers: Set<Int> = []
     var start = data.startIndex
-    while let found = data.range(of: mark, in: start..<data.endIndex) {
+    while let found = data.range(of: readPosition, in: start..<data.endIndex) {
       let digits = data[found.upperBound...].prefix { (0x30...0x39).contains($0) }
       if let number = Int(String(decoding: digits, as: UTF8.self)) { numbers.insert(number) }
       start = found.upperBound

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ControlLineTests {
   @Test(arguments: [
     ControlLine.progress(Progress("copying", done: 1, of: 2)), .progress(Progress("writing it \"anew\"")),
-    .outcome(Outcome(.well, "Done: \"backup.tar\"\nand a second line")), .outcome(Outcome(.impossible, "")),
+    .outcome(Outcome(.success, "Done: \"backup.tar\"\nand a second line")), .outcome(Outcome(.error, "")),
   ])
   func `a line says what was put into it, and is one line`(line: ControlLine) throws {
     #expect(line.bytes.last == UInt8(ascii: "\n"))

@@ -11,8 +11,8 @@ import Testing
     (["--self-signed", "--listen", "[::]:443"], "https://localhost:443"),
     (["--listen", "0.0.0.0:80", "--public-url", "https://Chat.example.org"], "https://chat.example.org"),
   ])
-  func `links begin with where people reach the place`(arguments: [String], origin: String) throws {
-    #expect(try HostOrigin.text(Settings(arguments: arguments, environment: [:])) == origin)
+  func `links begin with where users reach the place`(arguments: [String], origin: String) throws {
+    #expect(try PublicOrigin.text(Settings(arguments: arguments, environment: [:])) == origin)
   }
 
   @Test(arguments: [
@@ -21,18 +21,18 @@ import Testing
   ])
   func `a time from now on is read`(text: String, moment: String) throws {
     let settings = try Settings(arguments: ["--expires", text], environment: [:], of: "invite", [.expires])
-    #expect(try settings.moment(.expires, now: 0) == moment)
+    #expect(try settings.timestamp(.expires, now: 0) == moment)
   }
 
   @Test func `a point in time is taken as it is`() throws {
     let settings = try Settings(
       arguments: ["--expires", "2027-01-01T00:00:00.000Z"], environment: [:], of: "invite", [.expires])
-    #expect(try settings.moment(.expires) == "2027-01-01T00:00:00.000Z")
+    #expect(try settings.timestamp(.expires) == "2027-01-01T00:00:00.000Z")
   }
 
   @Test(arguments: ["", "h", "0d", "-1d", "1.5h", "10000d", "7", "7y", "tomorrow", "99999999999999999999h"])
   func `what is no time is told so`(text: String) throws {
     let settings = try Settings(arguments: ["--expires=\(text)"], environment: [:], of: "invite", [.expires])
-    #expect(throws: Settings.Mistake.self) { try settings.moment(.expires) }
+    #expect(throws: Settings.UsageError.self) { try settings.timestamp(.expires) }
   }
 }

@@ -19,7 +19,7 @@ import Testing
 
   @Test(arguments: [[], ["a", "b"], ["a", "--listen", "x"], ["a", "--data"], ["--data"]])
   func `a command without sense is told so`(arguments: [String]) {
-    #expect(throws: Settings.Mistake.self) {
+    #expect(throws: Settings.UsageError.self) {
       try Settings(arguments: arguments, environment: [:], of: "backup", [.data], operands: ["FILE"])
     }
   }

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `what a file says moves no cursor`() {
-    let outcome = Outcome(.wrong, "\u{1b}[2J\u{7}rose\u{9b}31m\nü\u{7f}")
+    let outcome = Outcome(.failure, "\u{1b}[2J\u{7}rose\u{9b}31m\nü\u{7f}")
     #expect(outcome.printable == "\u{fffd}[2J\u{fffd}rose\u{fffd}31m\nü\u{fffd}")
   }
 }

@@ -6,8 +6,8 @@ import Testing
 @Suite struct AccountNameTests {
   @Test(arguments: ["a", "ada", "Ada.Lovelace", "x-1", "1st", "a_b-c.d", String(repeating: "a", count: 64)])
   func `what is a name`(text: String) {
-    #expect(AccountName(text)?.text == text)
-    #expect(AccountReference(parsing: "@" + text) == .name(text))
+    #expect(UserName(text)?.text == text)
+    #expect(UserReference(parsing: "@" + text) == .name(text))
   }
 
   @Test(arguments: [
@@ -16,23 +16,23 @@ import Testing
     "me", "ME", "Everyone", "room", "here", "nobody", "a/b", "a\nb", "ada\u{200b}", String(repeating: "a", count: 65),
   ])
   func `what is none`(text: String) {
-    #expect(AccountName(text) == nil)
-    #expect(AccountReference(parsing: "@" + text) == nil)
+    #expect(UserName(text) == nil)
+    #expect(UserReference(parsing: "@" + text) == nil)
   }
 
   @Test func `names are compared without regard to case`() {
-    #expect(AccountName("ADA.Lovelace")?.key == AccountName("ada.LOVELACE")?.key)
+    #expect(UserName("ADA.Lovelace")?.key == UserName("ada.LOVELACE")?.key)
   }
 
   @Test(arguments: [
-    ("me", AccountReference.me), ("7", .id(ID(7))), ("9007199254740991", .id(ID(9_007_199_254_740_991))),
+    ("me", UserReference.me), ("7", .id(ID(7))), ("9007199254740991", .id(ID(9_007_199_254_740_991))),
   ])
-  func `a person is named by me, a name or an id`(text: String, reference: AccountReference) {
-    #expect(AccountReference(parsing: text) == reference)
+  func `a user is named by me, a name or an id`(text: String, reference: UserReference) {
+    #expect(UserReference(parsing: text) == reference)
   }
 
   @Test(arguments: ["", "Me", "ada", "0", "07", "-1", "+1", "9007199254740992", "1.0", " 1", "@"])
   func `what names nobody`(text: String) {
-    #expect(AccountReference(parsing: text) == nil)
+    #expect(UserReference(parsing: text) == nil)
   }
 }

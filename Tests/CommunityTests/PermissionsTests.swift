@@ -56,9 +56,9 @@ import Testing
     (ForumStanding(visibility: .private), "- - - - - - -"),
     (ForumStanding(visibility: .private, role: .member), "- j j j jg jg jg"),
     (ForumStanding(visibility: .private, role: .moderator), "- jg jg jg jg jg jg"),
-    (ForumStanding(visibility: .public, ring: .readers), "- - jg jg jg jg jg"),
-    (ForumStanding(visibility: .public, ring: .members, role: .member), "- jg jg jg jg jg jg"),
-    (ForumStanding(visibility: .public, write: .members, ring: .readers), "- - j j jg jg jg"),
+    (ForumStanding(visibility: .public, roomMention: .readers), "- - jg jg jg jg jg"),
+    (ForumStanding(visibility: .public, roomMention: .members, role: .member), "- jg jg jg jg jg jg"),
+    (ForumStanding(visibility: .public, write: .members, roomMention: .readers), "- - j j jg jg jg"),
     (ForumStanding(visibility: .public, isArchived: true), "- - j j j j j"),
     (ForumStanding(visibility: .public, role: .admin, isSilenced: true), "- j j j j j j"),
   ])
@@ -68,7 +68,7 @@ import Testing
       var standing = standing
       if role == nil { standing.role = nil }
       let rights = Permissions.rights(of: role, in: standing)
-      let found = (rights.contains(.join) ? "j" : "") + (rights.contains(.ring) ? "g" : "")
+      let found = (rights.contains(.join) ? "j" : "") + (rights.contains(.mentionRoom) ? "g" : "")
       #expect((found.isEmpty ? "-" : found) == expected, "\(role.map { "\($0)" } ?? "nobody")")
     }
   }
@@ -85,19 +85,19 @@ import Testing
   ])
   func `who warns, silences and bans whom`(other: Role, row: String) {
     for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
-      for state in AccountState.allCases {
-        let rights = Permissions.rights(of: role, over: AccountStanding(role: other, state: state))
-        let isThere = state != .waiting && !state.hasGone
-        #expect(rights.contains(.restrain) == (isThere && expected == "r"), "\(role.map { "\($0)" } ?? "nobody")")
+      for state in UserState.allCases {
+        let rights = Permissions.rights(of: role, over: UserStanding(role: other, state: state))
+        let isThere = state != .pending && !state.hasGone
+        #expect(rights.contains(.sanction) == (isThere && expected == "r"), "\(role.map { "\($0)" } ?? "nobody")")
       }
-      #expect(!Permissions.rights(of: role, over: AccountStanding(role: other, isSelf: true)).contains(.restrain))
+      #expect(!Permissions.rights(of: role, over: UserStanding(role: other, isSelf: true)).contains(.sanction))
     }
   }
 
   @Test func `a locked forum is written by those who keep order, an archived one by nobody`() {
     for role in Role.allCases {
       let locked = Permissions.rights(of: role, in: ForumStanding(visibility: .public, isLocked: true))
-      #expect(locked.contains(.write) == role.keepsOrder)
+      #expect(locked.contains(.write) == role.isModerator)
       let archived = Permissions.rights(of: role, in: ForumStanding(visibility: .public, isArchived: true))
       #expect(!archived.contains(.write) && archived.contains(.read))
     }
@@ -111,43 +111,43 @@ import Testing
   }
 
   /// s see, i inspect, e edit, o own, g govern, d dismiss, f follow, a avoid, l see whom they follow.
-  private static func letters(_ rights: AccountRights) -> String {
-    let all: [(AccountRights, Character)] = [
+  private static func letters(_ rights: UserRights) -> String {
+    let all: [(UserRights, Character)] = [
       (.see, "s"), (.inspect, "i"), (.edit, "e"), (.own, "o"), (.govern, "g"), (.dismiss, "d"), (.follow, "f"),
-      (.avoid, "a"), (.seeFollowing, "l"),
+      (.muteAndBlock, "a"), (.seeFollowing, "l"),
     ]
     return String(all.filter { rights.contains($0.0) }.map(\.1))
   }
 
   /// Columns: nobody, guest, bot, member, moderator, admin, owner.
   @Test(arguments: [
-    (AccountStanding(role: .member), "- - sfal sfal sifal siegdfal siegdfal"),
-    (AccountStanding(role: .member, isTogether: true), "- sfa sfal sfal sifal siegdfal siegdfal"),
-    (AccountStanding(role: .member, isInPublic: true), "s sfa sfal sfal sifal siegdfal siegdfal"),
-    (AccountStanding(role: .member, isBlocked: true), "- - sal sal sial siegdal siegdal"),
-    (AccountStanding(role: .moderator), "- - sfal sfal sifal siegdfal siegdfal"),
-    (AccountStanding(role: .admin), "- - sfal sfal sifal sifal siegdfal"),
-    (AccountStanding(role: .owner), "- - sfal sfal sifal sifal siegdfal"),
-    (AccountStanding(role: .member, state: .waiting), "- - - - si siegd siegd"),
-    (AccountStanding(role: .member, state: .disabled), "- - sal sal sial siegdal siegdal"),
-    (AccountStanding(role: .member, state: .deactivated), "- - sfal sfal sifal siegdfal siegdfal"),
-    (AccountStanding(role: .member, state: .left), "s s s s si sid sid"),
-    (AccountStanding(role: .member, state: .erased), "s s s s si sid sid"),
+    (UserStanding(role: .member), "- - sfal sfal sifal siegdfal siegdfal"),
+    (UserStanding(role: .member, isTogether: true), "- sfa sfal sfal sifal siegdfal siegdfal"),
+    (UserStanding(role: .member, isInPublic: true), "s sfa sfal sfal sifal siegdfal siegdfal"),
+    (UserStanding(role: .member, isBlocked: true), "- - sal sal sial siegdal siegdal"),
+    (UserStanding(role: .moderator), "- - sfal sfal sifal siegdfal siegdfal"),
+    (UserStanding(role: .admin), "- - sfal sfal sifal sifal siegdfal"),
+    (UserStanding(role: .owner), "- - sfal sfal sifal sifal siegdfal"),
+    (UserStanding(role: .member, state: .pending), "- - - - si siegd siegd"),
+    (UserStanding(role: .member, state: .disabled), "- - sal sal sial siegdal siegdal"),
+    (UserStanding(role: .member, state: .deactivated), "- - sfal sfal sifal siegdfal siegdfal"),
+    (UserStanding(role: .member, state: .left), "s s s s si sid sid"),
+    (UserStanding(role: .member, state: .erased), "s s s s si sid sid"),
   ])
-  func `rights over another person`(standing: AccountStanding, row: String) {
+  func `rights over another user`(standing: UserStanding, row: String) {
     for (role, expected) in zip(Self.roles, row.split(separator: " ")) {
       let found = Self.letters(Permissions.rights(of: role, over: standing))
       #expect((found.isEmpty ? "-" : found) == expected, "\(role.map { "\($0)" } ?? "nobody")")
     }
   }
 
-  @Test func `people look one another up, and programs and guests don’t`() {
+  @Test func `users look one another up, and programs and guests don’t`() {
     #expect(String(Self.roles.map { Permissions.mayDiscover($0) ? "y" : "-" }) == "---yyyy")
   }
 
   @Test func `oneself is one’s own, and only an owner governs themselves`() {
     for role in Role.allCases {
-      let rights = Permissions.rights(of: role, over: AccountStanding(role: role, isSelf: true))
+      let rights = Permissions.rights(of: role, over: UserStanding(role: role, isSelf: true))
       #expect(Self.letters(rights) == (role == .owner ? "sieogdl" : "sieol"))
     }
   }
@@ -159,14 +159,14 @@ import Testing
   ])
   func `who may make somebody what`(role: Role?, row: String) {
     let given: [Role] = [.guest, .bot, .member, .moderator, .admin, .owner]
-    #expect(String(given.map { Permissions.mayGive($0, by: role) ? "y" : "-" }) == row)
+    #expect(String(given.map { Permissions.mayAssign($0, by: role) ? "y" : "-" }) == row)
   }
 
   @Test(arguments: [
-    (PlaceSettings.Circle.people, "--yyyyy"), (.moderators, "----yyy"), (.staff, "-----yy"),
+    (SiteSettings.Circle.users, "--yyyyy"), (.moderators, "----yyy"), (.staff, "-----yy"),
   ])
-  func `who is in which circle`(circle: PlaceSettings.Circle, row: String) {
-    #expect(String(Self.roles.map { Permissions.isIn(circle, $0) ? "y" : "-" }) == row)
+  func `who is in which circle`(circle: SiteSettings.Circle, row: String) {
+    #expect(String(Self.roles.map { Permissions.includes(circle, $0) ? "y" : "-" }) == row)
   }
 
   @Test func `a participant reads and writes, a reader reads, an admin leads`() {
@@ -200,13 +200,13 @@ import Testing
   }
 
   @Test func `a channel may be open to read, and to write`() {
-    let open = Standing(kind: .channel, readers: .anyone, writers: .people)
+    let open = Standing(kind: .channel, readers: .anyone, writers: .users)
     #expect(Permissions.rights(of: nil, in: open) == [.read])
     #expect(Permissions.rights(of: .guest, in: open) == [.read])
     #expect(Permissions.rights(of: .member, in: open) == [.read, .write])
-    let toPeople = Standing(kind: .channel, readers: .people)
-    #expect(Permissions.rights(of: nil, in: toPeople) == [])
-    #expect(Permissions.rights(of: .member, in: toPeople) == [.read])
+    let toUsers = Standing(kind: .channel, readers: .users)
+    #expect(Permissions.rights(of: nil, in: toUsers) == [])
+    #expect(Permissions.rights(of: .member, in: toUsers) == [.read])
   }
 
   /// Columns: nobody, guest, bot, member, moderator, admin, owner.
@@ -225,10 +225,10 @@ import Testing
     (Standing(kind: .group, isLocked: true, participant: .init()), "-------"),
     (Standing(kind: .channel, readers: .anyone, participant: .init(role: .reader)), "-yyyyyy"),
     (Standing(kind: .channel, readers: .anyone), "--yyyyy"),
-    (Standing(kind: .feed, readers: .people, isOwner: true), "-yyyyyy"),
+    (Standing(kind: .feed, readers: .users, isOwner: true), "-yyyyyy"),
   ])
   func `who may set marks that others see`(standing: Standing, row: String) {
-    #expect(String(Self.roles.map { Permissions.mayMark($0, in: standing) ? "y" : "-" }) == row)
+    #expect(String(Self.roles.map { Permissions.maySetActions($0, in: standing) ? "y" : "-" }) == row)
   }
 
   @Test func `earlier texts are for the author and who keeps order, unless they are open`() {
@@ -242,7 +242,7 @@ import Testing
 
   @Test func `history begins where it was opened for those who read`() {
     let forum = ForumStanding(visibility: .public)
-    var place = Standing(kind: .room, forum: forum, peopleFromSeq: 10, anyoneFromSeq: 20)
+    var place = Standing(kind: .room, forum: forum, usersFromSeq: 10, anyoneFromSeq: 20)
     #expect(Permissions.fromSeq(of: nil, in: place) == 20)
     #expect(Permissions.fromSeq(of: .guest, in: place) == 20)
     #expect(Permissions.fromSeq(of: .member, in: place) == 10)

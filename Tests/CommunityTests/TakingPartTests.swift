@@ -7,14 +7,14 @@ import Testing
 @Suite struct TakingPartTests {
   private static let roles: [Role?] = [nil, .guest, .bot, .member, .moderator, .admin, .owner]
 
-  @Test func `everyone with an account begins conversations, but guests`() {
-    #expect(String(Self.roles.map { Permissions.mayBeginConversations($0) ? "y" : "-" }) == "--yyyyy")
+  @Test func `everyone with an user begins conversations, but guests`() {
+    #expect(String(Self.roles.map { Permissions.mayCreateConversations($0) ? "y" : "-" }) == "--yyyyy")
   }
 
   /// Rows: a stranger, whom the other follows, who is with them, the same after a block.
   @Test(arguments: [
-    (Reach.anyone, [Permissions.Approach.waiting, .welcome, .welcome, .refused]),
-    (.shared, [.refused, .refused, .welcome, .refused]),
+    (Reach.anyone, [Permissions.Approach.request, .accepted, .accepted, .refused]),
+    (.shared, [.refused, .refused, .accepted, .refused]),
     (.nobody, [.refused, .refused, .refused, .refused]),
   ])
   func `first words reach another as that one wishes`(reach: Reach, expected: [Permissions.Approach]) {
@@ -29,12 +29,12 @@ import Testing
   /// Columns: nobody, guest, bot, member, moderator, admin, owner; r joins as a reader, m as a member.
   @Test(arguments: [
     (Standing(kind: .channel, readers: .anyone), "--rrrrr"),
-    (Standing(kind: .channel, readers: .people), "--rrrrr"),
-    (Standing(kind: .channel, readers: .anyone, writers: .people), "--mmmmm"),
+    (Standing(kind: .channel, readers: .users), "--rrrrr"),
+    (Standing(kind: .channel, readers: .anyone, writers: .users), "--mmmmm"),
     (Standing(kind: .channel), "-------"),
-    (Standing(kind: .group, readers: .people), "-------"),
-    (Standing(kind: .feed, readers: .people), "-------"),
-    (Standing(kind: .channel, readers: .people, participant: .init(role: .reader)), "-------"),
+    (Standing(kind: .group, readers: .users), "-------"),
+    (Standing(kind: .feed, readers: .users), "-------"),
+    (Standing(kind: .channel, readers: .users, participant: .init(role: .reader)), "-------"),
     (Standing(kind: .topic, forum: ForumStanding(visibility: .public)), "-------"),
   ])
   func `an open channel is joined with no more than one may do anyway`(place: Standing, row: String) {
@@ -59,7 +59,7 @@ import Testing
       createdBy: ID(2), createdAt: 0)
     let roles: [ParticipantRole?] = [nil, .reader, .member, .admin]
     let found = roles.map { old in
-      String(roles.map { Permissions.mayList(from: old, to: $0, in: conversation) ? "y" : "-" })
+      String(roles.map { Permissions.allowsListChange(from: old, to: $0, in: conversation) ? "y" : "-" })
     }
     #expect(found.joined(separator: " ") == row)
   }

@@ -2,7 +2,7 @@ import ParleyCrypto
 import Testing
 
 @Suite struct DigestTests {
-  /// FIPS 180-4's examples, and the empty text.
+  /// The examples of FIPS 180-4, and the empty text.
   @Test(arguments: [
     (
       "", "da39a3ee5e6b4b0d3255bfef95601890afd80709", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -20,13 +20,13 @@ import Testing
       "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
     ),
   ])
-  func `the published digests come out`(text: String, sha1: String, sha256: String) throws {
+  func `digests match the published vectors`(text: String, sha1: String, sha256: String) throws {
     let bytes = [UInt8](text.utf8)
     #expect(Hex.text(try Digest.sha1(of: bytes)) == sha1)
     #expect(Hex.text(try Digest.sha256(of: bytes)) == sha256)
   }
 
-  @Test func `a digest of pieces is the digest of the whole`() throws {
+  @Test func `an incremental digest equals the one-shot digest`() throws {
     let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0) }
     for cut in 0...bytes.count {
       var digest = try Digest(.sha256)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a digest that is never finished is let go`() throws {
+  @Test func `an unfinished digest is freed`() throws {
     for _ in 0..<1_000 {
       var digest = try Digest(.sha1)
       try digest.update([1, 2, 3])
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// RFC 6455 §1.3
-  @Test func `the handshake of the WebSocket's standard comes out`() throws {
+  @Test func `the WebSocket handshake example of the RFC matches`() throws {
     let key = [UInt8]("dGhlIHNhbXBsZSBub25jZQ==258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
     #expect(Hex.text(try Digest.sha1(of: key)) == "b37a4f2cc0624f1690f64606cf385945b2bec4ea")
   }

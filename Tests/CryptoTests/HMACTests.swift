@@ -23,11 +23,11 @@ import Testing
       "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
     ),
   ])
-  func `the published codes come out`(key: [UInt8], text: String, code: String) throws {
+  func `codes match the published vectors`(key: [UInt8], text: String, code: String) throws {
     #expect(Hex.text(try HMAC.sha256(of: [UInt8](text.utf8), key: key)) == code)
   }
 
-  @Test func `the published codes of bytes come out`() throws {
+  @Test func `codes of binary input match the published vectors`() throws {
     let third = try HMAC.sha256(of: [UInt8](repeating: 0xdd, count: 50), key: [UInt8](repeating: 0xaa, count: 20))
     #expect(Hex.text(third) == "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe")
     let fourth = try HMAC.sha256(of: [UInt8](repeating: 0xcd, count: 50), key: (1...25).map { UInt8($0) })

@@ -2,7 +2,7 @@ import ParleyCrypto
 import Testing
 
 @Suite struct ScryptTests {
-  /// RFC 7914 §12. The fourth needs a gigabyte, which we refuse.
+  /// RFC 7914 §12. The fourth vector needs a gigabyte, more than `Scrypt.memoryLimit`.
   @Test(arguments: [
     (
       "", "", Scrypt(cost: 16, blockSize: 1, parallelism: 1),
@@ -20,7 +20,7 @@ import Testing
         + "d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887"
     ),
   ])
-  func `the published keys come out`(password: String, salt: String, parameters: Scrypt, key: String) throws {
+  func `keys match the published vectors`(password: String, salt: String, parameters: Scrypt, key: String) throws {
     let derived = try parameters.key(password: [UInt8](password.utf8), salt: [UInt8](salt.utf8), byteCount: 64)
     #expect(Hex.text(derived) == key)
   }
@@ -32,17 +32,17 @@ import Testing
     Scrypt(cost: 1 << 20, blockSize: 8, parallelism: 1), Scrypt(cost: .max, blockSize: .max, parallelism: .max),
     Scrypt(cost: 16, blockSize: 1, parallelism: .max),
   ])
-  func `parameters without sense are an error`(parameters: Scrypt) {
+  func `invalid parameters are an error`(parameters: Scrypt) {
     #expect(throws: CryptoError.self) { try parameters.key(password: [1], salt: [2], byteCount: 32) }
   }
 
   @Test(arguments: [0, -1])
-  func `a key without bytes is an error`(count: Int) {
+  func `an empty key is an error`(count: Int) {
     let parameters = Scrypt(cost: 16, blockSize: 1, parallelism: 1)
     #expect(throws: CryptoError.self) { try parameters.key(password: [1], salt: [2], byteCount: count) }
   }
 
-  @Test func `an error says what OpenSSL said, and leaves nothing behind`() throws {
+  @Test func `an error has OpenSSL's message and clears the error queue`() throws {
     do {
       _ = try Scrypt(cost: 1000, blockSize: 8, parallelism: 1).key(password: [], salt: [], byteCount: 32)
       Issue.record("1000 is no power of two")

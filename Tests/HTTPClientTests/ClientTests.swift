@@ -7,17 +7,17 @@ import Testing
 @testable import ParleyNetworking
 
 private func ask(
-  _ call: Call, _ client: HTTPClient, _ server: Scripted
+  _ call: ClientRequest, _ client: HTTPClient, _ server: Scripted
 ) async throws -> (status: Int, body: String) {
   let answer = try await client.send(call, to: Destination(at: server.address))
   return (answer.status.code, String(decoding: try await answer.body(), as: UTF8.self))
 }
 
 /// Impatient, so that a test of silence takes a second.
-private let impatient: Patience = {
-  var patience = Patience()
-  patience.silence = 1
-  return patience
+private let impatient: ClientConfiguration = {
+  var configuration = ClientConfiguration()
+  configuration.inactivityTimeout = 1
+  return configuration
 }()
 
 @Test(arguments: [
@@ -37,7 +37,7 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
   try await Scripted.run({ number, _ in [number == 0 ? .say(text) : .drip(text)] }) { server in
     let client = try HTTPClient()
     for _ in 0..<2 {
-      let answer = try await ask(Call("/"), client, server)
+      let answer = try await ask(ClientRequest("/"), client, server)
       #expect(answer == (status, body))
     }
     // Each ended cleanly, so one connection was enough.
@@ -48,8 +48,8 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
 @Test func `an answer that ends with its connection is whole, and that connection is not used again`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\n\r\nto the end"), .close] }) { server in
     let client = try HTTPClient()
-    #expect(try await ask(Call("/"), client, server) == (200, "to the end"))
-    #expect(try await ask(Call("/"), client, server) == (200, "to the end"))
+    #expect(try await ask(ClientRequest("/"), client, server) == (200, "to the end"))
+    #expect(try await ask(ClientRequest("/"), client, server) == (200, "to the end"))
     #expect(server.count == 2)
   }
 }
@@ -59,8 +59,8 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
     let client = try HTTPClient()
     for nanoseconds in [-1, 0, 1, 1_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000] {
       for _ in 0..<20 {
-        await #expect(throws: CallFailure.timedOut, "\(nanoseconds) ns") {
-          try await ask(Call("/", time: .nanoseconds(nanoseconds)), client, server)
+        await #expect(throws: ClientError.timedOut, "\(nanoseconds) ns") {
+          try await ask(ClientRequest("/", timeout: .nanoseconds(nanoseconds)), client, server)
         }
       }
     }
@@ -68,8 +68,8 @@ func `an answer is read whole, however it is framed and cut`(text: String, statu
   // Nor is a name looked up for longer.
   let address = try #require(WebAddress("http://nobody.invalid/"))
   let destination = try #require(Destination(address))
-  await #expect(throws: CallFailure.timedOut) {
-    _ = try await HTTPClient().send(Call("/", time: .nanoseconds(1)), to: destination)
+  await #expect(throws: ClientError.timedOut) {
+    _ = try await HTTPClient().send(ClientRequest("/", timeout: .nanoseconds(1)), to: destination)
   }
 }
 
@@ -85,37 +85,37 @@ private final class FullPort {
     place.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let listening = Descriptor(owning: socket(AF_INET, kind, 0))
-    var connecting: [Descriptor] = []
+    var connectTimeout: [Descriptor] = []
     withUnsafeMutablePointer(to: &place) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
         #expect(bind(listening.number, pointer, length) == 0 && listen(listening.number, 0) == 0)
         #expect(getsockname(listening.number, pointer, &length) == 0)
         for _ in 0..<8 {
-          connecting.append(Descriptor(owning: socket(AF_INET, kind, 0)))
-          _ = connect(connecting[connecting.count - 1].number, pointer, length)
+          connectTimeout.append(Descriptor(owning: socket(AF_INET, kind, 0)))
+          _ = connect(connectTimeout[connectTimeout.count - 1].number, pointer, length)
         }
       }
     }
     address = .ipv4(0x7f00_0001, port: UInt16(bigEndian: place.sin_port))
-    descriptors = [listening] + connecting
+    descriptors = [listening] + connectTimeout
   }
 }
 
 @Test func `who does not take the connection is left for the next address, and unreachable where there is none`()
   async throws
 {
-  var patience = Patience()
-  patience.connecting = 1
-  let client = try HTTPClient(patience: patience)
+  var configuration = ClientConfiguration()
+  configuration.connectTimeout = 1
+  let client = try HTTPClient(configuration: configuration)
   let full = try FullPort()
   let address = try #require(WebAddress("http://chat.example/"))
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")] }) { server in
     let both = try #require(Destination(address, at: [full.address, server.address]))
-    #expect(try await client.send(Call("/"), to: both).status.code == 200)
+    #expect(try await client.send(ClientRequest("/"), to: both).status.code == 200)
   }
   let alone = try #require(Destination(address, at: [full.address]))
-  await #expect(throws: CallFailure.unreachable("it does not take the connection")) {
-    _ = try await client.send(Call("/"), to: alone)
+  await #expect(throws: ClientError.unreachable("connect timed out")) {
+    _ = try await client.send(ClientRequest("/"), to: alone)
   }
   withExtendedLifetime(full) {}
 }
@@ -126,9 +126,9 @@ private final class FullPort {
     let fields: Fields = [
       "X-One": "a\r\nEvil: yes", "Host": "elsewhere", "Content-Length": "99", "Connection": "close",
     ]
-    _ = try await ask(Call(.post, "/a?b=%20", fields, body: .bytes([104, 105])), client, server)
-    _ = try await ask(Call(.post, "/empty"), client, server)
-    _ = try await ask(Call("/"), client, server)
+    _ = try await ask(ClientRequest(.post, "/a?b=%20", fields, body: .bytes([104, 105])), client, server)
+    _ = try await ask(ClientRequest(.post, "/empty"), client, server)
+    _ = try await ask(ClientRequest("/"), client, server)
     #expect(
       server.requests.withLock { $0 } == [
         "POST /a?b=%20 HTTP/1.1\r\nHost: localhost\r\nX-One: a  Evil: yes\r\nContent-Length: 2\r\n\r\nhi",
@@ -142,8 +142,8 @@ private final class FullPort {
 func `a path that is not encoded is not sent`(target: String) async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let client = try HTTPClient()
-    await #expect(throws: CallFailure.unsendable("the address is not encoded")) {
-      try await ask(Call(target), client, server)
+    await #expect(throws: ClientError.invalidRequest("the target is not percent-encoded")) {
+      try await ask(ClientRequest(target), client, server)
     }
     #expect(server.requests.withLock { $0 }.isEmpty)
   }
@@ -165,15 +165,15 @@ func `what is no answer is refused, and its connection is closed`(text: String) 
   try await Scripted.run({ number, _ in number == 0 ? [.say(text)] : [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let client = try HTTPClient()
     do {
-      _ = try await ask(Call("/"), client, server)
+      _ = try await ask(ClientRequest("/"), client, server)
       Issue.record("it was taken for an answer")
-    } catch let failure as CallFailure {
+    } catch let failure as ClientError {
       guard case .malformed = failure else {
         Issue.record("\(failure)")
         return
       }
     }
-    #expect(try await ask(Call("/"), client, server).status == 204)
+    #expect(try await ask(ClientRequest("/"), client, server).status == 204)
     #expect(server.count == 2)
   }
 }
@@ -189,9 +189,9 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   try await Scripted.run({ _, _ in script }) { server in
     let client = try HTTPClient()
     do {
-      let answer = try await ask(Call("/"), client, server)
+      let answer = try await ask(ClientRequest("/"), client, server)
       Issue.record("\(answer) was taken for whole")
-    } catch let failure as CallFailure {
+    } catch let failure as ClientError {
       guard case .interrupted = failure else {
         Issue.record("\(failure)")
         return
@@ -205,7 +205,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   for framing in ["Content-Length: 10\r\n\r\nhelloworld", long, "\r\nhelloworld"] {
     try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\n" + framing), .close] }) { server in
       let client = try HTTPClient()
-      await #expect(throws: CallFailure.tooLarge) { try await ask(Call("/", answerLimit: 9), client, server) }
+      await #expect(throws: ClientError.tooLarge) { try await ask(ClientRequest("/", maxResponseBytes: 9), client, server) }
     }
   }
 }
@@ -214,16 +214,16 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
   try await Scripted.run({ number, _ in [.say(number == 0 ? answer + answer : answer)] }) { server in
     let client = try HTTPClient()
-    #expect(try await ask(Call("/"), client, server) == (200, "a"))
-    #expect(try await ask(Call("/"), client, server) == (200, "a"))
+    #expect(try await ask(ClientRequest("/"), client, server) == (200, "a"))
+    #expect(try await ask(ClientRequest("/"), client, server) == (200, "a"))
     #expect(server.count == 2)
   }
 }
 
 @Test func `a server that says nothing is waited for as long as was said`() async throws {
   try await Scripted.run({ _, _ in [] }) { server in
-    let client = try HTTPClient(patience: impatient)
-    await #expect(throws: CallFailure.timedOut) { try await ask(Call("/"), client, server) }
+    let client = try HTTPClient(configuration: impatient)
+    await #expect(throws: ClientError.timedOut) { try await ask(ClientRequest("/"), client, server) }
   }
 }
 
@@ -231,17 +231,17 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   let endless = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 10_000_000)
   try await Scripted.run({ _, _ in [.drip(endless)] }) { server in
     let client = try HTTPClient()
-    await #expect(throws: CallFailure.timedOut) { try await ask(Call("/", time: .seconds(1)), client, server) }
+    await #expect(throws: ClientError.timedOut) { try await ask(ClientRequest("/", timeout: .seconds(1)), client, server) }
   }
 }
 
 @Test func `where nobody listens nothing was sent`() async throws {
   let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
   let address = socket.address
-  socket.refuse()
+  socket.close()
   let client = try HTTPClient()
   do {
-    _ = try await client.send(Call("/"), to: Destination(at: address))
+    _ = try await client.send(ClientRequest("/"), to: Destination(at: address))
     Issue.record("somebody answers")
   } catch {
     #expect(error.isBeforeSending, "\(error)")
@@ -251,10 +251,10 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
 @Test func `the addresses of a host are tried in their order`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 204 \r\n\r\n")] }) { server in
     let closed = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
-    closed.refuse()
+    closed.close()
     var destination = Destination(at: server.address, name: "chat.example")
     destination.addresses = [closed.address, server.address]
-    #expect(try await HTTPClient().send(Call("/"), to: destination).status == 204)
+    #expect(try await HTTPClient().send(ClientRequest("/"), to: destination).status == 204)
     #expect(server.requests.withLock { $0 } == ["GET / HTTP/1.1\r\nHost: chat.example\r\n\r\n"])
   }
 }
@@ -265,26 +265,26 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   let script: @Sendable (Int, String) -> [Scripted.Line] = { number, _ in number == 1 ? [.abort] : [.say(answer)] }
   try await Scripted.run(script) { server in
     let client = try HTTPClient()
-    #expect(try await ask(Call("/"), client, server).status == 200)
-    #expect(try await ask(Call(.put, "/", body: .bytes([1])), client, server).status == 200)
+    #expect(try await ask(ClientRequest("/"), client, server).status == 200)
+    #expect(try await ask(ClientRequest(.put, "/", body: .bytes([1])), client, server).status == 200)
     #expect(server.requests.withLock { $0.count } == 3)
   }
   try await Scripted.run(script) { server in
     let client = try HTTPClient()
-    #expect(try await ask(Call("/"), client, server).status == 200)
-    await #expect(throws: CallFailure.self) { try await ask(Call(.post, "/", body: .bytes([1])), client, server) }
+    #expect(try await ask(ClientRequest("/"), client, server).status == 200)
+    await #expect(throws: ClientError.self) { try await ask(ClientRequest(.post, "/", body: .bytes([1])), client, server) }
     #expect(server.requests.withLock { $0.count } == 2)
   }
 }
 
 @Test func `a connection whose rest is over carries no request, also while it ends`() async throws {
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")] }) { server in
-    var patience = Patience()
-    patience.resting = 0
-    let client = try HTTPClient(patience: patience)
+    var configuration = ClientConfiguration()
+    configuration.idleTimeout = 0
+    let client = try HTTPClient(configuration: configuration)
     // At some of these moments it has said goodbye, and the server has not.
     for number in 0..<300 {
-      let answer = try await ask(Call(.post, "/\(number)", body: .bytes([1])), client, server)
+      let answer = try await ask(ClientRequest(.post, "/\(number)", body: .bytes([1])), client, server)
       #expect(answer == (200, "a"))
     }
     #expect(server.requests.withLock { $0.count } == 300)
@@ -295,22 +295,22 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   try await Scripted.run({ number, _ in number == 0 ? [] : [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")] })
   { server in
     let client = try HTTPClient()
-    let waiting = Task { try await ask(Call("/"), client, server) }
+    let waiting = Task { try await ask(ClientRequest("/"), client, server) }
     while server.requests.withLock({ $0.isEmpty }) { await Task.yield() }
     waiting.cancel()
-    await #expect(throws: CallFailure.cancelled) { try await waiting.value }
+    await #expect(throws: ClientError.cancelled) { try await waiting.value }
 
-    let answer = try await client.send(Call("/"), to: Destination(at: server.address))
+    let answer = try await client.send(ClientRequest("/"), to: Destination(at: server.address))
     #expect(try await answer.next() == Array("half".utf8))
     let reading = Task { try await answer.next() }
     reading.cancel()
-    await #expect(throws: CallFailure.cancelled) { try await reading.value }
+    await #expect(throws: ClientError.cancelled) { try await reading.value }
 
-    let another = Task { try await ask(Call("/"), client, server) }
+    let another = Task { try await ask(ClientRequest("/"), client, server) }
     while server.requests.withLock({ $0.count < 3 }) { await Task.yield() }
     client.close()
-    await #expect(throws: CallFailure.cancelled) { try await another.value }
-    await #expect(throws: CallFailure.cancelled) { try await ask(Call("/"), client, server) }
+    await #expect(throws: ClientError.cancelled) { try await another.value }
+    await #expect(throws: ClientError.cancelled) { try await ask(ClientRequest("/"), client, server) }
   }
 }
 
@@ -323,19 +323,19 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
       await Task.yield()
       return number < 3 ? Array(repeating: 97 + UInt8(number), count: 200_000) : []
     }
-    _ = try await ask(Call(.post, "/", body: .pieces(length: 600_000, next: next)), client, server)
+    _ = try await ask(ClientRequest(.post, "/", body: .stream(length: 600_000, next: next)), client, server)
     let body = server.requests.withLock { $0[0].split(separator: "\r\n\r\n")[1] }
     #expect(body.count == 600_000 && body.hasPrefix("aaa") && body.hasSuffix("ccc"))
 
     for (length, size) in [(5, 6), (5, 0)] {
-      await #expect(throws: CallFailure.unsendable("the source has not as many bytes as it said")) {
+      await #expect(throws: ClientError.invalidRequest("the body does not match its declared length")) {
         try await ask(
-          Call(.post, "/", body: .pieces(length: length) { Array(repeating: 1, count: size) }), client, server)
+          ClientRequest(.post, "/", body: .stream(length: length) { Array(repeating: 1, count: size) }), client, server)
       }
     }
     struct Unreadable: Error {}
-    await #expect(throws: CallFailure.unsendable("Unreadable()")) {
-      try await ask(Call(.post, "/", body: .pieces(length: 5) { throw Unreadable() }), client, server)
+    await #expect(throws: ClientError.invalidRequest("Unreadable()")) {
+      try await ask(ClientRequest(.post, "/", body: .stream(length: 5) { throw Unreadable() }), client, server)
     }
   }
 }
@@ -344,9 +344,9 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno"
   try await Scripted.run({ _, _ in [.say(refusal)] }) { server in
     let client = try HTTPClient()
-    let call = Call(
+    let call = ClientRequest(
       .post, "/", ["X-Early": "Content-Length: 0"],
-      body: .pieces(length: 1 << 40) { Array(repeating: 0, count: 65_536) })
+      body: .stream(length: 1 << 40) { Array(repeating: 0, count: 65_536) })
     #expect(try await ask(call, client, server) == (413, "no"))
   }
 }
@@ -356,7 +356,7 @@ func `half an answer is none`(script: [Scripted.Line]) async throws {
   let body = String(repeating: "x", count: size)
   try await Scripted.run({ _, _ in [.say("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + body)] }) { server in
     let client = try HTTPClient()
-    let answer = try await client.send(Call("/"), to: Destination(at: server.address))
+    let answer = try await client.send(ClientRequest("/"), to: Destination(at: server.address))
     var pieces: [Int] = []
     while let piece = try await answer.next() { pieces.append(piece.count) }
     #expect(pieces.reduce(0, +) == size)

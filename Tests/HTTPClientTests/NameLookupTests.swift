@@ -4,11 +4,11 @@ import Testing
 @testable import ParleyHTTPClient
 
 @Test func `a look-up that hangs holds nobody, and no more threads than there may be`() async throws {
-  let none = NameLookup(most: 0)
-  await #expect(throws: NameLookup.Failure.busy) {
+  let none = NameResolver(maxConcurrent: 0)
+  await #expect(throws: NameResolver.Failure.busy) {
     try await none.addresses(of: "x.example", port: 80, within: 1_000_000_000)
   }
-  let some = NameLookup(most: 1)
+  let some = NameResolver(maxConcurrent: 1)
   // The thread comes back with the first, so the second finds it free.
   for _ in 0..<2 {
     let found = try await some.addresses(of: "127.0.0.1", port: 80, within: 60_000_000_000)

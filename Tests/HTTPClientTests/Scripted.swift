@@ -38,7 +38,7 @@ final class Scripted: Sendable {
           let context = tls.flatMap { try? TLSContext($0) }
           connection.stream = try? .accept(descriptor, peer: peer, tls: context, handler: connection, on: loop)
           loop.resident(Connections.self) { Connections() }.all.append(connection)
-        }, complain: { _ in })
+        }, log: { _ in })
       loop.resident(Connections.self) { Connections() }.listener = listener
     }
     do {
@@ -103,7 +103,7 @@ final class Scripted: Sendable {
       }
       if let byte = dripping.popFirst() {
         stream?.write([byte])
-        stream?.askTurn()
+        stream?.requestTurn()
       }
     }
 

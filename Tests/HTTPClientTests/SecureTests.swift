@@ -33,12 +33,12 @@ private func destination(_ name: String, _ server: Scripted) throws -> Destinati
     let to = try destination("chat.example", server)
     let client = try HTTPClient(trust: .fingerprint(identity.fingerprint))
     for _ in 0..<2 {
-      let got = try await client.send(Call("/"), to: to)
+      let got = try await client.send(ClientRequest("/"), to: to)
       #expect(try await got.body() == Array("hello".utf8))
     }
     #expect(server.count == 1)
-    await #expect(throws: CallFailure.untrusted("the certificate is not the pinned one")) {
-      try await HTTPClient(trust: .fingerprint(other.fingerprint)).send(Call("/"), to: to)
+    await #expect(throws: ClientError.untrusted("the certificate is not the pinned one")) {
+      try await HTTPClient(trust: .fingerprint(other.fingerprint)).send(ClientRequest("/"), to: to)
     }
     #expect(server.requests.withLock { $0.count } == 2)
   }
@@ -50,8 +50,8 @@ private func destination(_ name: String, _ server: Scripted) throws -> Destinati
   try await Scripted.run(tls: identity.server, { _, _ in [.say(answer)] }) { server in
     func isBelieved(_ name: String) async throws -> Bool {
       do {
-        return try await HTTPClient().send(Call("/"), to: try destination(name, server)).status == 200
-      } catch let failure as CallFailure {
+        return try await HTTPClient().send(ClientRequest("/"), to: try destination(name, server)).status == 200
+      } catch let failure as ClientError {
         guard case .untrusted = failure else { throw failure }
         return false
       }
@@ -76,11 +76,11 @@ private func destination(_ name: String, _ server: Scripted) throws -> Destinati
 @Test func `a server that speaks no TLS is not believed`() async throws {
   try await Scripted.run({ _, _ in [.say(answer)] }) { server in
     let to = try destination("chat.example", server)
-    var patience = Patience()
-    patience.connecting = 1
-    let client = try HTTPClient(patience: patience)
-    do throws(CallFailure) {
-      _ = try await client.send(Call("/"), to: to)
+    var configuration = ClientConfiguration()
+    configuration.connectTimeout = 1
+    let client = try HTTPClient(configuration: configuration)
+    do throws(ClientError) {
+      _ = try await client.send(ClientRequest("/"), to: to)
       Issue.record("it is believed")
     } catch {
       #expect(error.isBeforeSending, "\(error)")

@@ -35,8 +35,8 @@ private func served(_ body: (Destination) async throws -> Void) async throws {
   }
   let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
   let server = try Server(
-    .init(endpoints: [.init(socket)], loops: 1), site: Site(router: router, limits: Limits(), common: [:]),
-    complain: { _ in })
+    .init(endpoints: [.init(socket)], loops: 1), application: Application(router: router, limits: Limits(), commonFields: [:]),
+    log: { _ in })
   try await server.start()
   do {
     try await body(Destination(at: server.addresses[0]))
@@ -48,9 +48,9 @@ private func served(_ body: (Destination) async throws -> Void) async throws {
 }
 
 private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/live") async throws -> ClientSocket {
-  switch try await client.open(Call(path), to: to, subprotocols: ["parley.v1"]) {
+  switch try await client.open(ClientRequest(path), to: to, subprotocols: ["parley.v1"]) {
   case .socket(let socket): return socket
-  case .refused(let answer): throw CallFailure.malformed("\(answer.status.code)")
+  case .refused(let answer): throw ClientError.malformed("\(answer.status.code)")
   }
 }
 
@@ -103,7 +103,7 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
 @Test func `an ordinary answer to a handshake is handed over`() async throws {
   try await served { to in
     let client = try HTTPClient()
-    guard case .refused(let answer) = try await client.open(Call("/no"), to: to) else {
+    guard case .refused(let answer) = try await client.open(ClientRequest("/no"), to: to) else {
       Issue.record("it was opened")
       return
     }
@@ -119,8 +119,8 @@ private func open(_ client: HTTPClient, _ to: Destination, _ path: String = "/li
 func `a handshake that does not fit is refused`(text: String) async throws {
   try await Scripted.run({ _, _ in [.say(text)] }) { server in
     let client = try HTTPClient()
-    do throws(CallFailure) {
-      _ = try await client.open(Call("/"), to: Destination(at: server.address))
+    do throws(ClientError) {
+      _ = try await client.open(ClientRequest("/"), to: Destination(at: server.address))
       Issue.record("it was opened")
     } catch {
       guard case .malformed = error else {

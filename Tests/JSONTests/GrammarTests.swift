@@ -4,31 +4,31 @@ import Testing
 
 @Suite struct GrammarTests {
   @Test(arguments: Texts.valid + Texts.acceptedByChoice)
-  func `what the grammar allows is read`(text: String) throws {
+  func `a valid text is read`(text: String) throws {
     #expect(try JSONValue(parsing: [UInt8](text.utf8)).raw.bytes == trimmed(text))
   }
 
   @Test(arguments: Texts.invalid + Texts.refusedByChoice)
-  func `what is wrong is refused, with the reason`(text: String, reason: JSONMalformation) {
+  func `an invalid text is rejected with the reason`(text: String, reason: JSONMalformation) {
     #expect(malformation([UInt8](text.utf8))?.reason == reason)
   }
 
   @Test(arguments: Texts.notUTF8)
-  func `what is not UTF-8 is refused`(bytes: [UInt8]) {
+  func `invalid UTF-8 is rejected`(bytes: [UInt8]) {
     let inString = [UInt8](#"{"a":""#.utf8) + bytes + [UInt8](#""}"#.utf8)
     #expect(malformation(inString)?.reason == .invalidUTF8)
     #expect(malformation(inString)?.offset == 6)
     #expect(malformation(bytes)?.reason == .invalidUTF8)
   }
 
-  @Test func `other encodings are refused`() {
+  @Test func `other encodings are rejected`() {
     #expect(malformation([0xff, 0xfe, 0x5b, 0, 0x5d, 0])?.reason == .invalidUTF8)
     #expect(malformation([0x5b, 0, 0x5d, 0])?.reason == .unexpectedByte)
     #expect(malformation([0, 0x5b, 0, 0x5d])?.reason == .unexpectedByte)
   }
 
   @Test(arguments: Texts.valid + Texts.acceptedByChoice)
-  func `a text cut short is refused for its end`(text: String) throws {
+  func `a truncated text is rejected with unexpectedEnd`(text: String) throws {
     let bytes = [UInt8](text.utf8)
     let isNumber = try JSONValue(parsing: bytes).kind == .number
     for length in bytes.indices {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a wrong text cut short is refused inside its bounds, or read`() {
+  @Test func `the error offset of a truncated invalid text is inside its bounds`() {
     for text in Texts.all where text.count < 1_000 {
       for length in text.indices {
         if let fault = malformation(Array(text[..<length])) { #expect(fault.offset <= length) }
@@ -54,24 +54,24 @@ import Testing
     }
   }
 
-  @Test func `a part of a larger buffer is read as it stands`() throws {
+  @Test func `a range of a larger buffer is read`() throws {
     let buffer = [UInt8](#"xx[1,2]yy"#.utf8)
     let value = try JSONValue(parsing: buffer.span.extracting(2..<7))
     #expect(try value.array { item throws(JSONError) in try item.int() } == [1, 2])
   }
 
-  @Test func `the depth is the caller's to lower`() throws {
+  @Test func `the caller can lower the depth limit`() throws {
     _ = try JSONValue(parsing: [UInt8]("[[]]".utf8), depth: 2)
     #expect(throws: JSONError.malformed(.tooDeep, offset: 1)) { try JSONValue(parsing: [UInt8]("[[]]".utf8), depth: 1) }
     _ = try JSONValue(parsing: [UInt8]("1".utf8), depth: 0)
   }
 
-  @Test func `a repeated key is found among many, wherever it stands`() throws {
+  @Test func `a duplicate key is found at every position`() throws {
     for count in [2, 3, 16, 17, 18, 300] {
       let keys = (0..<count).map { #""key\#($0)":\#($0)"# }
       _ = try JSONValue(parsing: [UInt8]("{\(keys.joined(separator: ","))}".utf8))
-      for place in [0, count / 2, count - 1] {
-        for again in [#""key\#(place)":0"#, #""\u006bey\#(place)":0"#] {
+      for index in [0, count / 2, count - 1] {
+        for again in [#""key\#(index)":0"#, #""\u006bey\#(index)":0"#] {
           let text = "{\((keys + [again]).joined(separator: ","))}"
           #expect(malformation([UInt8](text.utf8))?.reason == .repeatedKey)
         }
@@ -79,14 +79,14 @@ import Testing
     }
   }
 
-  @Test func `keys that only look alike are not the same`() throws {
+  @Test func `canonically equivalent keys are different`() throws {
     var object = try JSONValue(parsing: [UInt8](#"{"\u00e9":1,"e\u0301":2,"E\u0301":3,"":4}"#.utf8)).object()
     #expect(
       object.members().map { Array($0.name.utf8) } == [[0xc3, 0xa9], [0x65, 0xcc, 0x81], [0x45, 0xcc, 0x81], []])
   }
 
   @Test func `many keys take linear time`() throws {
-    // What this thread has had of the processor: of a machine that is busy with other things it says nothing.
+    // CPU time of this thread, independent of other load.
     func now() -> Int {
       var time = timespec()
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

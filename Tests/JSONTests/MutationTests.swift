@@ -3,11 +3,11 @@ import ParleyJSON
 import TestSupport
 import Testing
 
-/// Texts changed at random, the same ones in every run. `PARLEY_FUZZ_ROUNDS` asks for more.
+/// Random mutations with a fixed seed. `PARLEY_FUZZ_ROUNDS` sets the number of rounds.
 @Suite struct MutationTests {
   private let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 40_000
 
-  @Test func `whatever is read can be written and read again`() throws {
+  @Test func `every accepted text round-trips`() throws {
     var mutations = Mutations(seed: 1)
     var accepted = 0
     for _ in 0..<rounds {
@@ -26,7 +26,7 @@ import Testing
     #expect(accepted < rounds - rounds / 20, "the mutations are too tame to test refusing")
   }
 
-  @Test func `Foundation reads whatever we read, and as the same`() throws {
+  @Test func `Foundation reads every accepted text with the same result`() throws {
     var mutations = Mutations(seed: 2)
     for _ in 0..<rounds {
       let text = mutations.next()
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal points into the text`() {
+  @Test func `an error offset is inside the text`() {
     var mutations = Mutations(seed: 3)
     for _ in 0..<rounds {
       let text = mutations.next()
@@ -51,7 +51,7 @@ import Testing
 
 private func printable(_ text: [UInt8]) -> String { String(decoding: text, as: UTF8.self).debugDescription }
 
-/// One text of the tables at a time, with up to four changes.
+/// Generates texts of the tables with up to four mutations.
 private struct Mutations {
   private var random: Seeded
   private let texts = Texts.all.filter { $0.count < 500 }
@@ -70,16 +70,16 @@ private struct Mutations {
   }
 
   private mutating func change(_ text: inout [UInt8]) {
-    let place = Int.random(in: 0...text.count, using: &random)
-    let end = min(text.count, place + Int.random(in: 0...8, using: &random))
+    let index = Int.random(in: 0...text.count, using: &random)
+    let end = min(text.count, index + Int.random(in: 0...8, using: &random))
     switch Int.random(in: 0..<7, using: &random) {
-    case 0: text.insert(contentsOf: pick(pieces), at: place)
-    case 1: text.replaceSubrange(place..<end, with: pick(pieces))
-    case 2: text.removeSubrange(place..<end)
-    case 3: text.insert(contentsOf: text[place..<end], at: place)
-    case 4: text.insert(contentsOf: pick(texts), at: place)
-    case 5: if place < text.count { text[place] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
-    default: text.insert(UInt8.random(in: 0...255, using: &random), at: place)
+    case 0: text.insert(contentsOf: pick(pieces), at: index)
+    case 1: text.replaceSubrange(index..<end, with: pick(pieces))
+    case 2: text.removeSubrange(index..<end)
+    case 3: text.insert(contentsOf: text[index..<end], at: index)
+    case 4: text.insert(contentsOf: pick(texts), at: index)
+    case 5: if index < text.count { text[index] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
+    default: text.insert(UInt8.random(in: 0...255, using: &random), at: index)
     }
   }
 
@@ -89,7 +89,7 @@ private struct Mutations {
 }
 
 extension Tree {
-  /// Foundation refuses numbers that no `Double` is near to, and loses digits of long ones.
+  /// Foundation rejects numbers outside the range of `Double` and loses digits of long ones.
   fileprivate var numbersFit: Bool {
     switch self {
     case .object(let members): members.allSatisfy { $0.value.numbersFit }
@@ -103,7 +103,7 @@ extension Tree {
     switch self {
     case .object(let members):
       guard let other = other as? [String: Any] else { return false }
-      // Keys that only look alike are one key in a Swift dictionary.
+      // Canonically equivalent keys are one key in a Swift dictionary.
       guard other.count == members.count else {
         return Set(members.map { String(decoding: $0.name, as: UTF8.self) }).count == other.count
       }

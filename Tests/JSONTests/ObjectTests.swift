@@ -32,13 +32,13 @@ import Testing
     (#"{"title":"t","Title":"t"}"#, "Title", .unknownField),
     ("[]", "", .wrongType(expected: .object)),
   ])
-  func `the first fault is stated with its field`(text: String, field: String, reason: JSONFieldError.Reason) {
+  func `the first error is reported with its field`(text: String, field: String, reason: JSONFieldError.Reason) {
     #expect(throws: JSONError.refused([JSONFieldError(field: field, reason: reason)])) {
       try Draft(json: try value(text))
     }
   }
 
-  @Test func `all unknown fields are stated together, up to a limit`() throws {
+  @Test func `all unknown fields are reported together, up to a limit`() throws {
     var object = try value(#"{"z":1,"title":"t","a":2}"#).object()
     _ = try object.string("title")
     #expect(
@@ -51,7 +51,7 @@ import Testing
     #expect(fields { () throws(JSONError) in try many.finish() }.count == 20)
   }
 
-  @Test func `absent, null and a value are three things`() throws {
+  @Test func `absent, null and a value are distinguished`() throws {
     var object = try value(#"{"null":null,"set":"x"}"#).object()
     #expect(try object.change("absent") == Change<String>.unchanged)
     #expect(try object.change("null") == Change<String>.cleared)
@@ -71,13 +71,13 @@ import Testing
     #expect(fields { () throws(JSONError) in try object.finish() }.map(\.field) == ["titl"])
   }
 
-  @Test func `names that nobody knows beforehand can be listed`() throws {
+  @Test func `members with dynamic names can be listed`() throws {
     var object = try value(#"{"like":{"count":2},"star":{"count":1}}"#).object()
     #expect(object.members().map(\.name) == ["like", "star"])
     try object.finish()
   }
 
-  @Test func `a rule of the caller's own names the field`() throws {
+  @Test func `an error of the caller's rule has the field`() throws {
     let item = try value(#"{"owners":["7","x"]}"#).object()
     var object = item
     #expect(
@@ -96,7 +96,7 @@ import Testing
     ("[[1,[2,[true]]]]", "[0][1][1][0]"), (#"{"a":{"b":[{},{"c":[0,0,true]}]}}"#, "a.b[1].c[2]"), ("true", ""),
     (#"[{"a":[{"b":1}]},{"a":[[],{"b":true}]}]"#, "[1].a[1].b"),
   ])
-  func `a path leads to its value`(text: String, path: String) throws {
+  func `a path identifies its value`(text: String, path: String) throws {
     #expect(firstTrue(in: try value(text)).map { fields(of: $0.error(.invalid)).map(\.field) } == [path])
   }
 }
@@ -120,11 +120,11 @@ private struct Draft: JSONReadable {
     isPinned = try object.optional("pinned") ?? false
     bio = try object.change("bio")
     name = try object.change("name")
-    latitude = try object.optional("at") { place throws(JSONError) in
-      var place = try place.object()
-      let latitude = try place.double("lat")
-      _ = try place.optional("x") { $0 }
-      try place.finish()
+    latitude = try object.optional("at") { location throws(JSONError) in
+      var location = try location.object()
+      let latitude = try location.double("lat")
+      _ = try location.optional("x") { $0 }
+      try location.finish()
       return latitude
     }
     try object.finish()

@@ -1,6 +1,6 @@
 import ParleyJSON
 
-/// Texts and what becomes of them. RFC 8259 leaves some to the reader: those stand apart, with our decision.
+/// Texts and their expected results. Cases that RFC 8259 leaves to the reader are separate, with our choice.
 enum Texts {
   static let valid: [String] = [
     // Structure.
@@ -8,7 +8,7 @@ enum Texts {
     #"{"a":1,"b":2}"#, #"{ "a" : 1 , "b" : [ 2 , 3 ] }"#, #"{"":0}"#, #"{"a":{"a":{"a":null}}}"#,
     #"[true,false,null]"#, "[1, 2]\n", #"[{"a":1},{"a":1}]"#,
     String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
-    // Scalars alone.
+    // Top-level scalars.
     "true", "false", "null", "0", "-0", " 12 ", #""""#, #""text""#,
     // Numbers.
     "[0]", "[-1]", "[10]", "[1.5]", "[0.0]", "[-0.0]", "[1e1]", "[1E1]", "[1e+1]", "[1e-1]", "[0e0]", "[123.456e-789]",
@@ -22,7 +22,7 @@ enum Texts {
   ]
 
   static let invalid: [(text: String, reason: JSONMalformation)] = [
-    // Ends too early.
+    // Truncated.
     ("", .unexpectedEnd), (" ", .unexpectedEnd), ("[", .unexpectedEnd), ("[1", .unexpectedEnd), ("[1,", .unexpectedEnd),
     ("{", .unexpectedEnd), (#"{"a"#, .unexpectedEnd), (#"{"a""#, .unexpectedEnd), (#"{"a":"#, .unexpectedEnd),
     (#"{"a":1"#, .unexpectedEnd), (#"{"a":1,"#, .unexpectedEnd), (#"""#, .unexpectedEnd), (#""\"#, .unexpectedEnd),
@@ -40,10 +40,10 @@ enum Texts {
     (#"{null:1}"#, .unexpectedByte), (#"["a":1]"#, .unexpectedByte), ("[1]]", .trailingBytes), ("{}{}", .trailingBytes),
     ("1 2", .trailingBytes), (#""a"b"#, .trailingBytes), ("[]\u{0}", .trailingBytes), ("nullx", .trailingBytes),
     ("[],", .trailingBytes),
-    // Words.
+    // Literals.
     ("True", .unexpectedByte), ("nul1", .unexpectedByte), ("NaN", .unexpectedByte), ("Infinity", .unexpectedByte),
     ("-Infinity", .invalidNumber), ("undefined", .unexpectedByte), ("nan", .unexpectedByte), ("'a'", .unexpectedByte),
-    // Comments and foreign space.
+    // Comments and invalid whitespace.
     ("/* */1", .unexpectedByte), ("1//", .trailingBytes), ("[\u{b}1]", .unexpectedByte), ("[\u{c}]", .unexpectedByte),
     ("[\u{a0}1]", .unexpectedByte), ("\u{2060}[]", .unexpectedByte), ("[\u{0}]", .unexpectedByte),
     // Numbers.
@@ -65,8 +65,8 @@ enum Texts {
     (String(repeating: "[", count: 100_000), .tooDeep),
   ]
 
-  /// The grammar allows these, or leaves them to the reader, and we refuse them: two readers may understand them
-  /// differently, which is how one lets pass what the other acts on.
+  /// Allowed by the grammar or left to the reader, and rejected here: two readers may interpret them differently, so
+  /// that one passes input on which the other acts.
   static let refusedByChoice: [(text: String, reason: JSONMalformation)] = [
     ("\u{feff}{}", .byteOrderMark), ("\u{feff}", .byteOrderMark),
     (#"{"a":1,"a":1}"#, .repeatedKey), (#"{"a":1,"a":2}"#, .repeatedKey), (#"{"a":1,"\u0061":2}"#, .repeatedKey),
@@ -77,13 +77,13 @@ enum Texts {
     (#"["\ud83c\u0041"]"#, .loneSurrogate), (#"{"\ud83c":1}"#, .loneSurrogate),
   ]
 
-  /// The grammar allows these and we read them: what a number means is asked only where one is wanted.
+  /// Allowed by the grammar and accepted: a number's value is checked only on access.
   static let acceptedByChoice: [String] = [
     "[1e999]", "[-1e999]", "[1e-999]", "[123456789012345678901234567890]", "[0.1e-99999999999]", "[1e00001]", "[-0]",
     "[-0e0]",
   ]
 
-  /// Not UTF-8, in a string and outside.
+  /// Invalid UTF-8, inside and outside strings.
   static let notUTF8: [[UInt8]] = [
     [0x80], [0xc0, 0x80], [0xc1, 0xbf], [0xe0, 0x80, 0x80], [0xed, 0xa0, 0x80], [0xed, 0xbf, 0xbf],
     [0xf0, 0x80, 0x80, 0x80],

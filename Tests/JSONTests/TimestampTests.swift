@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 @Suite struct TimestampTests {
-  @Test func `what four digits of a year cannot write is written as the nearest`() {
+  @Test func `years outside 0 to 9999 are clamped`() {
     #expect(Timestamp.format(.min) == "0000-01-01T00:00:00.000Z")
     #expect(Timestamp.format(.max) == "9999-12-31T23:59:59.999Z")
   }
 
-  @Test func `days all over eight centuries are written and read back`() {
+  @Test func `days of eight centuries round-trip`() {
     for day in stride(from: -146_097, to: 146_097, by: 5) {
       let milliseconds = day * 86_400_000 + 1
       #expect(Timestamp.parse(Timestamp.format(milliseconds)) == milliseconds)
@@ -31,11 +31,11 @@ import Testing
     "2026-11-20T24:00:00Z", "2026-11-20T15:16:60Z", "2026-11-20T15:16:41+1:00", "2026-11-20T15:16:41+0100",
     "2026-11-20T15:16:41+24:00", "2026-11-20T15:16:41ZZ", "02026-11-20T15:16:41Z", "-026-11-20T15:16:41Z",
   ])
-  func `what is no timestamp is refused`(_ text: String) {
+  func `an invalid timestamp is rejected`(_ text: String) {
     #expect(Timestamp.parse(text) == nil)
   }
 
-  @Test func `it stands in a JSON text as a string`() throws {
+  @Test func `a timestamp is a string in JSON`() throws {
     var json = JSONWriter()
     json.value([Timestamp(1_795_187_801_123), Timestamp(Int64(-1))])
     #expect(String(decoding: json.bytes, as: UTF8.self) == #"["2026-11-20T15:16:41.123Z","1969-12-31T23:59:59.999Z"]"#)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a changed text is refused, or is a time that can be written`() {
+  @Test func `a mutated text is rejected or round-trips`() {
     var random = Seeded(seed: 3)
     for _ in 0..<20_000 {
       var bytes = Array("2026-11-20T15:16:41.123+01:30".utf8)

@@ -1,7 +1,7 @@
 import ParleyJSON
 
-/// A value as a tree, built only with the public reader and writer. Strings are bytes, so that nothing is equal that is
-/// not the same.
+/// A value as a tree, built only with the public reader and writer. Strings are bytes, so that canonically equivalent
+/// strings are not equal.
 indirect enum Tree: Hashable, JSONReadable, JSONWritable {
   case object([Member])
   case array([Tree])

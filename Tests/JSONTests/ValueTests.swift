@@ -15,11 +15,11 @@ import Testing
     ("1e2", .notInteger),
     ("-0.0", .notInteger), (#""1""#, .wrongType(expected: .number)), ("null", .wrongType(expected: .number)),
   ])
-  func `what is no integer is refused`(text: String, reason: JSONFieldError.Reason) {
+  func `a number that is no exact integer is rejected`(text: String, reason: JSONFieldError.Reason) {
     #expect(throws: JSONError.refused([JSONFieldError(field: "", reason: reason)])) { try value(text).int() }
   }
 
-  @Test func `an integer is held to its range`() throws {
+  @Test func `an integer outside its range is rejected`() throws {
     #expect(try value("200").int(in: 1...200) == 200)
     #expect(throws: JSONError.refused([JSONFieldError(field: "", reason: .notInRange(1...200))])) {
       try value("201").int(in: 1...200)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: ["1e999", "-1e999", "1.8e308", String(repeating: "9", count: 2_000)])
-  func `what no double is near to is refused`(text: String) {
+  func `a number outside the range of Double is rejected`(text: String) {
     #expect(throws: JSONError.refused([JSONFieldError(field: "", reason: .outOfRange)])) { try value(text).double() }
   }
 
@@ -50,11 +50,11 @@ import Testing
     (#""\u0000""#, "\0"),
     (#""\\u0041""#, "\\u0041"),
   ])
-  func `a string is what its escapes say`(text: String, expected: String) throws {
+  func `escapes are decoded`(text: String, expected: String) throws {
     #expect(Array(try value(text).string().utf8) == Array(expected.utf8))
   }
 
-  @Test func `raw bytes are those that came`() throws {
+  @Test func `raw bytes are unchanged`() throws {
     let text = #"{"type":"x", "value": { "n" : 1.50e+1, "é" : [ ] } }"#
     var object = try value(text).object()
     let raw = try object.raw("value")
@@ -62,7 +62,7 @@ import Testing
     #expect(raw.compact.bytes == [UInt8](#"{"n":1.50e+1,"é":[]}"#.utf8))
   }
 
-  @Test func `compacting leaves strings alone`() throws {
+  @Test func `compacting does not change strings`() throws {
     let raw = try value(#"[ "a  b" , "\" [ ] " , "\\" , " " ]"#).raw
     #expect(raw.compact.bytes == [UInt8](#"["a  b","\" [ ] ","\\"," "]"#.utf8))
   }

@@ -2,7 +2,7 @@ import ParleyJSON
 import Testing
 
 @Suite struct WriterTests {
-  @Test func `a name made once is written as any other`() {
+  @Test func `a preencoded name is written like any other`() {
     let (plain, odd) = (JSONName("id"), JSONName("a \"b\"\n"))
     let text = written { json in
       json.object { json in
@@ -16,13 +16,13 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 9, 10, 99, 100, 9_007_199_254_740_991, UInt.max])
-  func `a number stands in quotes where it is a name`(_ number: UInt) {
+  func `an id is a quoted number`(_ number: UInt) {
     #expect(
       written { json in json.array { json in for _ in 1...2 { json.quoted(number) } } }
         == "[\"\(number)\",\"\(number)\"]")
   }
 
-  @Test func `commas, colons and brackets stand where they must`() {
+  @Test func `commas, colons and brackets are written`() {
     let text = written { json in
       json.object { json in
         json.field("id", "7")
@@ -60,7 +60,7 @@ import Testing
     ("</script>", #""</script>""#),
     (String(repeating: "long ", count: 40) + "\n", #""\#(String(repeating: "long ", count: 40))\n""#),
   ])
-  func `a string is escaped where it must be and nowhere else`(text: String, expected: String) throws {
+  func `only required escapes are written`(text: String, expected: String) throws {
     #expect(written { $0.value(text) } == expected)
     #expect(try value(expected).string() == text)
     let asKey = written { json in json.object { json in json.field(text, 1) } }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `every kind of escape fills the room that was made for it`() throws {
+  @Test func `every kind of escape fits the reserved capacity`() throws {
     for count in 0..<70 {
       for escaped in ["\"", "\u{1}", "\n", "é\u{1f}"] {
         let text = String(repeating: escaped, count: count)
@@ -89,7 +89,7 @@ import Testing
     #expect(try value(written { $0.value(Int64(number)) }).int() == number)
   }
 
-  @Test func `the largest unsigned integer is written whole`() {
+  @Test func `the largest unsigned integer is written`() {
     #expect(written { $0.value(UInt64.max) } == "18446744073709551615")
   }
 
@@ -103,11 +103,11 @@ import Testing
   }
 
   @Test(arguments: [Double.infinity, -.infinity, .nan, .signalingNaN])
-  func `what is no number is written as null`(number: Double) {
+  func `infinity and NaN are written as null`(number: Double) {
     #expect(written { $0.value(number) } == "null")
   }
 
-  @Test func `raw bytes are written as they stand`() throws {
+  @Test func `raw bytes are written unchanged`() throws {
     let annotation = try value(#"{ "n" : 1.50 }"#)
     let text = written { json in
       json.array { json in
@@ -119,13 +119,13 @@ import Testing
     #expect(text == #"[{ "n" : 1.50 },{ "n" : 1.50 },{"n":1.50}]"#)
   }
 
-  @Test func `what stood there before stays`() {
+  @Test func `existing bytes are kept`() {
     var json = JSONWriter(appendingTo: [UInt8]("data: ".utf8))
     json.value([1])
     #expect(json.bytes == [UInt8]("data: [1]".utf8))
   }
 
-  @Test func `an error inside leaves through the call`() {
+  @Test func `an error in a closure is rethrown`() {
     struct Stop: Error {}
     var json = JSONWriter()
     #expect(throws: Stop.self) { try json.object { _ throws(Stop) in throw Stop() } }

@@ -2,7 +2,7 @@ import Foundation
 import ParleyMarkup
 import Testing
 
-/// One row of cases.json. The twin of the parser in JavaScript is held to the same file.
+/// One row of cases.json, which also tests the JavaScript parser.
 struct MarkupCase: Decodable, Sendable, CustomTestStringConvertible {
   struct Entity: Decodable, Hashable, Sendable {
     let kind: String
@@ -31,13 +31,13 @@ struct MarkupCase: Decodable, Sendable, CustomTestStringConvertible {
   }()
 }
 
-@Test func `there are enough cases, each with a name of its own`() {
+@Test func `there are enough cases with unique names`() {
   #expect(MarkupCase.all.count >= 150)
   #expect(Set(MarkupCase.all.map(\.name)).count == MarkupCase.all.count)
 }
 
 @Test(arguments: MarkupCase.all)
-func `a case gives its HTML, its entities and its plain text`(row: MarkupCase) {
+func `a case produces its HTML, entities and plain text`(row: MarkupCase) {
   let document = MarkupDocument(row.text)
   #expect(document.html == row.html)
   #expect(document.plainText(limit: row.limit ?? .max) == row.plain)
@@ -48,6 +48,6 @@ func `a case gives its HTML, its entities and its plain text`(row: MarkupCase) {
 }
 
 @Test(arguments: MarkupCase.all)
-func `the HTML of a case is well-formed and holds nothing that the list does not have`(row: MarkupCase) throws {
+func `the HTML of a case is well-formed and has only listed tags`(row: MarkupCase) throws {
   try HTMLChecker.check(MarkupDocument(row.text).html)
 }

@@ -3,8 +3,8 @@ import ParleyMarkup
 import TestSupport
 import Testing
 
-/// Marks, words and tricks, thrown together. `PARLEY_FUZZ_ROUNDS` sets how often.
-private let scraps = [
+/// Fragments of markup, combined at random. `PARLEY_FUZZ_ROUNDS` sets the number of rounds.
+private let fragments = [
   "*", "**", "_", "__", "~~", "||", "|", "`", "``", "```", "~~~", "\n", "\n\n", "\n> ", "> ", "\n- ", "- ", "1. ",
   "\n1. ",
   "  ", "    ", "\t", "# ", "\n# ", "---", "\n---\n", "|-|-|", "\n|-|\n", "[", "]", "](", "![", "(", ")", "<", ">",
@@ -20,14 +20,14 @@ private let scraps = [
 ]
 
 @Test
-func `whatever is sent, the HTML is well-formed, flat and of the listed tags, and entities name what stands there`()
+func `for every input the HTML is well-formed with listed tags and bounded depth, and entities match the text`()
   throws
 {
   let rounds = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ROUNDS"].flatMap(Int.init) ?? 20_000
   let cases = MarkupCase.all.map(\.text)
   var random = Seeded(seed: 41)
   for round in 0..<rounds {
-    let text = round % 2 == 0 ? thrown(&random) : mutated(cases.randomElement(using: &random) ?? "", &random)
+    let text = round % 2 == 0 ? combined(&random) : mutated(cases.randomElement(using: &random) ?? "", &random)
     do {
       try check(text)
     } catch {
@@ -37,20 +37,20 @@ func `whatever is sent, the HTML is well-formed, flat and of the listed tags, an
   }
 }
 
-private func thrown(_ random: inout Seeded) -> String {
-  (0..<Int.random(in: 1...40, using: &random)).map { _ in scraps.randomElement(using: &random) ?? "" }.joined()
+private func combined(_ random: inout Seeded) -> String {
+  (0..<Int.random(in: 1...40, using: &random)).map { _ in fragments.randomElement(using: &random) ?? "" }.joined()
 }
 
 private func mutated(_ text: String, _ random: inout Seeded) -> String {
   var scalars = Array(text.unicodeScalars.prefix(400))
   for _ in 0..<Int.random(in: 1...6, using: &random) {
-    let place = Int.random(in: 0...scalars.count, using: &random)
+    let position = Int.random(in: 0...scalars.count, using: &random)
     switch Int.random(in: 0..<3, using: &random) {
-    case 0: scalars.insert(contentsOf: (scraps.randomElement(using: &random) ?? "").unicodeScalars, at: place)
-    case 1: scalars.removeSubrange(place..<min(scalars.count, place + Int.random(in: 0...5, using: &random)))
+    case 0: scalars.insert(contentsOf: (fragments.randomElement(using: &random) ?? "").unicodeScalars, at: position)
+    case 1: scalars.removeSubrange(position..<min(scalars.count, position + Int.random(in: 0...5, using: &random)))
     default:
-      let end = min(scalars.count, place + Int.random(in: 0...20, using: &random))
-      scalars.insert(contentsOf: scalars[place..<end], at: Int.random(in: 0...scalars.count, using: &random))
+      let end = min(scalars.count, position + Int.random(in: 0...20, using: &random))
+      scalars.insert(contentsOf: scalars[position..<end], at: Int.random(in: 0...scalars.count, using: &random))
     }
   }
   var view = String.UnicodeScalarView()
@@ -60,9 +60,9 @@ private func mutated(_ text: String, _ random: inout Seeded) -> String {
 
 private func check(_ text: String) throws {
   let document = MarkupDocument(text)
-  // A container is two elements at most; a paragraph, a table's four and a link come on top.
+  // A container has at most two elements; a paragraph, a table's four and a link are added.
   let depth = try HTMLChecker.check(document.html)
-  #expect(depth <= 2 * MarkupLimits.containers + MarkupLimits.marks + 6)
+  #expect(depth <= 2 * MarkupLimits.containers + MarkupLimits.emphasis + 6)
   let scalars = Array(text.unicodeScalars)
   var end = 0
   for entity in document.entities {

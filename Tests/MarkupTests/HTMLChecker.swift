@@ -1,5 +1,5 @@
-/// Reads HTML as strictly as it can be read: every tag written out in full as the list has it, every element closed in turn,
-/// every `<`, `&`, quote and control character of text escaped.
+/// A strict HTML checker: every tag is exactly as listed, every element is closed in order, every `<`, `&`, quote and
+/// control character of text is escaped.
 struct HTMLChecker {
   struct Fault: Error, CustomStringConvertible {
     let description: String
@@ -19,10 +19,10 @@ struct HTMLChecker {
   private static let rel = "\" rel=\"nofollow noopener noreferrer ugc\""
 
   private let bytes: [UInt8]
-  private var place = 0
+  private var position = 0
   private var elements: [String] = []
 
-  /// Returns how deep the elements stand in one another.
+  /// Returns the maximum depth of the elements.
   @discardableResult
   static func check(_ html: String) throws(Fault) -> Int {
     var checker = HTMLChecker(bytes: Array(html.utf8))
@@ -33,8 +33,8 @@ struct HTMLChecker {
 
   private mutating func read() throws(Fault) -> Int {
     var depth = 0
-    while place < bytes.count {
-      switch bytes[place] {
+    while position < bytes.count {
+      switch bytes[position] {
       case UInt8(ascii: "<"): try tag()
       case UInt8(ascii: "&"): try reference()
       default: try character()
@@ -46,26 +46,26 @@ struct HTMLChecker {
   }
 
   private mutating func character() throws(Fault) {
-    let byte = bytes[place]
+    let byte = bytes[position]
     let isControl = byte < 0x20 && byte != 0x09 && byte != 0x0a || byte == 0x7f
-    let isMark = byte == UInt8(ascii: ">") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
-    if isControl || isMark { throw Fault(description: "byte \(byte) at \(place)") }
-    place += 1
+    let isUnescaped = byte == UInt8(ascii: ">") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
+    if isControl || isUnescaped { throw Fault(description: "byte \(byte) at \(position)") }
+    position += 1
   }
 
   private mutating func reference() throws(Fault) {
-    guard let reference = Self.references.first(where: { bytes[place...].starts(with: $0) }) else {
-      throw Fault(description: "a bare & at \(place)")
+    guard let reference = Self.references.first(where: { bytes[position...].starts(with: $0) }) else {
+      throw Fault(description: "a bare & at \(position)")
     }
-    place += reference.count
+    position += reference.count
   }
 
   private mutating func tag() throws(Fault) {
-    guard let end = bytes[place...].firstIndex(of: UInt8(ascii: ">")) else {
+    guard let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")) else {
       throw Fault(description: "a tag without end")
     }
-    let tag = String(decoding: bytes[(place + 1)..<end], as: UTF8.self)
-    place = end + 1
+    let tag = String(decoding: bytes[(position + 1)..<end], as: UTF8.self)
+    position = end + 1
     if tag.hasPrefix("/") {
       guard let last = elements.popLast(), last == tag.dropFirst() else {
         throw Fault(description: "<\(tag)> closes \(elements.last ?? "nothing")")

@@ -2,10 +2,11 @@ import Testing
 
 @testable import ParleyMarkup
 
-/// Texts that made other parsers slow, by a piece that repeats.
-private let hostile: [(name: String, start: String, piece: String)] = [
-  ("stars", "", "*"), ("opening stars", "", "*a "), ("two kinds of opening marks", "", "*a_ "),
-  ("closing marks behind a stranger", "a**b", "c* "), ("marks that may do both", "", "a***b**c_d__e~~f||g"),
+/// Inputs that were slow in other parsers, each with a repeated piece.
+private let adversarial: [(name: String, start: String, piece: String)] = [
+  ("stars", "", "*"), ("opening stars", "", "*a "), ("two kinds of opening delimiters", "", "*a_ "),
+  ("closing delimiters after an unmatched one", "a**b", "c* "),
+  ("delimiters that open and close", "", "a***b**c_d__e~~f||g"),
   ("three stars against two", "", "***a** b "), ("brackets", "", "["), ("closing brackets", "", "]"),
   ("empty brackets", "", "[]"), ("pictures", "", "!["), ("link openers", "", "[a]("), ("angle openers", "", "[a](<"),
   ("openers with an address", "", "[a](b"), ("titles without an end", "", "[a](b \""),
@@ -17,7 +18,7 @@ private let hostile: [(name: String, start: String, piece: String)] = [
   ("angle brackets", "", "<a"), ("open addresses", "", "<https://a"), ("references", "", "&#x"),
   ("ampersands", "", "&"),
   ("backslashes", "", "\\"), ("bare schemes", "", "http://;"), ("bare addresses", "", "https://a.b/("),
-  ("sentences of an address", "https://a.b/", "."), ("hosts", "", "www."), ("hosts that fail", "", "www.;"),
+  ("dots after an address", "https://a.b/", "."), ("hosts", "", "www."), ("hosts that fail", "", "www.;"),
   ("long hosts", "", "www.a-"), ("mail", "", "a@"), ("mailboxes", "", "a.b+c_"), ("domains", "a@", "b."),
   ("names", "@", "a"),
   ("names with joiners", "@", "a."), ("mentions", "", "@a"), ("hashtags", "", "#a"),
@@ -31,11 +32,12 @@ private let hostile: [(name: String, start: String, piece: String)] = [
     "wide indentation", "- - - - - - - - - - - - - - - - a\n",
     "                                                        a\n"
   ),
-  ("quotes and items by turns", "", "> - > - > - a\n- > - > - > b\n"), ("fences", "", "```\n"), ("headings", "", "# "),
-  ("closing marks of headings", "# a ", "#"), ("cells", "a|b\n-|-\n", "|"), ("rows", "a|b\n-|-\n", "|\n"),
+  ("alternating quotes and items", "", "> - > - > - a\n- > - > - > b\n"), ("fences", "", "```\n"),
+  ("headings", "", "# "),
+  ("closing runs of headings", "# a ", "#"), ("cells", "a|b\n-|-\n", "|"), ("rows", "a|b\n-|-\n", "|\n"),
   ("delimiter rows", "a|b\n", "-|"), ("tables", "", "a|b\n-|-\n"),
   ("delimiter rows of another width", "a|a\n", "-|-|-\n"),
-  ("marks in cells", "a|b\n-|-\n", "`|*|[|\n"), ("East Asian marks", "", "**漢。"),
+  ("delimiters in cells", "a|b\n-|-\n", "`|*|[|\n"), ("East Asian delimiters", "", "**漢。"),
 ]
 
 private func text(_ start: String, _ piece: String, scalars: Int) -> String {
@@ -43,9 +45,9 @@ private func text(_ start: String, _ piece: String, scalars: Int) -> String {
   return start + String(repeating: piece, count: count)
 }
 
-@Test(arguments: hostile.map(\.name))
-func `the work for a hostile text grows with its length and no faster`(name: String) throws {
-  let row = try #require(hostile.first { $0.name == name })
+@Test(arguments: adversarial.map(\.name))
+func `the work for an adversarial text is linear in its length`(name: String) throws {
+  let row = try #require(adversarial.first { $0.name == name })
   let short = text(row.start, row.piece, scalars: 16_000)
   let long = text(row.start, row.piece, scalars: 128_000)
   let stepsOfShort = Double(MarkupDocument(short).steps) / Double(short.utf8.count)
@@ -54,9 +56,9 @@ func `the work for a hostile text grows with its length and no faster`(name: Str
   #expect(stepsOfLong < stepsOfShort * 1.1 + 1)
 }
 
-@Test(arguments: hostile.map(\.name))
-func `the answer to a hostile text is a small multiple of it`(name: String) throws {
-  let row = try #require(hostile.first { $0.name == name })
+@Test(arguments: adversarial.map(\.name))
+func `the output for an adversarial text is bounded by a multiple of its length`(name: String) throws {
+  let row = try #require(adversarial.first { $0.name == name })
   let text = text(row.start, row.piece, scalars: 16_000)
   let document = MarkupDocument(text)
   #expect(document.html.utf8.count < text.utf8.count * 12)
@@ -64,13 +66,13 @@ func `the answer to a hostile text is a small multiple of it`(name: String) thro
   try HTMLChecker.check(document.html)
 }
 
-@Test func `a megabyte of everything hostile is read in proportion`() {
-  let pieces = hostile.map { text($0.start, $0.piece, scalars: 1_000) }.joined()
+@Test func `a megabyte of all adversarial texts takes linear work`() {
+  let pieces = adversarial.map { text($0.start, $0.piece, scalars: 1_000) }.joined()
   let document = MarkupDocument(text("", pieces, scalars: 1_000_000))
   #expect(document.steps < 1_000_000 * 8)
 }
 
-@Test func `a table is no wider than what was sent`() {
+@Test func `a table is no wider than its source`() {
   let table = "|" + String(repeating: "a|", count: 4_000) + "\n|" + String(repeating: "-|", count: 4_000) + "\n"
   let rows = table + String(repeating: "|\n", count: 4_000)
   #expect(MarkupDocument(rows).html.utf8.count < rows.utf8.count * 15)

@@ -12,7 +12,7 @@ import Testing
     box("ftyp", Array(major.utf8) + [0, 0, 0, 0] + others.flatMap { Array($0.utf8) })
   }
 
-  @Test func `a file is what its first bytes say`() {
+  @Test func `the format is detected from the first bytes`() {
     let rows: [([UInt8], FileFormat)] = [
       (Photographs.png(), .png), (Photographs.jpeg(), .jpeg), (Photographs.webp(), .webp),
       (Array("GIF87a".utf8), .gif), (Array("GIF89a".utf8), .gif),
@@ -38,7 +38,7 @@ import Testing
     for (bytes, format) in rows { #expect(FileFormat.sniff(bytes.span) == format, "\(format): \(bytes.prefix(24))") }
   }
 
-  @Test func `what can run programs is never shown inline`() {
+  @Test func `active content is never shown inline`() {
     for format in [FileFormat.html, .svg, .xml, .pdf, .text, .heic, .unknown] { #expect(!format.isShownInline) }
     for format in FileFormat.allCases where format.isShownInline {
       #expect([.image, .video, .audio].contains(format.kind), "\(format)")
@@ -46,7 +46,7 @@ import Testing
     for format in FileFormat.allCases where format.isPicture { #expect(format.isShownInline && format.kind == .image) }
   }
 
-  @Test func `sizes stand in the first bytes of some`() {
+  @Test func `the size of some formats is read from the first bytes`() {
     let sizes =
       Self.box("ispe", [0, 0, 0, 0] + Photographs.big(512, 4) + Photographs.big(512, 4))
       + Self.box("ispe", [0, 0, 0, 0] + Photographs.big(4_032, 4) + Photographs.big(3_024, 4))

@@ -41,7 +41,7 @@ import Testing
       isTurned: false),
   ]
 
-  /// What is served of it when it comes in such pieces.
+  /// The filter's output and size for these pieces.
   static func served(_ format: FileFormat, _ pieces: [[UInt8]]) throws -> (bytes: [UInt8], size: PixelSize) {
     var filter = try #require(PictureFilter(format))
     var output: [UInt8] = []
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `only the picture is left, its colours, and which way is up`(row: Row) throws {
+  func `only the picture, its colors and its orientation remain`(row: Row) throws {
     let (served, size) = try Self.served(row.format, [row.bytes])
     #expect(served == row.served)
     #expect(size == (row.isTurned ? PixelSize(width: 480, height: 640) : PixelSize(width: 640, height: 480)))
@@ -59,21 +59,21 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `it is the same however it is cut into pieces`(row: Row) throws {
-    for place in 0...row.bytes.count {
-      let pieces = [Array(row.bytes[..<place]), Array(row.bytes[place...])]
-      #expect(try Self.served(row.format, pieces).bytes == row.served, "cut at \(place)")
+  func `the output does not depend on the pieces`(row: Row) throws {
+    for index in 0...row.bytes.count {
+      let pieces = [Array(row.bytes[..<index]), Array(row.bytes[index...])]
+      #expect(try Self.served(row.format, pieces).bytes == row.served, "cut at \(index)")
     }
     #expect(try Self.served(row.format, row.bytes.map { [$0] }).bytes == row.served)
   }
 
   @Test(arguments: rows)
-  func `what was filtered once stays as it is`(row: Row) throws {
+  func `filtering is idempotent`(row: Row) throws {
     #expect(try Self.served(row.format, [row.served]).bytes == row.served)
   }
 
   @Test(arguments: rows)
-  func `a picture that is cut off is served as far as it goes, or refused`(row: Row) throws {
+  func `a truncated picture produces a prefix of the output or is rejected`(row: Row) throws {
     var hasSize = false
     for length in 0..<row.bytes.count {
       do {
@@ -87,7 +87,7 @@ import Testing
     #expect(hasSize)
   }
 
-  @Test func `lengths that contradict themselves are refused`() {
+  @Test func `contradictory lengths are rejected`() {
     let short = Photographs.start + [0xff, 0xdb, 0, 1]
     let secondHeader = Photographs.signature + Photographs.header + Photographs.header
     let endWithContent = Photographs.signature + Photographs.header + Photographs.chunk("IEND", [1])
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `segments without end cost no memory`() throws {
+  @Test func `endless segments take no memory`() throws {
     var filter = try #require(PictureFilter(.jpeg))
     _ = try filter.take(Photographs.start)
     let comment = Photographs.segment(0xfe, [UInt8](repeating: 65, count: 65_533))
@@ -117,7 +117,7 @@ import Testing
     for _ in 0..<2_000 { #expect(try chunks.take(piece).isEmpty) }
   }
 
-  @Test func `too large a block of Exif goes without being read`() throws {
+  @Test func `oversized Exif data is dropped unread`() throws {
     let block = Photographs.exif(orientation: 6) + [UInt8](repeating: 65, count: 70_000)
     let png =
       Photographs.signature + Photographs.header + Photographs.chunk("eXIf", block) + Photographs.chunk("IEND", [])
@@ -128,23 +128,23 @@ import Testing
     #expect(served.count == webp.count && served.suffix(block.count).allSatisfy { $0 == 0 })
   }
 
-  @Test func `whatever comes, it ends, and in every cut alike`() throws {
+  @Test func `the outcome for a mutated picture does not depend on the pieces`() throws {
     var random = Seeded(seed: 7)
     var refused = 0
     for round in 0..<3_000 {
       let row = Self.rows[round % Self.rows.count]
       var bytes = row.bytes
       for _ in 0..<Int.random(in: 1...6, using: &random) {
-        let place = Int.random(in: 2..<bytes.count, using: &random)
+        let index = Int.random(in: 2..<bytes.count, using: &random)
         switch Int.random(in: 0..<3, using: &random) {
-        case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
-        case 1: bytes.remove(at: place)
-        default: bytes.insert([0, 0xff, 0x7f].randomElement(using: &random) ?? 0, at: place)
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.remove(at: index)
+        default: bytes.insert([0, 0xff, 0x7f].randomElement(using: &random) ?? 0, at: index)
         }
       }
-      let place = Int.random(in: 0...bytes.count, using: &random)
+      let index = Int.random(in: 0...bytes.count, using: &random)
       let whole = Result { try Self.served(row.format, [bytes]).bytes }
-      let parts = Result { try Self.served(row.format, [Array(bytes[..<place]), Array(bytes[place...])]).bytes }
+      let parts = Result { try Self.served(row.format, [Array(bytes[..<index]), Array(bytes[index...])]).bytes }
       switch (whole, parts) {
       case (.success(let one), .success(let other)):
         #expect(one == other)

@@ -23,16 +23,16 @@ private func text(_ delivered: DeliveredEvent) -> String {
     id: ID(40), conversation: ID(12), author: ID(7), clientID: "c", seq: 4, previous: ID(39), replyTo: ID(38),
     createdAt: 1_795_187_801_123, revision: 2,
     state: .live(Message.Content(text: "plums 🍑", actions: [.init(type: "like", count: 2)])))
-  private static let account = Account(
+  private static let user = UserSummary(
     id: ID(7), name: "ada", displayName: "Ada", bio: "b", role: .owner, createdAt: 1_795_187_801_000, revision: 5)
-  private static let me = Person(
-    account, standing: .init(state: .active, lastSeenAt: 1_795_187_801_000),
+  private static let me = User(
+    user, standing: .init(state: .active, lastSeenAt: 1_795_187_801_000),
     own: .init(isDiscoverable: true, reachableBy: .shared, showsReceipts: false, preferences: raw(#"{"a":[1]}"#)))
   private static let forum = Forum(
     id: ID(20), title: "garden", visibility: .members, section: "s", room: ID(21), createdBy: ID(7),
     createdAt: 1_795_187_801_000, lastMessage: ID(40), revision: 2)
-  private static var settings: PlaceSettings {
-    var settings = PlaceSettings()
+  private static var settings: SiteSettings {
+    var settings = SiteSettings()
     settings.welcome = "come in"
     settings.revision = 9
     return settings
@@ -48,10 +48,10 @@ private func text(_ delivered: DeliveredEvent) -> String {
     return [
       (.messageCreated, talk, .message(message)), (.messageEdited, talk, .message(message)),
       (.messageDeleted, talk, .hidden), (.messageRestored, talk, .message(message)),
-      (.actionAdded, talk, .marks(ID(40), [.init(type: "like", count: 2), .init(type: "reaction:👍", count: 1)])),
-      (.actionRemoved, talk, .marks(ID(40), [])), (.actionAdded, own, .star(ID(40), isSet: true)),
+      (.actionAdded, talk, .actions(ID(40), [.init(type: "like", count: 2), .init(type: "reaction:👍", count: 1)])),
+      (.actionRemoved, talk, .actions(ID(40), [])), (.actionAdded, own, .star(ID(40), isSet: true)),
       (.actionRemoved, own, .star(ID(40), isSet: false)),
-      (.receiptUpdated, talk, .receipt(ID(12), ID(8), Mark(readSeq: 3, deliveredSeq: 4))),
+      (.receiptUpdated, talk, .receipt(ID(12), ID(8), ReadPosition(readSeq: 3, deliveredSeq: 4))),
       (.conversationCreated, talk, .conversation(conversation)),
       (.conversationUpdated, garden, .conversation(conversation)), (.conversationUpdated, talk, .thing(12)),
       (.conversationCreated, own, .gained(GainedConversation(conversation, participation))),
@@ -62,15 +62,15 @@ private func text(_ delivered: DeliveredEvent) -> String {
       (.participantChanged, garden, .member(ID(20), ID(8), .moderator)),
       (.participantLeft, garden, .member(ID(20), ID(8), nil)), (.forumCreated, garden, .forum(forum)),
       (.forumUpdated, .site, .forum(forum)), (.forumUpdated, .site, .thing(20)), (.forumDeleted, .site, .thing(20)),
-      (.userUpdated, .site, .person(Person(account))), (.userUpdated, .site, .thing(7)),
-      (.markMoved, own, .mark(ID(12), Mark(readSeq: 3, deliveredSeq: 4))),
+      (.userUpdated, .site, .user(User(user))), (.userUpdated, .site, .thing(7)),
+      (.readPositionUpdated, own, .readPosition(ID(12), ReadPosition(readSeq: 3, deliveredSeq: 4))),
       (.levelChanged, own, .level(.forum(ID(20)), SetLevel(.nothing, isOwn: true))),
       (.levelChanged, own, .level(.conversation(ID(12)), SetLevel(.everything, isOwn: false))),
-      (.relationChanged, own, .relations(PersonalRelations(ID(8), [.follow, .mute], requests: [ID(12), ID(13)]))),
-      (.preferencesUpdated, own, .person(me)), (.settingsUpdated, .site, .settings(settings)),
-      (.inboxAdded, own, .inbox(InboxEntry(id: ID(50), kind: .request, conversation: ID(12), createdAt: 1, readAt: 2))),
-      (.inboxAdded, own, .inbox(InboxEntry(id: ID(51), kind: .report, report: ID(9), actor: ID(8), createdAt: 1))),
-      (.inboxAdded, own, .thing(50)), (.inboxRead, own, .thing(50)),
+      (.relationChanged, own, .relations(UserRelations(ID(8), [.follow, .mute], requests: [ID(12), ID(13)]))),
+      (.preferencesUpdated, own, .user(me)), (.settingsUpdated, .site, .settings(settings)),
+      (.notificationCreated, own, .inbox(Notification(id: ID(50), kind: .request, conversation: ID(12), createdAt: 1, readAt: 2))),
+      (.notificationCreated, own, .inbox(Notification(id: ID(51), kind: .report, report: ID(9), actor: ID(8), createdAt: 1))),
+      (.notificationCreated, own, .thing(50)), (.notificationRead, own, .thing(50)),
     ]
   }()
 
@@ -108,7 +108,7 @@ private func text(_ delivered: DeliveredEvent) -> String {
     #"{"event":"hidden","id":9,"stream":"site","offset":1}"#,
     #"{"event":"user.updated","id":"9","stream":"site","offset":1,"data":{"id":"x"}}"#,
     #"{"event":"user.updated","id":"9","stream":"site","offset":1}"#,
-    #"{"event":"mark.moved","id":"9","stream":"user:1","offset":1,"data":{"conversation_id":"2","read_up_to":-1,"delivered_up_to":1}}"#,
+    #"{"event":"read_position.updated","id":"9","stream":"user:1","offset":1,"data":{"conversation_id":"2","read_up_to":-1,"delivered_up_to":1}}"#,
   ])
   func `what is no event is refused`(text: String) {
     #expect(throws: JSONError.self) { try received(text) }
@@ -119,16 +119,16 @@ private func text(_ delivered: DeliveredEvent) -> String {
     (.owner, true, true, true, true),
   ])
   func `who gets all of it depends on who they are`(
-    role: Role?, participants: Bool, people: Bool, forums: Bool, ofOne: Bool
+    role: Role?, participants: Bool, users: Bool, forums: Bool, ofOne: Bool
   ) {
     func opens(_ content: DeliveredEvent.Content, _ stream: EventStream) -> Bool {
       let event = Event(id: 1, stream: stream, offset: 1, kind: .userUpdated, subject: 7, revision: 1, actor: 1, at: 1)
       return DeliveredEvent(event, content).isOpen(to: StreamReader(role))
     }
     #expect(opens(.participant(ID(12), ID(8), .member), .conversation(ID(12))) == participants)
-    #expect(opens(.person(Person(Self.account)), .site) == people)
+    #expect(opens(.user(User(Self.user)), .site) == users)
     #expect(opens(.forum(Self.forum), .site) == forums)
     #expect(opens(.forum(Self.forum), .forum(ID(20))) == ofOne)
-    #expect(opens(.person(Self.me), .user(ID(7))) == ofOne)
+    #expect(opens(.user(Self.me), .user(ID(7))) == ofOne)
   }
 }

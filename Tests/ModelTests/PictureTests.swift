@@ -24,7 +24,7 @@ private func isWellFormed(_ svg: String) -> Bool {
   #expect(Hex.text(quilts) == "c707aa5acf6d2329d5d537a105d30e78bcd6281d9ea1ec6239ca723aba2a5444")
 }
 
-@Test func `people and forums look different from one another`() {
+@Test func `users and forums look different from one another`() {
   #expect(Set(digests.map(Picture.blossom)).count > 900)
   #expect(Set(digests.map(Picture.quilt)).count == digests.count)
 }

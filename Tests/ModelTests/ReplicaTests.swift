@@ -11,13 +11,13 @@ private struct Copy {
   static let own = EventStream.user(ID(1))
 
   init(unread: Int = 0, readSeq: Int = 0, lastSeq: Int = 0, joinedSeq: Int = 0) {
-    let account = Account(id: ID(1), name: "ada", role: .owner, createdAt: 1)
-    let me = Person(
-      account, standing: .init(state: .active),
+    let user = UserSummary(id: ID(1), name: "ada", role: .owner, createdAt: 1)
+    let me = User(
+      user, standing: .init(state: .active),
       own: .init(
         isDiscoverable: false, reachableBy: .anyone, showsReceipts: true,
         preferences: JSONRaw(trusted: Array("{}".utf8))))
-    var snapshot = Snapshot(EventCursor(epoch: "e", event: 100), me: me, settings: PlaceSettings())
+    var snapshot = Snapshot(EventCursor(epoch: "e", event: 100), me: me, settings: SiteSettings())
     let conversation = Conversation(
       id: Self.talk, kind: .group, title: "seeds", lastSeq: lastSeq, createdBy: ID(1), createdAt: 1,
       participantCount: 2, participants: [Participant(ID(1), .admin), Participant(ID(2))])
@@ -27,7 +27,7 @@ private struct Copy {
         level: .everything,
         participation: .init(role: .admin, fromSeq: 1, fromOffset: 1, joinedSeq: joinedSeq, isRequest: false))
     ]
-    snapshot.people = [Person(Account(id: ID(2), name: "grace", role: .member, createdAt: 1))]
+    snapshot.users = [User(UserSummary(id: ID(2), name: "grace", role: .member, createdAt: 1))]
     snapshot.offsets = [.site: 4, Self.own: 6]
     replica = Replica(snapshot)
   }
@@ -87,33 +87,33 @@ private struct Copy {
     copy.said(103, 13, .messageDeleted, Copy.message(1, revision: 4, nil))
     #expect(copy.held?.messages[1]?.message.tombstone != nil)
     // A slow answer brings nothing back.
-    copy.replica.hold([SeenMessage(Copy.message(1, revision: 3, "third"))], asOf: 102)
+    copy.replica.hold([MessageView(Copy.message(1, revision: 3, "third"))], asOf: 102)
     #expect(copy.held?.messages[1]?.message.tombstone != nil)
   }
 
   @Test func `the newest event has the marks, and an answer those up to its cursor`() {
     var copy = Copy()
     copy.said(101, 11, .messageCreated, Copy.message(1))
-    func marks(_ count: Int) -> DeliveredEvent.Content { .marks(ID(1_001), [.init(type: "like", count: count)]) }
+    func marks(_ count: Int) -> DeliveredEvent.Content { .actions(ID(1_001), [.init(type: "like", count: count)]) }
     _ = copy.replica.apply(Copy.event(105, Copy.stream, 12, .actionAdded, marks(2)))
     #expect(copy.held?.messages[1]?.message.content?.actions.first?.count == 2)
     var answer = Copy.message(1)
     answer.state = .live(Message.Content(text: "x", actions: [.init(type: "like", count: 5)]))
-    copy.replica.hold([SeenMessage(answer)], asOf: 110)
+    copy.replica.hold([MessageView(answer)], asOf: 110)
     _ = copy.replica.apply(Copy.event(108, Copy.stream, 13, .actionAdded, marks(3)))
     #expect(copy.held?.messages[1]?.message.content?.actions.first?.count == 5)
-    _ = copy.replica.apply(Copy.event(111, Copy.stream, 14, .actionRemoved, .marks(ID(1_001), [])))
+    _ = copy.replica.apply(Copy.event(111, Copy.stream, 14, .actionRemoved, .actions(ID(1_001), [])))
     #expect(copy.held?.messages[1]?.message.content?.actions.isEmpty == true)
   }
 
   @Test func `who takes part comes whole`() {
     var copy = Copy()
-    func tell(_ id: Int, _ offset: Int, _ account: Int, _ role: ParticipantRole?) {
+    func tell(_ id: Int, _ offset: Int, _ user: Int, _ role: ParticipantRole?) {
       _ = copy.replica.apply(
-        Copy.event(id, Copy.stream, offset, .participantChanged, .participant(Copy.talk, ID(account), role)))
+        Copy.event(id, Copy.stream, offset, .participantChanged, .participant(Copy.talk, ID(user), role)))
     }
     tell(101, 11, 3, .member)
-    #expect(copy.held?.conversation.participantCount == 3 && copy.replica.needs == [.person(ID(3))])
+    #expect(copy.held?.conversation.participantCount == 3 && copy.replica.needs == [.user(ID(3))])
     tell(102, 12, 2, nil)
     tell(103, 13, 1, .member)
     #expect(copy.held?.conversation.participants == [Participant(ID(1)), Participant(ID(3))])
@@ -141,7 +141,7 @@ private struct Copy {
     copy.replica.hold(InboxCounts())
     _ = copy.replica.apply(Copy.event(103, .site, 6, .forumUpdated, .thing(20)))
     #expect(copy.replica.needs == [.forum(ID(20))])
-    copy.replica.letGo(ID<Forum>(20))
+    copy.replica.drop(ID<Forum>(20))
     #expect(copy.replica.forums.isEmpty && copy.replica.conversations[ID(21)] == nil && copy.replica.needs.isEmpty)
   }
 
@@ -150,14 +150,14 @@ private struct Copy {
     func tell(_ offset: Int, _ kind: Event.Kind, _ content: DeliveredEvent.Content) {
       _ = copy.replica.apply(Copy.event(94 + offset, Copy.own, offset, kind, content))
     }
-    let entry = InboxEntry(id: ID(50), kind: .mention, conversation: Copy.talk, message: ID(1_001), createdAt: 1)
-    tell(7, .inboxAdded, .inbox(entry))
+    let entry = Notification(id: ID(50), kind: .mention, conversation: Copy.talk, message: ID(1_001), createdAt: 1)
+    tell(7, .notificationCreated, .inbox(entry))
     #expect(copy.replica.needs == [.inbox] && copy.replica.inbox == InboxCounts())
     var counts = InboxCounts()
     counts.add(.mention)
     copy.replica.hold(counts)
     #expect(copy.replica.needs.isEmpty && copy.replica.inbox == counts)
-    tell(8, .inboxRead, .thing(50))
+    tell(8, .notificationRead, .thing(50))
     #expect(copy.replica.needs == [.inbox])
     copy.replica.hold(InboxCounts())
     // What is said where one can't read is as if it did not wait.
@@ -181,21 +181,21 @@ private struct Copy {
     #expect(copy.held?.unread == unread)
   }
 
-  @Test func `a mark counts anew where all is held, and asks where it is not`() {
+  @Test func `a readPosition counts anew where all is held, and asks where it is not`() {
     var copy = Copy(unread: 0, readSeq: 3, lastSeq: 3)
     for seq in 4...6 { copy.said(97 + seq, 7 + seq, .messageCreated, Copy.message(seq)) }
     #expect(copy.held?.unread == 3)
     func move(_ id: Int, _ offset: Int, to seq: Int) {
-      let mark = DeliveredEvent.Content.mark(Copy.talk, Mark(readSeq: seq, deliveredSeq: seq))
-      _ = copy.replica.apply(Copy.event(id, Copy.own, offset, .markMoved, mark))
+      let readPosition = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: seq, deliveredSeq: seq))
+      _ = copy.replica.apply(Copy.event(id, Copy.own, offset, .readPositionUpdated, readPosition))
     }
     move(110, 7, to: 5)
     #expect(copy.held?.unread == 1 && copy.replica.needs.isEmpty)
     move(111, 8, to: 6)
     #expect(copy.held?.unread == 0)
     var unknown = Copy(unread: 3, readSeq: 0, lastSeq: 3)
-    let mark = DeliveredEvent.Content.mark(Copy.talk, Mark(readSeq: 1, deliveredSeq: 1))
-    _ = unknown.replica.apply(Copy.event(101, Copy.own, 7, .markMoved, mark))
+    let readPosition = DeliveredEvent.Content.readPosition(Copy.talk, ReadPosition(readSeq: 1, deliveredSeq: 1))
+    _ = unknown.replica.apply(Copy.event(101, Copy.own, 7, .readPositionUpdated, readPosition))
     #expect(unknown.held?.unread == nil && unknown.replica.needs == [.conversation(Copy.talk)])
   }
 
@@ -205,22 +205,22 @@ private struct Copy {
   ) {
     for isHeld in [false, true] {
       var copy = Copy(unread: 2, readSeq: 1, lastSeq: 3)
-      if isHeld, seq <= 3 { copy.replica.hold([SeenMessage(Copy.message(seq))], asOf: 100) }
+      if isHeld, seq <= 3 { copy.replica.hold([MessageView(Copy.message(seq))], asOf: 100) }
       let message = Copy.message(seq, revision: text == nil ? 2 : 1, text)
-      copy.replica.hold(ahead: [SeenMessage(message)], asOf: 101)
+      copy.replica.hold(ahead: [MessageView(message)], asOf: 101)
       #expect(copy.replica.needs == (isAsked ? [.conversation(Copy.talk)] : []))
       // What is known by now is not asked for again.
-      copy.replica.hold(ahead: [SeenMessage(message)], asOf: 102)
+      copy.replica.hold(ahead: [MessageView(message)], asOf: 102)
       #expect(copy.replica.needs == (isAsked ? [.conversation(Copy.talk)] : []))
     }
   }
 
   @Test func `a later revision is newer, however little an answer says that it knew`() {
     var copy = Copy(lastSeq: 3)
-    copy.replica.hold([SeenMessage(Copy.message(3))], asOf: 110)
-    copy.replica.hold([SeenMessage(Copy.message(3, revision: 2, "y"))], asOf: 100)
+    copy.replica.hold([MessageView(Copy.message(3))], asOf: 110)
+    copy.replica.hold([MessageView(Copy.message(3, revision: 2, "y"))], asOf: 100)
     #expect(copy.held?.messages[3]?.message.content?.text == "y" && copy.held?.messages[3]?.asOf == 110)
-    copy.replica.hold([SeenMessage(Copy.message(3, "x"))], asOf: 120)
+    copy.replica.hold([MessageView(Copy.message(3, "x"))], asOf: 120)
     #expect(copy.held?.messages[3]?.message.content?.text == "y")
   }
 
@@ -240,10 +240,10 @@ private struct Copy {
   @Test func `one’s own marks are asked for until an answer is new enough`() {
     var copy = Copy()
     copy.said(101, 11, .messageCreated, Copy.message(1))
-    let marks = DeliveredEvent.Content.marks(ID(1_001), [.init(type: "like", count: 1)])
+    let marks = DeliveredEvent.Content.actions(ID(1_001), [.init(type: "like", count: 1)])
     _ = copy.replica.apply(Copy.event(105, Copy.stream, 12, .actionAdded, marks, by: 1))
     #expect(copy.replica.needs == [.message(ID(1_001))])
-    let answer = SeenMessage(Copy.message(1), mine: ["like"])
+    let answer = MessageView(Copy.message(1), mine: ["like"])
     copy.replica.hold([answer], asOf: 104)
     #expect(copy.replica.needs == [.message(ID(1_001))] && copy.held?.messages[1]?.mine == [])
     copy.replica.hold([answer], asOf: 105)
@@ -253,8 +253,8 @@ private struct Copy {
   @Test func `what an answer knew already is not asked for again`() {
     var copy = Copy()
     copy.said(101, 11, .messageCreated, Copy.message(1))
-    copy.replica.hold([SeenMessage(Copy.message(1), mine: ["like"])], asOf: 110)
-    let marks = DeliveredEvent.Content.marks(ID(1_001), [.init(type: "like", count: 1)])
+    copy.replica.hold([MessageView(Copy.message(1), mine: ["like"])], asOf: 110)
+    let marks = DeliveredEvent.Content.actions(ID(1_001), [.init(type: "like", count: 1)])
     _ = copy.replica.apply(Copy.event(105, Copy.stream, 12, .actionAdded, marks, by: 1))
     #expect(copy.replica.needs.isEmpty && copy.held?.messages[1]?.mine == ["like"])
   }
@@ -287,15 +287,15 @@ private struct Copy {
   @Test func `a snapshot is read as it was written`() throws {
     var snapshot = Snapshot(
       EventCursor(epoch: "a1", event: 7),
-      me: Person(Account(id: ID(1), name: "ada", role: .owner, createdAt: 1)), settings: PlaceSettings())
+      me: User(UserSummary(id: ID(1), name: "ada", role: .owner, createdAt: 1)), settings: SiteSettings())
     snapshot.forums = [
-      SeenForum(
+      ForumView(
         Forum(id: ID(20), title: "g", visibility: .public, room: ID(21), createdBy: ID(1), createdAt: 1), role: .admin)
     ]
     snapshot.hasMoreForums = true
     snapshot.levels = [.forum(ID(20)): .nothing, .conversation(ID(21)): .everything]
     snapshot.relations = [ID(2): [.follow, .mute], ID(3): [.block]]
-    snapshot.people = [Person(Account(id: ID(2), name: nil, role: .member, createdAt: 1))]
+    snapshot.users = [User(UserSummary(id: ID(2), name: nil, role: .member, createdAt: 1))]
     snapshot.offsets = [.site: 3, .user(ID(1)): 0]
     var json = JSONWriter()
     json.value(snapshot)

@@ -76,7 +76,7 @@ func echo(_ message: [UInt8], polling: EventLoop.Polling, tls: Bool) async throw
               let context = loop.resident(Contexts.self) { Contexts(server: nil) }.server
               echo.stream = try? ParleyNetworking.Stream.accept(
                 descriptor, peer: peer, tls: context, handler: echo, on: loop)
-            }, complain: { Issue.record($0) }))
+            }, log: { Issue.record($0) }))
         let client = Client(message: message) { answer, error in
           continuation.resume(returning: (answer, error?.description))
         }

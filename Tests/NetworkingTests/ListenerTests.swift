@@ -64,9 +64,9 @@ struct ListenerTests {
     #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
     let (near, far) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
     #expect(near.peerUser == geteuid() && far.peerUser == geteuid())
-    #expect(socket.admits(near))
+    #expect(socket.isAllowed(near))
     // What came over no socket has no user, and is let in nowhere that asks for one.
-    #expect(!socket.admits(Descriptor(owning: open("/dev/null", O_RDONLY))))
+    #expect(!socket.isAllowed(Descriptor(owning: open("/dev/null", O_RDONLY))))
   }
 
   @Test func `a file that is no socket is left alone`() throws {
@@ -108,7 +108,7 @@ struct ListenerTests {
   }
 
   private static func openAndClose(_ socket: ListeningSocket, on loop: isolated EventLoop) throws {
-    try Listener.start(socket, loops: [loop], on: loop, serve: { _, _, _ in }, complain: { _ in }).close(on: loop)
+    try Listener.start(socket, loops: [loop], on: loop, serve: { _, _, _ in }, log: { _ in }).close(on: loop)
   }
 
   @Test func `OpenSSL reads our certificate`() throws {

@@ -7,26 +7,26 @@ import Testing
 struct OutputQueueTests {
   @Test func `two buffers that meet again are joined once`() {
     let (front, back) = ([UInt8](repeating: 1, count: 90), [UInt8](repeating: 2, count: 50))
-    var seam = Seam()
-    let joined = seam.join(front, back)
+    var coalescing = CoalescingBuffer()
+    let joined = coalescing.join(front, back)
     #expect(joined == front + back)
-    #expect(address(seam.join(front, back)) == address(joined))
+    #expect(address(coalescing.join(front, back)) == address(joined))
     // The same bytes in another place are other bytes to it.
-    #expect(address(seam.join(front.map { $0 }, back.map { $0 })) != address(joined))
-    #expect(seam.join(front, front) == front + front)
-    #expect(seam.join(front, back) == joined)
+    #expect(address(coalescing.join(front.map { $0 }, back.map { $0 })) != address(joined))
+    #expect(coalescing.join(front, front) == front + front)
+    #expect(coalescing.join(front, back) == joined)
   }
 
   /// Some send what all send, some something of their own in between, and sockets are now and then written to.
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `each queue sends its own bytes, whatever is shared`(seed: UInt64) throws {
     var random = Seeded(seed: seed)
-    var seam = Seam()
+    var coalescing = CoalescingBuffer()
     var ends = try (0..<6).map { _ in try Pair() }
     for _ in 0..<60 {
       let shared = (0..<Int.random(in: 0...800, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       for place in ends.indices where Int.random(in: 0..<8, using: &random) > 0 {
-        ends[place].queue.append(shared: shared, at: &seam)
+        ends[place].queue.append(shared: shared, with: &coalescing)
         ends[place].expected += shared
         if Int.random(in: 0..<6, using: &random) == 0 {
           let own = [UInt8](repeating: UInt8(place), count: Int.random(in: 0...300, using: &random))
@@ -45,20 +45,20 @@ struct OutputQueueTests {
 
   @Test func `what others send too is not held for one of them`() throws {
     var end = try Pair()
-    var seam = Seam()
+    var coalescing = CoalescingBuffer()
     end.queue.append([UInt8](repeating: 1, count: 9_000))
-    end.queue.append(shared: [UInt8](repeating: 2, count: 500), at: &seam)
-    end.queue.append(shared: [UInt8](repeating: 3, count: 20_000), at: &seam)
-    #expect((end.queue.count, end.queue.held) == (29_500, 9_000))
+    end.queue.append(shared: [UInt8](repeating: 2, count: 500), with: &coalescing)
+    end.queue.append(shared: [UInt8](repeating: 3, count: 20_000), with: &coalescing)
+    #expect((end.queue.count, end.queue.unshared) == (29_500, 9_000))
     // What is appended to a small one is its own, with all that it follows.
-    end.queue.append(shared: [UInt8](repeating: 4, count: 100), at: &seam)
+    end.queue.append(shared: [UInt8](repeating: 4, count: 100), with: &coalescing)
     end.queue.append([5])
-    #expect((end.queue.count, end.queue.held) == (29_601, 9_101))
+    #expect((end.queue.count, end.queue.unshared) == (29_601, 9_101))
     end.expected =
       [UInt8](repeating: 1, count: 9_000) + [UInt8](repeating: 2, count: 500) + [UInt8](repeating: 3, count: 20_000)
       + [UInt8](repeating: 4, count: 100) + [5]
     end.move()
-    #expect((end.queue.count, end.queue.held) == (0, 0))
+    #expect((end.queue.count, end.queue.unshared) == (0, 0))
     #expect(end.received == end.expected)
   }
 

@@ -83,7 +83,7 @@ extension EventLoop {
         let recorder = Recorder(events, react: react)
         recorder.stream = try? ParleyNetworking.Stream.accept(
           descriptor, peer: peer, tls: nil, handler: recorder, on: loop)
-      }, complain: { _ in })
+      }, log: { _ in })
     resident(Kept.self) { Kept() }.listeners.append(listener)
     return socket.address
   }

@@ -47,7 +47,7 @@ struct StreamTests {
           case .received: stream.write([1])
           case .ended: stream.write([2])
           case .drained: stream.notifyWhenDrained(to: 0)
-          case .resumed: stream.askTurn()
+          case .resumed: stream.requestTurn()
           case .expired: stream.setDeadline(after: 0)
           case .opened, .closed: break
           }
@@ -56,7 +56,7 @@ struct StreamTests {
         stream.abort()
         stream.write([1])
         stream.finish()
-        stream.askTurn()
+        stream.requestTurn()
         stream.abort()
       }
       #expect(await eventually { events.all.last == .closed(isFailed: false) })
@@ -70,7 +70,7 @@ struct StreamTests {
     try await EventLoop.running(polling) { loop in
       let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
       let address = socket.address
-      socket.refuse()
+      socket.close()
       let events = Collected<Recorder.Event>()
       try await loop.connect(to: address, events: events)
       #expect(await eventually { events.all == [.closed(isFailed: true)] })

@@ -21,9 +21,9 @@ import Testing
     _ body: (LinkPreviews) async throws -> Void
   ) async throws {
     let local = try #require(IPAddress("127.0.0.1"))
-    var outgoing = OutgoingLimits()
-    outgoing.time = 60_000
-    let client = try OutgoingClient(.alsoAllowing([(local, server.port)]), limits: outgoing)
+    var outgoing = UntrustedLimits()
+    outgoing.timeout = 60_000
+    let client = try UntrustedClient(.alsoAllowing([(local, server.port)]), limits: outgoing)
     try await body(LinkPreviews(client, limits: limits, now: { hand.now }))
     client.close()
   }
@@ -105,10 +105,10 @@ import Testing
       (#"{"title":7,"thumbnail_url":"/t"}"#, nil, "/t"), (#"{"title":""}"#, nil, nil),
     ] as [(String, String?, String?)])
   func `an oEmbed answer`(text: String, title: String?, picture: String?) throws {
-    let facts = try #require(EmbedFacts(Array(text.utf8)))
+    let facts = try #require(OEmbedMetadata(Array(text.utf8)))
     #expect(facts.title == title && facts.picture == picture)
-    for cut in 0..<text.utf8.count { #expect(EmbedFacts(Array(text.utf8.prefix(cut))) == nil) }
-    #expect(EmbedFacts(Array("[]".utf8)) == nil)
+    for cut in 0..<text.utf8.count { #expect(OEmbedMetadata(Array(text.utf8.prefix(cut))) == nil) }
+    #expect(OEmbedMetadata(Array("[]".utf8)) == nil)
   }
 
   @Test func `what can't be shown is no picture, and the page is one all the same`() async throws {
@@ -188,17 +188,17 @@ import Testing
       return .success(preview)
     }
     for number in 0..<1_000 {
-      _ = cache.keep(preview(number), for: try address(number % 7), now: 0)
+      _ = cache.store(preview(number), for: try address(number % 7), now: 0)
       #expect(cache.pages <= 3 && cache.bytes <= 3_000)
     }
     let (newest, older) = (try address(999 % 7), try address(995 % 7))
     #expect(cache.outcome(for: newest, now: 0) != nil && cache.outcome(for: older, now: 0) == nil)
-    _ = cache.keep(preview(1, bytes: 1_500), for: try address(1), now: 0)
+    _ = cache.store(preview(1, bytes: 1_500), for: try address(1), now: 0)
     #expect(cache.picture("k1") != nil)
-    _ = cache.keep(preview(2, bytes: 1_501), for: try address(2), now: 0)
+    _ = cache.store(preview(2, bytes: 1_501), for: try address(2), now: 0)
     #expect(cache.picture("k1") == nil && cache.picture("k2") != nil && cache.pages == 1)
     // One that is too large by itself is not kept at all.
-    _ = cache.keep(preview(3, bytes: 4_000), for: try address(3), now: 0)
+    _ = cache.store(preview(3, bytes: 4_000), for: try address(3), now: 0)
     #expect(cache.pages == 0 && cache.bytes == 0 && cache.picture("k3") == nil)
   }
 }

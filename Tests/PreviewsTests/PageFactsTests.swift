@@ -6,8 +6,8 @@ import Testing
 
 /// What a page says of itself, however it says it.
 @Suite struct PageFactsTests {
-  private static func facts(_ page: String, charset: String? = nil) -> PageFacts {
-    PageFacts(page: Array(page.utf8), charset: charset)
+  private static func facts(_ page: String, charset: String? = nil) -> PageMetadata {
+    PageMetadata(page: Array(page.utf8), charset: charset)
   }
 
   @Test(
@@ -68,10 +68,10 @@ import Testing
 
   @Test func `long words are cut`() {
     let long = String(repeating: "rose", count: 1_000)
-    #expect(Self.facts("<title>\(long)</title>").title?.unicodeScalars.count == PreviewText.mostTitle + 1)
+    #expect(Self.facts("<title>\(long)</title>").title?.unicodeScalars.count == PreviewText.maxTitle + 1)
     #expect(Self.facts("<title>\(long)</title>").title?.hasSuffix("…") == true)
     #expect(
-      Self.facts("<meta name=description content='\(long)'>").about?.unicodeScalars.count == PreviewText.mostAbout + 1)
+      Self.facts("<meta name=description content='\(long)'>").about?.unicodeScalars.count == PreviewText.maxAbout + 1)
   }
 
   @Test(
@@ -83,20 +83,20 @@ import Testing
     ] as [(String?, [UInt8], String?)])
   func `letters`(charset: String?, bytes: [UInt8], title: String?) {
     let page = Array("<title>".utf8) + bytes + Array("</title>".utf8)
-    #expect(PageFacts(page: page, charset: charset).title == title)
+    #expect(PageMetadata(page: page, charset: charset).title == title)
     // Said by the page instead; what the answer's head says rules.
     guard let charset else { return }
     for meta in ["<meta charset=\(charset)>", "<meta http-equiv=Content-Type content='text/html; charset=\(charset)'>"]
     {
-      #expect(PageFacts(page: Array(meta.utf8) + page).title == title, "\(meta)")
-      #expect(PageFacts(page: Array("<meta charset=utf-16>".utf8) + page, charset: charset).title == title)
+      #expect(PageMetadata(page: Array(meta.utf8) + page).title == title, "\(meta)")
+      #expect(PageMetadata(page: Array("<meta charset=utf-16>".utf8) + page, charset: charset).title == title)
     }
   }
 
   @Test func `a byte-order mark rules`() {
     let page = [0xef, 0xbb, 0xbf] + Array("<meta charset=latin1><title>ö</title>".utf8)
-    #expect(PageFacts(page: page, charset: "windows-1252").title == "ö")
-    #expect(PageFacts(page: [0xfe, 0xff, 0, 0x3c]).title == nil)
+    #expect(PageMetadata(page: page, charset: "windows-1252").title == "ö")
+    #expect(PageMetadata(page: [0xfe, 0xff, 0, 0x3c]).title == nil)
   }
 
   /// Pages that are put together of what is hard to read are read to their end, in time.
@@ -116,11 +116,11 @@ import Testing
         page += parts[Int.random(in: 0..<parts.count, using: &random)]
         if Int.random(in: 0..<20, using: &random) == 0 { page.append(UInt8.random(in: 0...255, using: &random)) }
       }
-      let facts = PageFacts(page: page)
+      let facts = PageMetadata(page: page)
       for text in [facts.title, facts.about, facts.siteName, facts.picture] {
-        #expect(text?.isEmpty != true && (text?.unicodeScalars.count ?? 0) <= PreviewText.mostAddress + 1)
+        #expect(text?.isEmpty != true && (text?.unicodeScalars.count ?? 0) <= PreviewText.maxAddress + 1)
       }
-      #expect(PageFacts(page: page) == facts)
+      #expect(PageMetadata(page: page) == facts)
     }
   }
 
@@ -135,7 +135,7 @@ import Testing
     // What this thread has had of the processor: of a machine that is busy with other things it says nothing.
     var (before, after) = (timespec(), timespec())
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before)
-    _ = PageFacts(page: page)
+    _ = PageMetadata(page: page)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after)
     // A quadratic one takes minutes.
     #expect(after.tv_sec - before.tv_sec < 20)

@@ -9,7 +9,7 @@ import Testing
   @Test func `what is followed from now on begins with what comes, and nothing comes twice`() {
     let world = World()
     world.log(.conversation(1))
-    world.follow([.conversation(1)], after: 1, ticket: 7)
+    world.subscribe([.conversation(1)], after: 1, ticket: 7)
     world.answerReads()
     #expect(world.answers[7]?.through == 1 && world.sent == [])
     world.log(.conversation(1))
@@ -22,7 +22,7 @@ import Testing
   @Test func `what is published while the log is read is sent once, behind it`() {
     let world = World()
     for _ in 0..<3 { world.log(.conversation(1)) }
-    world.follow([.conversation(1)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1)], after: 0, ticket: 1)
     // The first page says which streams there are, the second is read after they are followed.
     world.answerRead()
     world.log(.conversation(1))
@@ -35,21 +35,21 @@ import Testing
 
   @Test func `more than is set aside is read from the log`() {
     let world = World()
-    world.follow([.conversation(1)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1)], after: 0, ticket: 1)
     world.answerRead()
-    for _ in 0..<(Following.mostAside * 2 + 10) { world.log(.conversation(1)) }
+    for _ in 0..<(SubscriptionState.maxBuffered * 2 + 10) { world.log(.conversation(1)) }
     world.staleRead {
       world.publishAll()
     }
     world.answerReads()
-    #expect(world.sent == Array(1...(Following.mostAside * 2 + 10)))
+    #expect(world.sent == Array(1...(SubscriptionState.maxBuffered * 2 + 10)))
   }
 
   @Test func `pages stop where there is no room, and go on from there`() {
     let world = World()
     for _ in 0..<25 { world.log(.conversation(1)) }
     world.room = 7
-    world.follow([.conversation(1)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1)], after: 0, ticket: 1)
     world.answerReads()
     #expect(world.sent == Array(1...7) && world.following.isBlocked)
     world.drain(100)
@@ -59,7 +59,7 @@ import Testing
 
   @Test func `a stream that lags is silent until it is asked for again`() {
     let world = World()
-    world.follow([.conversation(1), .conversation(2)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: 1)
     world.answerReads()
     world.room = 0
     world.log(.conversation(1))
@@ -69,7 +69,7 @@ import Testing
     world.log(.conversation(1))
     world.publishAll()
     #expect(world.sent == [2] && world.lagging == [.conversation(ID(1))])
-    world.follow([.conversation(1)], after: 0, ticket: 2)
+    world.subscribe([.conversation(1)], after: 0, ticket: 2)
     world.answerReads()
     world.log(.conversation(1))
     world.publishAll()
@@ -80,9 +80,9 @@ import Testing
     let world = World()
     for _ in 0..<4 { world.log(.conversation(1)) }
     world.log(.conversation(2))
-    world.follow([.conversation(2)], after: 5, ticket: 1)
+    world.subscribe([.conversation(2)], after: 5, ticket: 1)
     world.answerReads()
-    world.follow([.conversation(1)], after: 2, ticket: 2)
+    world.subscribe([.conversation(1)], after: 2, ticket: 2)
     world.log(.conversation(2))
     world.publishAll()
     #expect(world.sent == [])
@@ -93,10 +93,10 @@ import Testing
   @Test func `what is not there is refused where nothing else was asked for, else told`() {
     let world = World()
     world.unreadable = [.conversation(ID(9))]
-    world.follow([.conversation(9)], after: 0, ticket: 1)
+    world.subscribe([.conversation(9)], after: 0, ticket: 1)
     world.answerReads()
     #expect(world.answers[1]?.isRefused == true)
-    world.follow([.conversation(9), .conversation(1)], after: 0, ticket: 2)
+    world.subscribe([.conversation(9), .conversation(1)], after: 0, ticket: 2)
     world.answerReads()
     #expect(world.answers[2]?.isRefused == false && world.answers[2]?.lost == [.conversation(ID(9))])
     #expect(world.following.topics == [.conversation(ID(1))])
@@ -104,12 +104,12 @@ import Testing
 
   @Test func `who loses a stream is told, and gets nothing that was published later`() {
     let world = World()
-    world.follow([.conversation(1), .conversation(2)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: 1)
     world.answerReads()
     world.log(.conversation(1))
     world.unreadable = [.conversation(ID(1))]
     world.publishAll()
-    world.perform(world.following.reconsider(.account(World.me)))
+    world.perform(world.following.accessChanged(.user(World.me)))
     world.log(.conversation(1))
     world.log(.conversation(2))
     world.publishAll()
@@ -119,9 +119,9 @@ import Testing
 
   @Test func `an unsubscribed topic is silent at once`() {
     let world = World()
-    world.follow([.conversation(1), .conversation(2)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: 1)
     world.answerReads()
-    world.perform(world.following.unfollow([.conversation(ID(1))]))
+    world.perform(world.following.unsubscribe([.conversation(ID(1))]))
     world.log(.conversation(1))
     world.log(.conversation(2))
     world.publishAll()
@@ -132,7 +132,7 @@ import Testing
     let world = World()
     for _ in 0..<9 { world.log(.conversation(1)) }
     world.floor = 5
-    world.follow([.conversation(1)], after: 2, ticket: 1)
+    world.subscribe([.conversation(1)], after: 2, ticket: 1)
     world.answerReads()
     #expect(world.answers[1]?.reset == .trimmed && world.answers[1]?.through == 9 && world.sent == [])
     world.log(.conversation(1))
@@ -143,7 +143,7 @@ import Testing
   @Test func `messages from before one's history are hidden`() {
     let world = World()
     world.fromSeq = 3
-    world.follow([.conversation(1)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1)], after: 0, ticket: 1)
     world.answerReads()
     for seq in [2, 3, 0] { world.log(.conversation(1), seq: seq) }
     world.publishAll()
@@ -153,7 +153,7 @@ import Testing
   @Test func `a run is taken at once by whom it is all for, and by nobody else`() {
     let world = World()
     world.fromSeq = 3
-    world.follow([.conversation(1)], after: 0, ticket: 1)
+    world.subscribe([.conversation(1)], after: 0, ticket: 1)
     world.log(.conversation(1), seq: 3)
     world.log(.conversation(1), seq: 4)
     world.publishAll()
@@ -184,7 +184,7 @@ import Testing
     let world = World(pageSize: .random(in: 1...5, using: &random))
     var cursor = 0
     var ticket = 0
-    world.follow([.conversation(1), .conversation(2)], after: 0, ticket: ticket)
+    world.subscribe([.conversation(1), .conversation(2)], after: 0, ticket: ticket)
     for _ in 0..<400 {
       switch Int.random(in: 0..<12, using: &random) {
       case 0...4: world.log(.conversation(.random(in: 1...4, using: &random)))
@@ -194,12 +194,12 @@ import Testing
       case 9:
         world.room = .random(in: 0...3, using: &random)
         if world.following.isBlocked { world.drain(.random(in: 1...10, using: &random)) }
-      case 10: world.perform(world.following.missed())
+      case 10: world.perform(world.following.eventsLost())
       default:
         guard ticket < 2 else { continue }
         ticket += 1
         cursor = world.events.count
-        world.follow([.conversation(ticket + 2)], after: cursor, ticket: ticket)
+        world.subscribe([.conversation(ticket + 2)], after: cursor, ticket: ticket)
         world.starts[ticket + 2] = cursor
       }
     }
@@ -223,14 +223,14 @@ import Testing
 
 /// A log, a publisher that is late, and pages that are on their way.
 private final class World {
-  static let me = ID<Account>(1)
-  var following = Following(account: me)
+  static let me = ID<User>(1)
+  var following = SubscriptionState(user: me)
   var events: [Event] = []
   var seqs: [Int: Int] = [:]
   var sent: [Int] = []
   var hidden: [Int] = []
   var lagging: Set<EventStream> = []
-  var answers: [Int: Following.Outcome] = [:]
+  var answers: [Int: SubscriptionState.Outcome] = [:]
   var lost: [LiveTopic] = []
   var starts: [Int: Int] = [:]
   var unreadable: Set<LiveTopic> = []
@@ -264,8 +264,8 @@ private final class World {
         id: id, stream: name.stream, offset: offset, kind: .messageCreated, subject: id, revision: 1, actor: 1, at: 0))
   }
 
-  func follow(_ names: [Name], after: Int, ticket: Int) {
-    perform(following.follow(names.map(\.topic), after: after, ticket: ticket))
+  func subscribe(_ names: [Name], after: Int, ticket: Int) {
+    perform(following.subscribe(names.map(\.topic), after: after, ticket: ticket))
   }
 
   // MARK: The publisher
@@ -278,40 +278,40 @@ private final class World {
     var run: [Publication] = []
     for event in next where followed.contains(event.stream) {
       if let last = run.last, last.event.stream != event.stream {
-        take(run)
+        receive(run)
         run = []
       }
       run.append(publication(of: event))
     }
-    take(run)
+    receive(run)
   }
 
   func publish(_ id: Int) {
     guard followed.contains(events[id - 1].stream) else { return }
-    take(publication(of: events[id - 1]))
+    receive(publication(of: events[id - 1]))
   }
 
   private func publication(of event: Event) -> Publication {
     let seq = seqs[event.id].flatMap { $0 > 0 ? $0 : nil }
     return Publication(
-      DeliveredEvent(event, .marks(ID(event.subject), []), seq: seq), frame("\(event.id)"),
+      DeliveredEvent(event, .actions(ID(event.subject), []), seq: seq), frame("\(event.id)"),
       reduced: frame("-\(event.id)"))
   }
 
   /// Those of one stream at once, where there is room for all of them and each is sent as it is.
-  private func take(_ publications: [Publication]) {
-    guard let stream = publications.first?.event.stream, let run = Run(of: stream, publications),
-      room >= publications.count, following.take(run)
-    else { return publications.forEach(take) }
+  private func receive(_ publications: [Publication]) {
+    guard let stream = publications.first?.event.stream, let run = StreamBatch(of: stream, publications),
+      room >= publications.count, following.receive(run)
+    else { return publications.forEach(receive) }
     runs += 1
     for publication in publications { _ = send(publication.frame.text) }
   }
 
-  private func take(_ publication: Publication) {
-    guard let frame = following.take(publication) else { return }
+  private func receive(_ publication: Publication) {
+    guard let frame = following.receive(publication) else { return }
     guard send(frame.text) else {
       lagging.insert(publication.event.stream)
-      return following.lags(publication.event.stream)
+      return following.markLagging(publication.event.stream)
     }
   }
 
@@ -347,7 +347,7 @@ private final class World {
     if page.hasMore, let last = items.last { page.through = last.id }
     page.content = CatchUpPage.Content(
       items.map { .init(event: $0.id, stream: $0.stream, offset: $0.offset, text: Array("\($0.id)".utf8)) })
-    for stream in streams { page.streams[stream] = FollowedStream(StreamReader(.member, fromSeq: fromSeq), .own) }
+    for stream in streams { page.streams[stream] = SubscribedStream(StreamReader(.member, fromSeq: fromSeq), .own) }
     page.lost = topics.filter { unreadable.contains($0) }
     begun = .page(page)
   }
@@ -357,14 +357,14 @@ private final class World {
     guard let result = begun else { return }
     begun = nil
     switch result {
-    case .reset(let reason, let head): perform(following.couldNotRead(reason, head: head))
+    case .reset(let reason, let head): perform(following.didReset(reason, head: head))
     case .page(let page):
       var through = 0
-      for item in following.fresh(page) {
-        guard send(item.text) else { return perform(following.took(page, through: through, isWhole: false)) }
+      for item in following.newItems(page) {
+        guard send(item.text) else { return perform(following.didSend(page, through: through, isWhole: false)) }
         through = item.event
       }
-      perform(following.took(page, through: page.through, isWhole: true))
+      perform(following.didSend(page, through: page.through, isWhole: true))
     }
   }
 
@@ -382,14 +382,14 @@ private final class World {
     perform(following.resume())
   }
 
-  func perform(_ actions: [Following.Action]) {
+  func perform(_ actions: [SubscriptionState.Action]) {
     for action in actions {
       switch action {
       case .read(let topics, let after): asked.append((topics, after))
-      case .follow(.stream(let stream)): followed.insert(stream)
-      case .unfollow(.stream(let stream)): followed.remove(stream)
-      case .follow, .unfollow, .reset: break
-      case .goOn: while let publication = following.next() { take(publication) }
+      case .subscribe(.stream(let stream)): followed.insert(stream)
+      case .unsubscribe(.stream(let stream)): followed.remove(stream)
+      case .subscribe, .unsubscribe, .reset: break
+      case .sendBuffered: while let publication = following.nextBuffered() { receive(publication) }
       case .answer(let ticket, let outcome): answers[ticket] = outcome
       case .lost(let topic): lost.append(topic)
       }

@@ -12,25 +12,26 @@ private final class Box<Value> {
 }
 
 extension Box where Value == TypingBoard {
-  func begin(_ account: ID<Account>, in conversation: ID<Conversation>, now: Int64) -> Bool {
-    value.begin(account, in: conversation, now: now)
+  func begin(_ user: ID<User>, in conversation: ID<Conversation>, now: Int64) -> Bool {
+    value.begin(user, in: conversation, now: now)
   }
-  func end(_ account: ID<Account>, in conversation: ID<Conversation>?) -> [ID<Conversation>] {
-    value.end(account, in: conversation)
+  func end(_ user: ID<User>, in conversation: ID<Conversation>?) -> [ID<Conversation>] {
+    value.end(user, in: conversation)
   }
-  func expire(now: Int64) -> [(ID<Account>, ID<Conversation>)] { value.expire(now: now) }
+  func expire(now: Int64) -> [(ID<User>, ID<Conversation>)] { value.expire(now: now) }
 }
 
 extension Box where Value == PresenceBoard {
-  func note(_ device: AnyObject, of account: ID<Account>, _ presence: Signal.Presence, now: Int64) -> Signal.Presence? {
-    value.note(ObjectIdentifier(device), of: account, presence, now: now)
+  func update(_ device: AnyObject, of user: ID<User>, _ presence: Signal.Presence, now: Int64) -> Signal.Presence?
+  {
+    value.update(ObjectIdentifier(device), of: user, presence, now: now)
   }
-  func settle(now: Int64) -> [(ID<Account>, Signal.Presence)] { value.settle(now: now) }
+  func expire(now: Int64) -> [(ID<User>, Signal.Presence)] { value.expire(now: now) }
 }
 
 @Suite struct TypingBoardTests {
-  private let ada = ID<Account>(1)
-  private let grace = ID<Account>(2)
+  private let ada = ID<User>(1)
+  private let grace = ID<User>(2)
   private let garden = ID<Conversation>(10)
   private let kitchen = ID<Conversation>(11)
 
@@ -58,18 +59,18 @@ extension Box where Value == PresenceBoard {
 
   @Test func `it is bounded`() {
     let board = Box(TypingBoard())
-    let news = (0..<TypingBoard.most).map { board.begin(ID($0), in: garden, now: 0) }
+    let news = (0..<TypingBoard.maxEntries).map { board.begin(ID($0), in: garden, now: 0) }
     #expect(!news.contains(false))
-    let isOneMore = board.begin(ID(TypingBoard.most), in: garden, now: 0)
+    let isOneMore = board.begin(ID(TypingBoard.maxEntries), in: garden, now: 0)
     #expect(!isOneMore)
-    #expect(board.expire(now: TypingBoard.time).count == TypingBoard.most)
-    let isAfterwards = board.begin(ID(TypingBoard.most), in: garden, now: TypingBoard.time)
+    #expect(board.expire(now: TypingBoard.time).count == TypingBoard.maxEntries)
+    let isAfterwards = board.begin(ID(TypingBoard.maxEntries), in: garden, now: TypingBoard.time)
     #expect(isAfterwards)
   }
 
   @Test func `nobody writes in many places at once`() {
     let board = Box(TypingBoard())
-    let news = (0..<TypingBoard.mostEach).map { board.begin(ada, in: ID($0 + 1), now: 0) }
+    let news = (0..<TypingBoard.maxEntriesPerUser).map { board.begin(ada, in: ID($0 + 1), now: 0) }
     #expect(!news.contains(false))
     #expect(!board.begin(ada, in: ID(1_000), now: 0))
     #expect(board.begin(grace, in: ID(1_000), now: 0))
@@ -80,24 +81,24 @@ extension Box where Value == PresenceBoard {
 
 @Suite struct PresenceBoardTests {
   private final class Thing {}
-  private let ada = ID<Account>(1)
+  private let ada = ID<User>(1)
 
   @Test func `somebody is here with the first device and gone a while after the last`() {
     let board = Box(PresenceBoard())
     let (phone, desk) = (Thing(), Thing())
-    #expect(board.note(phone, of: ada, .online, now: 0) == .online)
-    #expect(board.note(desk, of: ada, .online, now: 0) == nil)
-    #expect(board.note(phone, of: ada, .away, now: 1) == nil)
-    #expect(board.note(desk, of: ada, .away, now: 1) == .away)
-    #expect(board.note(desk, of: ada, .offline, now: 2) == nil)
-    #expect(board.note(phone, of: ada, .offline, now: 3) == nil)
-    #expect(board.value.told(of: ada) == .away)
-    #expect(board.settle(now: 2 + PresenceBoard.grace).isEmpty)
+    #expect(board.update(phone, of: ada, .online, now: 0) == .online)
+    #expect(board.update(desk, of: ada, .online, now: 0) == nil)
+    #expect(board.update(phone, of: ada, .away, now: 1) == nil)
+    #expect(board.update(desk, of: ada, .away, now: 1) == .away)
+    #expect(board.update(desk, of: ada, .offline, now: 2) == nil)
+    #expect(board.update(phone, of: ada, .offline, now: 3) == nil)
+    #expect(board.value.published(of: ada) == .away)
+    #expect(board.expire(now: 2 + PresenceBoard.grace).isEmpty)
     // A page that is loaded anew.
-    #expect(board.note(desk, of: ada, .away, now: 4) == nil)
-    #expect(board.settle(now: 3 + PresenceBoard.grace).isEmpty)
-    #expect(board.note(desk, of: ada, .offline, now: 20_000) == nil)
-    let gone = board.settle(now: 20_000 + PresenceBoard.grace)
+    #expect(board.update(desk, of: ada, .away, now: 4) == nil)
+    #expect(board.expire(now: 3 + PresenceBoard.grace).isEmpty)
+    #expect(board.update(desk, of: ada, .offline, now: 20_000) == nil)
+    let gone = board.expire(now: 20_000 + PresenceBoard.grace)
     #expect(gone.count == 1 && gone[0] == (ada, .offline) && board.present.isEmpty)
   }
 
@@ -106,16 +107,16 @@ extension Box where Value == PresenceBoard {
     let desk = Thing()
     var told = 0
     for round in 0..<100 {
-      if board.note(desk, of: ada, round.isMultiple(of: 2) ? .online : .away, now: 0) != nil { told += 1 }
+      if board.update(desk, of: ada, round.isMultiple(of: 2) ? .online : .away, now: 0) != nil { told += 1 }
     }
     #expect(told == Int(PresenceBoard.burst))
-    #expect(board.value.told(of: ada) == .online)
+    #expect(board.value.published(of: ada) == .online)
     // What it came to is told later.
-    #expect(board.settle(now: PresenceBoard.pause - 1).isEmpty)
-    let held = board.settle(now: PresenceBoard.pause)
-    #expect(held.count == 1 && held[0] == (ada, .away) && board.value.told(of: ada) == .away)
-    #expect(board.settle(now: 10 * PresenceBoard.pause).isEmpty)
+    #expect(board.expire(now: PresenceBoard.pause - 1).isEmpty)
+    let held = board.expire(now: PresenceBoard.pause)
+    #expect(held.count == 1 && held[0] == (ada, .away) && board.value.published(of: ada) == .away)
+    #expect(board.expire(now: 10 * PresenceBoard.pause).isEmpty)
     // A clock that was set back holds up nothing.
-    #expect(board.note(desk, of: ada, .online, now: -86_400_000) == .online)
+    #expect(board.update(desk, of: ada, .online, now: -86_400_000) == .online)
   }
 }

@@ -100,7 +100,7 @@ import Testing
 
   @Test func `who wants a file alone gets it in turn, from its first moment on`() throws {
     var options = Connection.Options()
-    options.isAlone = true
+    options.isExclusive = true
     options.busyTimeout = .seconds(60)
     let failures = Mutex<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 24) { [options, database = folder.database] number in
@@ -119,7 +119,7 @@ import Testing
 
   @Test func `a file that another has alone is busy, for a reader as well`() throws {
     var options = Connection.Options()
-    options.isAlone = true
+    options.isExclusive = true
     options.busyTimeout = .milliseconds(30)
     let first = try Connection.writer(folder.database, options)
     #expect(failure { _ = try Connection.writer(folder.database, options) }?.code == .busy)

@@ -32,7 +32,7 @@ struct Journal {
     var draft = Draft(text)
     draft.annotations = [Draft.Annotation(Self.dated) { json in json.field("date", "\(day)T12:00:00.000Z") }]
     if let place, let name = place.name {
-      draft.annotations.append(.place(name, latitude: place.latitude, longitude: place.longitude))
+      draft.annotations.append(.location(name, latitude: place.latitude, longitude: place.longitude))
     }
     try await outbox.send(draft, in: channel)
   }
@@ -40,7 +40,7 @@ struct Journal {
   /// The newest day first.
   func entries(before day: String? = nil) async throws -> [String] {
     let before = day.flatMap { Timestamp.parse("\($0)T00:00:00.000Z") }
-    return try await cache.stored(in: channel, before: before.map { Int64($0) }).messages.map(\.text)
+    return try await cache.messagesByDate(in: channel, before: before.map { Int64($0) }).messages.map(\.text)
   }
 
   func tagged(_ hashtag: String) async throws -> [String] {
@@ -48,7 +48,7 @@ struct Journal {
   }
 
   func written(near place: Location) async throws -> [String] {
-    try await cache.find([.place(place, .quarter)], in: channel).messages.map(\.text)
+    try await cache.find([.location(place, .quarter)], in: channel).messages.map(\.text)
   }
 
   func search(_ words: String) async throws -> [String] {

@@ -34,7 +34,7 @@ struct Todo {
   }
 
   func setUrgent(_ entry: Draft.Target, _ isUrgent: Bool = true) async throws {
-    try await outbox.act(Self.urgent, on: entry, in: channel, isSet: isUrgent)
+    try await outbox.setAction(Self.urgent, on: entry, in: channel, isSet: isUrgent)
   }
 
   /// What is done is gone.
@@ -45,7 +45,7 @@ struct Todo {
   }
 
   var urgentTitles: [String] {
-    get async throws { try await cache.actioned(Self.urgent, in: channel).map(\.text) }
+    get async throws { try await cache.messagesWithAction(Self.urgent, in: channel).map(\.text) }
   }
 
   /// Oldest first, what waits to be sent at the end.

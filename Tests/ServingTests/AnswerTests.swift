@@ -6,7 +6,7 @@ import Web
 
 /// What a handler answers, and how its end is known (RFC 9112 §6).
 struct AnswerTests {
-  private static func streaming(_ told: Collected<String> = Collected()) -> Site {
+  private static func streaming(_ told: Collected<String> = Collected()) -> Application {
     garden { routes in
       routes.on(.get, "/chunked") { _, _ in
         Response(

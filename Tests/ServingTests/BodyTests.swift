@@ -7,7 +7,7 @@ import Web
 /// What a client sends behind the head.
 struct BodyTests {
   /// Reads a body piece by piece and tells how long it was; waits at the gate after the first piece.
-  private static func counting(_ gate: Gate, limits: Limits = Limits()) -> Site {
+  private static func counting(_ gate: Gate, limits: Limits = Limits()) -> Application {
     garden(limits: limits) { routes in
       routes.on(.post, "/count", bodyLimit: 1 << 30) { request, _ throws(Problem) in
         var count = 0

@@ -6,7 +6,7 @@ import Web
 
 /// Stopping: what runs may finish, what is idle ends, what is new is refused.
 struct DrainTests {
-  private static func slow(_ gate: Gate) -> Site {
+  private static func slow(_ gate: Gate) -> Application {
     garden { routes in
       routes.on(.get, "/slow") { _, _ in
         await gate.wait()

@@ -89,14 +89,14 @@ struct LimitTests {
       try greedy.send([UInt8](repeating: 0, count: 900_000))
       #expect(eventually { running.server.connectionCount == 2 })
       let isCut = await eventually {
-        await running.server.relieve()
+        await running.server.shedMemory()
         return running.server.connectionCount == 1
       }
       #expect(isCut)
       #expect(running.complaints.count == 1)
       try modest.send([7])
       #expect(try modest.answer().body == [UInt8](repeating: 7, count: 300_000))
-      await running.server.relieve()
+      await running.server.shedMemory()
       #expect(running.complaints.count == 1)
     }
   }
@@ -305,7 +305,7 @@ struct LimitTests {
       var site = garden(limits: limits)
       if isTrusted {
         let block = try #require(AddressBlock("127.0.0.0/8"))
-        site = Site(router: site.router, limits: limits, addresses: Addresses(trusted: [block]), common: [:])
+        site = Application(router: site.router, limits: limits, addresses: Addresses(trusted: [block]), commonFields: [:])
       }
       try await serving(site) { running in
         let clients = try (0..<2).map { _ in try running.connect() }

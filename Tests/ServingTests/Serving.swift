@@ -60,7 +60,7 @@ struct Running: Sendable {
 /// Runs a server, then the body on a thread of its own, since it blocks; then checks that no connection is left, stops
 /// the server, and checks that nothing of it stays in memory.
 func serving(
-  _ site: Site, _ variant: Variant = Variant(), tls: TLSConfiguration? = nil, clock: HandClock? = nil,
+  _ site: Application, _ variant: Variant = Variant(), tls: TLSConfiguration? = nil, clock: HandClock? = nil,
   _ body: @escaping @Sendable (Running) async throws -> Void
 ) async throws {
   Signals.ignoreBrokenPipes()
@@ -73,14 +73,14 @@ func serving(
 }
 
 private func serve(
-  _ site: Site, _ variant: Variant, _ tls: TLSConfiguration?, _ clock: HandClock?,
+  _ site: Application, _ variant: Variant, _ tls: TLSConfiguration?, _ clock: HandClock?,
   _ body: @Sendable (Running) async throws -> Void
 ) async throws -> [Witness] {
   let complaints = Collected<String>()
   let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
   let server = try Server(
-    .init(endpoints: [.init(socket, tls: tls)], loops: variant.loops, polling: variant.polling), site: site,
-    clock: clock?.read ?? Clock.monotonic, complain: { complaints.add($0) })
+    .init(endpoints: [.init(socket, tls: tls)], loops: variant.loops, polling: variant.polling), application: site,
+    clock: clock?.read ?? Clock.monotonic, log: { complaints.add($0) })
   try await server.start()
   var witnesses: [Witness] = []
   for loop in server.loops { witnesses.append(await witness(loop)) }
@@ -248,7 +248,7 @@ func chunked(_ path: String, _ chunks: [String], trailers: String = "", _ fields
 /// A site with the pages that nearly every test needs, and those of the test.
 func garden(
   limits: Limits = Limits(), calls: Collected<String> = Collected(), _ more: (inout Router.Builder) -> Void = { _ in }
-) -> Site {
+) -> Application {
   let router = Router { routes in
     routes.on(.get, "/hello") { request, _ in
       calls.add(request.head.target.query ?? "hello")
@@ -264,5 +264,5 @@ func garden(
     }
     more(&routes)
   }
-  return Site(router: router, limits: limits, common: [:])
+  return Application(router: router, limits: limits, commonFields: [:])
 }

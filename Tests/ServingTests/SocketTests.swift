@@ -10,7 +10,7 @@ struct SocketTests {
   private static func site(
     _ options: WebSocketOptions = WebSocketOptions(), limits: Limits = Limits(),
     told: Collected<WebSocketSession.Closing> = Collected(), drains: Collected<Int> = Collected()
-  ) -> Site {
+  ) -> Application {
     garden(limits: limits) { routes in
       routes.on(.get, "/socket") { _, _ in
         Response(

@@ -17,10 +17,10 @@ import Web
   private func client() throws -> InMemory {
     let page = try #require(try AppPage(folder.path))
     return InMemory(
-      Site(
+      Application(
         router: Router { routes in
-          routes.on(.get, "/t/{topic}", page.answer)
-          for file in page.files { routes.on(.get, file.path, file.answer) }
+          routes.on(.get, "/t/{topic}", page.respond)
+          for file in page.files { routes.on(.get, file.path, file.respond) }
         }))
   }
 

@@ -3,15 +3,15 @@ import Web
 
 /// A client of a site without a socket between them. The actor stands for the loop of a connection.
 actor InMemory {
-  private let site: Site
+  private let site: Application
   private var count: UInt64 = 0
 
-  init(_ site: Site) {
+  init(_ site: Application) {
     self.site = site
   }
 
   init(fallback: StaticFiles) {
-    self.init(Site(router: Router { _ in }, fallback: fallback.answer))
+    self.init(Application(router: Router { _ in }, fallback: fallback.respond))
   }
 
   /// What came back, taken whole.
@@ -44,7 +44,7 @@ actor InMemory {
       head: head, addresses: site.addresses)
     var response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
     // The server does so while it writes the head.
-    response.fields.addMissing(from: site.common)
+    response.fields.addMissing(from: site.commonFields)
     return Answer(status: response.status.code, fields: response.fields, body: await Self.content(response.body))
   }
 

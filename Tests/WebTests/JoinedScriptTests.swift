@@ -3,8 +3,8 @@ import Testing
 @testable import Web
 
 @Suite struct JoinedScriptTests {
-  private func joined(_ modules: [String: String], early: [String] = []) throws -> JoinedScript {
-    try JoinedScript(root: "/app/main.js", early: early) { path throws(JoinedScript.Fault) in
+  private func joined(_ modules: [String: String], early: [String] = []) throws -> ScriptBundle {
+    try ScriptBundle(root: "/app/main.js", early: early) { path throws(ScriptBundle.Fault) in
       guard let text = modules[path] else { throw .missing(path) }
       return text
     }
@@ -96,8 +96,8 @@ import Testing
     ("import {\n  a,\n  b,\n} from './c.js';\n", "const { a, b } = $modules[\"/app/c.js\"];\n"),
     ("const a = [import('./b.js'), import('./c.js')];\n", "const a = [$load('/app/b.js'), $load('/app/c.js')];\n"),
   ])
-  func `comments and indentation stay behind, and what is taken is named`(text: String, wanted: String) throws {
-    #expect(try part(text) == wanted)
+  func `comments and indentation stay behind, and what is taken is named`(text: String, onFirstRead: String) throws {
+    #expect(try part(text) == onFirstRead)
   }
 
   @Test(arguments: [
@@ -106,8 +106,8 @@ import Testing
     ("const a = 1;\nexport { a as b };", "b: a"),
     ("export { a, b as c } from './d.js';", "a: $modules[\"/app/d.js\"].a, c: $modules[\"/app/d.js\"].b"),
   ])
-  func `what is given is named`(text: String, wanted: String) throws {
-    #expect(try ScriptModule("/app/main.js", text).part.contains("$modules[\"/app/main.js\"] = { \(wanted) };"))
+  func `what is given is named`(text: String, onFirstRead: String) throws {
+    #expect(try ScriptModule("/app/main.js", text).part.contains("$modules[\"/app/main.js\"] = { \(onFirstRead) };"))
   }
 
   @Test(arguments: [
@@ -115,12 +115,12 @@ import Testing
     "export default 1;", "export let a = 1;", "export const { a } = b;", "export * from './a.js';", "a(import('b'));",
   ])
   func `another form is refused, and named`(_ line: String) throws {
-    let fault = try #require(throws: JoinedScript.Fault.self) { try ScriptModule("/app/main.js", line) }
+    let fault = try #require(throws: ScriptBundle.Fault.self) { try ScriptModule("/app/main.js", line) }
     #expect(fault.description.hasPrefix("/app/main.js: "))
   }
 
   @Test func `modules that need one another are refused`() throws {
-    let fault = try #require(throws: JoinedScript.Fault.self) {
+    let fault = try #require(throws: ScriptBundle.Fault.self) {
       try joined([
         "/app/main.js": "import { a } from './a.js';", "/app/a.js": "import { b } from './b.js';",
         "/app/b.js": "import { a } from './a.js';",
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func `a module that is not there is named`() throws {
-    let fault = try #require(throws: JoinedScript.Fault.self) {
+    let fault = try #require(throws: ScriptBundle.Fault.self) {
       try joined(["/app/main.js": "import { a } from './none.js';"])
     }
     #expect(fault.description.contains("/app/none.js"))

@@ -18,7 +18,7 @@ import Web
   init() {
     let complaints = complaints
     client = InMemory(
-      Site(
+      Application(
         router: Router { routes in
           routes.on(.get, "/broken") { _, _ throws(Problem) in throw .broken(Broken()) }
           routes.on(.get, "/full") { _, _ throws(Problem) in
@@ -34,7 +34,7 @@ import Web
           routes.on(.post, "/large") { request, _ throws(Problem) in
             .text("\(try await request.body.collect(limit: 4).count)")
           }
-        }, complain: { line in complaints.all.withLock { $0.append(line) } }))
+        }, log: { line in complaints.all.withLock { $0.append(line) } }))
   }
 
   @Test func `a problem is a document of RFC 9457`() async throws {

@@ -8,16 +8,16 @@ import Web
   private actor Exchange {
     private let body: RequestBody
     private(set) var resumed = 0
-    private(set) var wanted = 0
+    private(set) var onFirstRead = 0
     private(set) var outcome = ""
     private var handler: Task<Void, Never>?
 
     init(announced: Int? = nil, limit: Int = 100) {
       var tellResumed: () -> Void = {}
       var tellWanted: () -> Void = {}
-      body = RequestBody(announced: announced, limit: limit, wanted: { tellWanted() }, resume: { tellResumed() })
+      body = RequestBody(contentLength: announced, limit: limit, onFirstRead: { tellWanted() }, resume: { tellResumed() })
       tellResumed = { [unowned self] in self.assumeIsolated { $0.resumed += 1 } }
-      tellWanted = { [unowned self] in self.assumeIsolated { $0.wanted += 1 } }
+      tellWanted = { [unowned self] in self.assumeIsolated { $0.onFirstRead += 1 } }
     }
 
     /// Starts a handler that runs until it has to wait.
@@ -50,7 +50,7 @@ import Web
     func finish() { body.finish() }
     func fail(_ problem: Problem) { body.fail(problem) }
     func cancel() { handler?.cancel() }
-    var waiting: Int { body.waiting }
+    var waiting: Int { body.buffered }
 
     func end() async -> String {
       await handler?.value
@@ -85,13 +85,13 @@ import Web
 
   @Test func `a client that waits to go on is told when the handler asks, once`() async {
     let exchange = Exchange()
-    #expect(await exchange.wanted == 0)
+    #expect(await exchange.onFirstRead == 0)
     await exchange.read()
-    #expect(await exchange.wanted == 1)
+    #expect(await exchange.onFirstRead == 1)
     await exchange.push("one")
     await exchange.finish()
     #expect(await exchange.end() == "one|end")
-    #expect(await exchange.wanted == 1)
+    #expect(await exchange.onFirstRead == 1)
   }
 
   @Test(
@@ -111,7 +111,7 @@ import Web
     let exchange = Exchange(announced: 101)
     await exchange.collect()
     #expect(await exchange.end() == "too_large")
-    #expect(await exchange.wanted == 0)
+    #expect(await exchange.onFirstRead == 0)
   }
 
   @Test func `what came before a failure is still there, and nothing after`() async {
@@ -145,6 +145,6 @@ import Web
     let body = RequestBody()
     #expect(try await body.read() == nil)
     #expect(try await body.collect() == [])
-    #expect(body.announced == 0)
+    #expect(body.contentLength == 0)
   }
 }

@@ -31,7 +31,7 @@ import Web
       on(.options, "/own")
       on(.other("REPORT"), "/report")
     }
-    client = InMemory(Site(router: router))
+    client = InMemory(Application(router: router))
   }
 
   @Test(arguments: [

@@ -7,8 +7,8 @@ import Web
   private static let long = "{\"text\":\"" + String(repeating: "garden ", count: 300) + "\"}"
   private static let tag = "\"v1\""
 
-  private static func site(_ addresses: Addresses = Addresses()) -> Site {
-    Site(
+  private static func site(_ addresses: Addresses = Addresses()) -> Application {
+    Application(
       router: Router { routes in
         routes.on(.get, "/small") { _, _ in .json(Array("{}".utf8)) }
         routes.on(.get, "/long") { _, _ in .json(Array(long.utf8)) }
@@ -47,8 +47,8 @@ import Web
   @Test(arguments: ["/small", "/long", "/nothing", "/stream", "/image"])
   func `every answer carries the fields of the site`(_ path: String) async {
     let answer = await client.get(path)
-    for index in 0..<Site.securityFields.count {
-      #expect(answer.fields.wireBytes.contains(Array(Site.securityFields.name(at: index).utf8)))
+    for index in 0..<Application.securityFields.count {
+      #expect(answer.fields.wireBytes.contains(Array(Application.securityFields.name(at: index).utf8)))
     }
     #expect(answer["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
   }

@@ -295,10 +295,10 @@ import Web
     ("app.3f9a2c1b", false), ("notes.20240101.txt", false), ("app.deadbeef.js", false), ("app-3f9a2c1b.js", false),
     ("app.3f9a2c1g.js", false),
   ])
-  func `what is named by its content is kept for ever, all else is asked for anew`(_ name: String, _ isKept: Bool) async
+  func `what is named by its content is kept for ever, all else is asked for anew`(_ name: String, _ isRetained: Bool) async
   {
     folder.write(name, "x")
-    let expected = isKept ? "public, max-age=31536000, immutable" : "no-cache"
+    let expected = isRetained ? "public, max-age=31536000, immutable" : "no-cache"
     #expect(await client.get("/\(name)")["cache-control"] == expected)
   }
 

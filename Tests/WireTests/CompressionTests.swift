@@ -23,7 +23,7 @@ struct CompressionTests {
     return output
   }
 
-  @Test(arguments: samples.indices) func `a message comes back, in one piece and in many`(index: Int) throws {
+  @Test(arguments: samples.indices) func `a message round-trips, in one piece and in many`(index: Int) throws {
     let plain = Self.samples[index]
     for level in [1, 6, 9] {
       let deflated = try Deflater(level: level).deflate(message: plain.span)
@@ -32,7 +32,7 @@ struct CompressionTests {
     }
   }
 
-  @Test func `messages in one context refer to each other, and after a reset they do not`() throws {
+  @Test func `messages in one context refer to each other until a reset`() throws {
     let deflater = try Deflater()
     let inflater = try Inflater()
     let plain = Array("the garden is open, bring your own spade".utf8)
@@ -50,28 +50,28 @@ struct CompressionTests {
     #expect(try deflater.deflate(message: plain.span).count == sizes[0])
   }
 
-  /// RFC 7692 §7.2.3: every way to send "Hello".
+  /// RFC 7692 §7.2.3: the encodings of "Hello".
   @Test(
     arguments: [
       [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00],
       [0x00, 0x05, 0x00, 0xfa, 0xff, 0x48, 0x65, 0x6c, 0x6c, 0x6f, 0x00],
       [0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00, 0x00],
       [0xf2, 0x48, 0x05, 0x00, 0x00, 0x00, 0xff, 0xff, 0xca, 0xc9, 0xc9, 0x07, 0x00],
-      // A final block, and nothing after it.
+      // A final block without more data.
       [0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00],
-    ] as [[UInt8]]) func `the examples of RFC 7692 are read`(bytes: [UInt8]) throws
+    ] as [[UInt8]]) func `the examples of RFC 7692 are inflated`(bytes: [UInt8]) throws
   {
     #expect(try inflate([bytes]) == Array("Hello".utf8))
     #expect(try inflate(bytes.map { [$0] }) == Array("Hello".utf8))
   }
 
-  @Test func `an empty message is one zero byte, every time`() throws {
+  @Test func `an empty message is always one zero byte`() throws {
     let deflater = try Deflater()
     for _ in 0..<3 { #expect(try deflater.deflate(message: [UInt8]().span) == [0x00]) }
     #expect(try inflate([[0x00]]) == [])
   }
 
-  @Test func `blocks after a final block may refer to what came before it`() throws {
+  @Test func `blocks after a final block may refer to data before it`() throws {
     // "Hello" in a final block; then a match of length 5 at distance 5 in a block with fixed codes.
     let first: [UInt8] = [0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]
     // Bits: 0, 01, length 5 = 0000011, distance 5 = 00100 and one more bit 0, end = 0000000.
@@ -81,9 +81,9 @@ struct CompressionTests {
 
   private func bytes(ofBits bits: String) -> [UInt8] {
     var bytes: [UInt8] = []
-    for (place, bit) in bits.enumerated() {
-      if place % 8 == 0 { bytes.append(0) }
-      if bit == "1" { bytes[place / 8] |= 1 << UInt8(place % 8) }
+    for (index, bit) in bits.enumerated() {
+      if index % 8 == 0 { bytes.append(0) }
+      if bit == "1" { bytes[index / 8] |= 1 << UInt8(index % 8) }
     }
     return bytes
   }
@@ -92,13 +92,13 @@ struct CompressionTests {
     arguments: [
       [0x06], [0xff], [0x00, 0x05, 0x00, 0xfa, 0xfe, 0x48], [0xf2, 0x48, 0xcd], [0x00, 0x05, 0x00, 0xfa, 0xff, 0x48],
       [0x00, 0x04, 0x00, 0xfb, 0xff], [0x02], [0xf2, 0x48, 0x05, 0x00, 0x00, 0x00, 0xff, 0xff], [],
-    ] as [[UInt8]]) func `what is not a whole message is refused`(bytes: [UInt8])
+    ] as [[UInt8]]) func `an incomplete message is refused`(bytes: [UInt8])
   {
     #expect(throws: CompressionFault.malformed) { try inflate([bytes]) }
     #expect(throws: CompressionFault.malformed) { try inflate(bytes.map { [$0] }) }
   }
 
-  @Test func `nothing grows past the limit`() throws {
+  @Test func `output does not exceed the limit`() throws {
     let zeros = [UInt8](repeating: 0, count: 10_000_000)
     let bomb = try Deflater(level: 9).deflate(message: zeros.span)
     #expect(bomb.count < 10_000)
@@ -125,16 +125,16 @@ struct CompressionTests {
     #expect(throws: CompressionFault.tooLong) { try inflate([deflated], limit: count - 1) }
   }
 
-  @Test func `a sender with a window of 8 bits looks back no further than that`() throws {
+  @Test func `a sender with a window of 8 bits does not exceed it`() throws {
     let plain = Self.samples[5]
     let small = try Deflater(level: 9, windowBits: 8).deflate(message: plain.span)
     #expect(try inflate(small.map { [$0] }, windowBits: 8) == plain)
-    // The same receiver notices a larger window.
+    // The same receiver detects a larger window.
     let large = try Deflater(level: 9, windowBits: 10).deflate(message: plain.span)
     #expect(throws: CompressionFault.malformed) { try inflate(large.map { [$0] }, windowBits: 8) }
   }
 
-  @Test(arguments: samples.indices) func `gzip is what zlib reads`(index: Int) throws {
+  @Test(arguments: samples.indices) func `zlib reads our gzip`(index: Int) throws {
     let plain = Self.samples[index]
     #expect(try gunzip(Gzip.compress(plain)) == plain)
     let encoder = try Gzip.Encoder(level: 1)
@@ -147,7 +147,7 @@ struct CompressionTests {
     #expect(try gunzip(parts) == plain)
   }
 
-  @Test func `what was flushed can be read before the end`() throws {
+  @Test func `flushed data is readable before the end`() throws {
     let encoder = try Gzip.Encoder()
     let sent = try encoder.append(Array("ada".utf8)) + encoder.flush()
     let stream = try ZlibStream(inflating: .gzip, windowBits: 15)
@@ -165,7 +165,7 @@ struct CompressionTests {
     return output
   }
 
-  @Test func `damaged streams are read or refused within the limit`() throws {
+  @Test func `mutated streams are read or refused within the limit`() throws {
     var random = Seeded(seed: 1951)
     let inflater = try Inflater()
     let plain = Array(Self.samples[5][..<3000])

@@ -2,15 +2,15 @@ import Glibc
 import ParleyWire
 import TestSupport
 
-/// Ways to bring the same bytes: whole, cut in two at every place, and one by one. A parser must not care.
+/// Feeds the same bytes whole, split in two at every offset, and byte by byte. The result must not depend on it.
 enum Feeding {
-  /// The ends of the input seen by each call: `[n]` is whole.
-  /// Inputs of more than a thousand bytes, which are about limits, are cut at some places.
+  /// The ends of the input of each call: `[n]` is whole. Inputs over 1,000 bytes, for tests of limits, are split at
+  /// every 97th offset.
   static func cuts(of count: Int) -> [[Int]] {
     [[count]] + stride(from: 0, to: count, by: count > 1_000 ? 97 : 1).map { [$0, count] } + [Array(0...count)]
   }
 
-  /// What this thread has had of the processor: of a machine that is busy with other things it says nothing.
+  /// CPU time of this thread, independent of other load.
   static var threadSeconds: Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -96,7 +96,7 @@ enum Feeding {
             close()
             parts.append([part.name, part.filename, part.contentType].compactMap { $0 }.joined(separator: "|"))
           case .payload(let range): payload += bytes[start + range.lowerBound..<start + range.upperBound]
-          case .heldPayload(let held): payload += held
+          case .bufferedPayload(let bytes): payload += bytes
           case .more:
             start += length
             break feeding
@@ -118,7 +118,7 @@ enum Outcome<Value: Equatable & Sendable, Failure: Error & Equatable>: Equatable
   case refused(Failure)
 }
 
-/// What a test compares of a request's head.
+/// The compared properties of a request head.
 struct RequestSummary: Equatable, Sendable, CustomStringConvertible {
   let description: String
 

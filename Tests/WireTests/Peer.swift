@@ -2,7 +2,7 @@ import Testing
 
 @testable import ParleyWire
 
-/// The other end of a WebSocket, who may be wrong.
+/// The peer of a WebSocket session, which may send invalid frames.
 enum Peer {
   typealias Action = WebSocketSession.Action
 
@@ -25,12 +25,12 @@ enum Peer {
     return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
   }
 
-  /// A Close frame's payload.
+  /// The payload of a Close frame.
   static func closing(_ code: UInt16, _ reason: String = "") -> [UInt8] {
     [UInt8(code >> 8), UInt8(code & 0xff)] + Array(reason.utf8)
   }
 
-  /// What a session says to these bytes, cut into these pieces.
+  /// The actions of a session for these pieces of input.
   static func actions(_ session: WebSocketSession, _ pieces: [[UInt8]]) -> [Action] {
     var session = session
     var actions: [Action] = []
@@ -38,9 +38,9 @@ enum Peer {
     return actions
   }
 
-  /// The same bytes in one piece, split at every place, and one by one say the same.
+  /// Expects the same actions for the whole input, split at every offset, and byte by byte.
   static func expect(
-    _ makeSession: () -> WebSocketSession, _ bytes: [UInt8], say expected: [Action],
+    _ makeSession: () -> WebSocketSession, _ bytes: [UInt8], actions expected: [Action],
     at location: SourceLocation = #_sourceLocation
   ) {
     #expect(actions(makeSession(), [bytes]) == expected, sourceLocation: location)
@@ -51,7 +51,7 @@ enum Peer {
     }
   }
 
-  /// What a server's session says to this fault.
+  /// The actions of a server session for this fault.
   static func refused(_ fault: WebSocketFault) -> [Action] {
     [
       .send(frame(8, closing(fault.code.number, fault.reason), key: nil)),

@@ -9,7 +9,7 @@ struct PerMessageDeflateTests {
 
   static let both = "permessage-deflate; server_no_context_takeover; client_no_context_takeover"
 
-  /// Offers, and what a server without context takeover and with a window of 15 bits answers; nil declines.
+  /// Offers, and the response of a server without context takeover and with a window of 15 bits; nil declines.
   static let offers: [(offer: String, answer: String?)] = [
     ("permessage-deflate", both),
     ("permessage-deflate; client_max_window_bits", both),
@@ -23,7 +23,7 @@ struct PerMessageDeflateTests {
     ("permessage-deflate; server_max_window_bits=\"12\"", both + "; server_max_window_bits=12"),
     ("permessage-deflate; server_no_context_takeover; client_no_context_takeover", both),
     ("x-other; a=b, permessage-deflate", both),
-    // Declined: a value missing, wrong or too much; a parameter twice; a parameter that nobody knows.
+    // Declined: a missing, invalid or superfluous value, a duplicate or unknown parameter.
     ("permessage-deflate; server_max_window_bits", nil),
     ("permessage-deflate; server_max_window_bits=7", nil),
     ("permessage-deflate; server_max_window_bits=16", nil),
@@ -42,7 +42,7 @@ struct PerMessageDeflateTests {
     ("x-webkit-deflate-frame", nil),
     ("Permessage-Deflate", nil),
     ("", nil),
-    // The first offer that can be kept is taken.
+    // The first acceptable offer is chosen.
     ("permessage-deflate; server_max_window_bits=99, permessage-deflate", both),
     ("permessage-deflate; server_max_window_bits=10, permessage-deflate", both + "; server_max_window_bits=10"),
     (
@@ -51,13 +51,13 @@ struct PerMessageDeflateTests {
     ),
   ]
 
-  @Test(arguments: offers) func `an offer is accepted as RFC 7692 says, or declined`(
+  @Test(arguments: offers) func `an offer is accepted or declined according to RFC 7692`(
     offer: String, answer expected: String?
   ) {
     #expect(answer([offer], .init()) == expected)
   }
 
-  @Test func `offers may be spread over several fields`() {
+  @Test func `offers may be in several fields`() {
     #expect(answer(["permessage-deflate; unknown", "permessage-deflate"], .init()) == Self.both)
   }
 
@@ -77,13 +77,13 @@ struct PerMessageDeflateTests {
     ),
   ]
 
-  @Test(arguments: policies) func `a route's policy shapes the answer`(
+  @Test(arguments: policies) func `the response depends on the route's policy`(
     keepsContext: Bool, windowBits: Int, offer: String, answer expected: String?
   ) {
     #expect(answer([offer], .init(keepsContext: keepsContext, windowBits: windowBits)) == expected)
   }
 
-  /// Answers to a client that asked for no context takeover and a window of 12 bits.
+  /// Responses to a client that offered no context takeover and a window of 12 bits.
   static let answers: [(answer: String, isAccepted: Bool)] = [
     ("permessage-deflate; server_no_context_takeover; server_max_window_bits=12", true),
     ("permessage-deflate; server_no_context_takeover; server_max_window_bits=9; client_max_window_bits=8", true),
@@ -95,8 +95,9 @@ struct PerMessageDeflateTests {
     ("permessage-deflate; server_no_context_takeover; server_max_window_bits=12; unknown", false),
   ]
 
-  @Test(arguments: answers) func `an answer that falls short of the offer is refused`(answer: String, isAccepted: Bool)
-  {
+  @Test(arguments: answers) func `a response that does not satisfy the offer is refused`(
+    answer: String, isAccepted: Bool
+  ) {
     let element = ExtensionElement.list([answer])?.first
     let agreed = element.flatMap { PerMessageDeflate.read($0, to: .init(windowBits: 12)) }
     #expect((agreed != nil) == isAccepted)

@@ -4,7 +4,7 @@ import Testing
 @testable import ParleyWire
 
 struct UTF8ValidatorTests {
-  /// Whether all pieces are accepted and the text is whole at the end.
+  /// Whether all pieces are accepted and the text is complete at the end.
   private func isValid(_ pieces: [[UInt8]]) -> Bool {
     var validator = UTF8Validator()
     for piece in pieces { guard validator.accept(piece.span) else { return false } }
@@ -29,7 +29,7 @@ struct UTF8ValidatorTests {
     #expect(isValid(bytes.map { [$0] }))
   }
 
-  @Test(arguments: wrong) func `what is not text is refused, wherever it stands and is split`(bytes: [UInt8]) {
+  @Test(arguments: wrong) func `invalid UTF-8 is refused at every position and split`(bytes: [UInt8]) {
     for lead in [0, 1, 7, 8, 63, 64, 65, 130] {
       let whole = [UInt8](repeating: 0x61, count: lead) + bytes
       #expect(!isValid([whole]))
@@ -41,10 +41,10 @@ struct UTF8ValidatorTests {
   @Test(
     arguments: [
       ([0x61, 0xc0], 1), ([0xe0, 0x9f], 1), ([0xed, 0xa0], 1), ([0xf4, 0x90], 1), ([0xf5], 0), ([0xce, 0xba, 0xff], 2),
-    ] as [([UInt8], Int)]) func `the first wrong byte is enough`(bytes: [UInt8], wrong: Int)
+    ] as [([UInt8], Int)]) func `the first invalid byte is refused`(bytes: [UInt8], wrong: Int)
   {
     var validator = UTF8Validator()
-    for (place, byte) in bytes.enumerated() { #expect(validator.accept([byte].span) == (place != wrong)) }
+    for (index, byte) in bytes.enumerated() { #expect(validator.accept([byte].span) == (index != wrong)) }
   }
 
   @Test func `the standard library agrees on random bytes`() {

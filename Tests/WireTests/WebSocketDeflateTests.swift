@@ -29,29 +29,29 @@ struct WebSocketDeflateTests {
   static let hello: [UInt8] = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]
 
   @Test func `a compressed message is inflated`() throws {
-    Peer.expect({ server() }, Peer.frame(1, Self.hello, reserved: 4), say: [.text(utf8("Hello"))])
-    Peer.expect({ server() }, Peer.frame(1, try deflated(Self.long), reserved: 4), say: [.text(Self.long)])
-    Peer.expect({ server() }, Peer.frame(2, [0], reserved: 4), say: [.binary([])])
+    Peer.expect({ server() }, Peer.frame(1, Self.hello, reserved: 4), actions: [.text(utf8("Hello"))])
+    Peer.expect({ server() }, Peer.frame(1, try deflated(Self.long), reserved: 4), actions: [.text(Self.long)])
+    Peer.expect({ server() }, Peer.frame(2, [0], reserved: 4), actions: [.binary([])])
   }
 
-  @Test func `a message may come uncompressed`() {
-    Peer.expect({ server() }, Peer.frame(1, utf8("Hello")), say: [.text(utf8("Hello"))])
+  @Test func `a message may be uncompressed`() {
+    Peer.expect({ server() }, Peer.frame(1, utf8("Hello")), actions: [.text(utf8("Hello"))])
   }
 
-  @Test func `a compressed message comes in fragments, with a ping between`() {
+  @Test func `a compressed message is fragmented around a ping`() {
     // RFC 7692 §7.2.3.1.
     let bytes =
       Peer.frame(1, Array(Self.hello[..<3]), fin: false, reserved: 4) + Peer.frame(9, [1]) + Peer.frame(0, fin: false)
       + Peer.frame(0, Array(Self.hello[3...]))
-    let said: [Peer.Action] = [.ping([1]), .send(Peer.frame(10, [1], key: nil)), .text(utf8("Hello"))]
-    Peer.expect({ server() }, bytes, say: said)
+    let actions: [Peer.Action] = [.ping([1]), .send(Peer.frame(10, [1], key: nil)), .text(utf8("Hello"))]
+    Peer.expect({ server() }, bytes, actions: actions)
   }
 
-  @Test func `with context takeover a message may refer to the last one`() {
+  @Test func `with context takeover a message may refer to the previous one`() {
     // RFC 7692 §7.2.3.2: the second "Hello" is a match in the first.
     let bytes = Peer.frame(1, Self.hello, reserved: 4) + Peer.frame(1, [0xf2, 0x00, 0x11, 0x00, 0x00], reserved: 4)
-    Peer.expect({ server(keepsContext: true) }, bytes, say: [.text(utf8("Hello")), .text(utf8("Hello"))])
-    Peer.expect({ server() }, bytes, say: [.text(utf8("Hello"))] + Peer.refused(.deflate))
+    Peer.expect({ server(keepsContext: true) }, bytes, actions: [.text(utf8("Hello")), .text(utf8("Hello"))])
+    Peer.expect({ server() }, bytes, actions: [.text(utf8("Hello"))] + Peer.refused(.deflate))
   }
 
   static let faults: [(name: String, bytes: [UInt8], fault: WebSocketFault)] = [
@@ -68,26 +68,26 @@ struct WebSocketDeflateTests {
   ]
 
   @Test(arguments: faults) func `a fault ends the session`(name: String, bytes: [UInt8], fault: WebSocketFault) {
-    Peer.expect({ server() }, bytes + Peer.frame(1), say: Peer.refused(fault))
+    Peer.expect({ server() }, bytes + Peer.frame(1), actions: Peer.refused(fault))
   }
 
-  @Test func `a wrong character ends the session before the message is whole`() {
+  @Test func `an invalid character ends the session before the end of the message`() {
     let bytes = Peer.frame(1, [0, 9, 0, 0xf6, 0xff, 0x61, 0xff, 0x61, 0x61], fin: false, reserved: 4)
     #expect(Peer.actions(server(), [Array(bytes.dropLast(2))]) == Peer.refused(.text))
   }
 
-  @Test func `a message that inflates beyond the limit is refused, and holds no more than that`() throws {
+  @Test func `a message that inflates beyond the limit is refused within bounded memory`() throws {
     let bomb = Peer.frame(2, try deflated([UInt8](repeating: 0, count: 1_000_000)), fin: false, reserved: 4)
     for pieces in [[bomb], bomb.map { [$0] }] {
       var session = server()
-      var said: [Peer.Action] = []
-      var held = 0
+      var actions: [Peer.Action] = []
+      var maxFootprint = 0
       for piece in pieces {
-        session.receive(piece.span, into: &said)
-        held = max(held, session.footprint)
+        session.receive(piece.span, into: &actions)
+        maxFootprint = max(maxFootprint, session.footprint)
       }
-      #expect(said == Peer.refused(.tooLong))
-      #expect(held < Self.limit + 100 + 40_000 + 4096)
+      #expect(actions == Peer.refused(.tooLong))
+      #expect(maxFootprint < Self.limit + 100 + 40_000 + 4096)
       #expect(session.footprint == 0)
     }
   }
@@ -98,16 +98,16 @@ struct WebSocketDeflateTests {
     #expect(Peer.actions(server(), [bytes]) == [.binary(plain)])
   }
 
-  @Test func `a frame that is long only on the wire is inflated in parts`() throws {
+  @Test func `a frame that is longer compressed than inflated is inflated in parts`() throws {
     // 40 KB of empty stored blocks, then "Hello".
     let empty: [UInt8] = [0x00, 0x00, 0x00, 0xff, 0xff]
     let payload = (0..<8000).flatMap { _ in empty } + Self.hello
     #expect(Peer.actions(server(), [Peer.frame(1, payload, reserved: 4)]) == [.text(utf8("Hello"))])
   }
 
-  @Test func `sessions that share streams do not disturb each other`() throws {
+  @Test func `sessions with shared streams are independent`() throws {
     let streams = DeflateStreams()
-    var said: [Peer.Action] = []
+    var actions: [Peer.Action] = []
     var sessions = (0..<10).map { _ in
       WebSocketSession(
         role: .server, messageLimit: Self.limit, deflate: PerMessageDeflate(keepsContext: false), streams: streams)
@@ -116,22 +116,22 @@ struct WebSocketDeflateTests {
     let first = Peer.frame(1, Array(payload[..<9]), fin: false, reserved: 4)
     let last = Peer.frame(0, Array(payload[9...]))
     for _ in 0..<3 {
-      for index in sessions.indices { sessions[index].receive(first.span, into: &said) }
-      for index in sessions.indices { sessions[index].receive(last.span, into: &said) }
+      for index in sessions.indices { sessions[index].receive(first.span, into: &actions) }
+      for index in sessions.indices { sessions[index].receive(last.span, into: &actions) }
     }
-    #expect(said == Array(repeating: .text(Self.long), count: 30))
+    #expect(actions == Array(repeating: .text(Self.long), count: 30))
 
-    // An inflater that met a fault, or half a message, serves the next session.
+    // The next session reuses an inflater after a fault or a partial message.
     for bytes in [Peer.frame(1, [0xff], reserved: 4), first + Peer.frame(8)] {
-      sessions[0].receive(bytes.span, into: &said)
+      sessions[0].receive(bytes.span, into: &actions)
       sessions.removeFirst()
-      said = []
-      for index in sessions.indices { sessions[index].receive((first + last).span, into: &said) }
-      #expect(said == Array(repeating: .text(Self.long), count: sessions.count))
+      actions = []
+      for index in sessions.indices { sessions[index].receive((first + last).span, into: &actions) }
+      #expect(actions == Array(repeating: .text(Self.long), count: sessions.count))
     }
   }
 
-  @Test func `a long message is sent compressed, a short one as it is`() throws {
+  @Test func `a long message is sent compressed, a short one uncompressed`() throws {
     var session = server()
     let sent = session.send(text: Self.long)
     let bytes = try #require(sent)
@@ -143,7 +143,7 @@ struct WebSocketDeflateTests {
     #expect(session.footprint == 0)
   }
 
-  @Test func `noise is sent as it is`() throws {
+  @Test func `incompressible data is sent uncompressed`() throws {
     var random = Seeded(seed: 3)
     let noise = (0..<500).map { _ in UInt8.random(in: 0...255, using: &random) }
     var session = server()
@@ -161,7 +161,7 @@ struct WebSocketDeflateTests {
     #expect(Peer.actions(client, [bytes, bytes]) == [.text(Self.long), .text(Self.long)])
   }
 
-  @Test func `who cannot read the shared compression gets the plain frame`() {
+  @Test func `a session without compatible compression gets the uncompressed frame`() {
     let shared = SharedFrame(text: Self.long, deflatedBy: DeflateStreams())
     #expect(server(keepsContext: true).frame(of: shared) == shared.plain)
     let small = PerMessageDeflate(keepsContext: false, windowBits: 10)
@@ -177,7 +177,7 @@ struct WebSocketDeflateTests {
       [false, true].map { PerMessageDeflate(keepsContext: $0, windowBits: bits) }
     }
 
-  @Test(arguments: agreements) func `a client and a server understand each other`(deflate: PerMessageDeflate?) throws {
+  @Test(arguments: agreements) func `client and server exchange messages`(deflate: PerMessageDeflate?) throws {
     var random = Seeded(seed: 6455)
     let streams = DeflateStreams()
     var keys = Seeded(seed: 1)
@@ -187,25 +187,25 @@ struct WebSocketDeflateTests {
     var server = WebSocketSession(role: .server, messageLimit: 100_000, deflate: deflate, streams: streams)
     let words = ["ada", "grace", "garden", "forum", "日本語", " ", "\n", "{\"id\":", "}"]
 
-    /// Cuts the bytes at random places on their way.
-    func carry(_ bytes: [UInt8], to receiver: inout WebSocketSession) -> [Peer.Action] {
-      var said: [Peer.Action] = []
+    /// Delivers the bytes in random pieces.
+    func deliver(_ bytes: [UInt8], to receiver: inout WebSocketSession) -> [Peer.Action] {
+      var actions: [Peer.Action] = []
       var rest = bytes[...]
       while !rest.isEmpty {
         let piece = Array(rest.prefix(Int.random(in: 1...5000, using: &random)))
         rest = rest.dropFirst(piece.count)
-        receiver.receive(piece.span, into: &said)
+        receiver.receive(piece.span, into: &actions)
       }
-      return said
+      return actions
     }
 
     for turn in 0..<60 {
       let count = Int.random(in: 0...(turn % 10 == 0 ? 9000 : 100), using: &random)
       let text = (0..<count).flatMap { _ in utf8(words.randomElement(using: &random) ?? "") }
-      let question = client.send(text: text)
-      #expect(carry(try #require(question), to: &server) == [.text(text)])
-      let answer = server.send(binary: text)
-      #expect(carry(try #require(answer), to: &client) == [.binary(text)])
+      let request = client.send(text: text)
+      #expect(deliver(try #require(request), to: &server) == [.text(text)])
+      let reply = server.send(binary: text)
+      #expect(deliver(try #require(reply), to: &client) == [.binary(text)])
     }
     if deflate?.serverKeepsContext != true {
       #expect(client.footprint == 0)
@@ -213,12 +213,12 @@ struct WebSocketDeflateTests {
     }
 
     let farewell = client.close(.normal, reason: "done")
-    let said = carry(try #require(farewell), to: &server)
-    #expect(said.last == .closed(.init(cause: .peer, code: .normal, reason: "done")))
-    guard case .send(let echo)? = said.first else {
+    let actions = deliver(try #require(farewell), to: &server)
+    #expect(actions.last == .closed(.init(cause: .peer, code: .normal, reason: "done")))
+    guard case .send(let echo)? = actions.first else {
       Issue.record("the server did not answer the close")
       return
     }
-    #expect(carry(echo, to: &client) == [.closed(.init(cause: .us, code: .normal, reason: ""))])
+    #expect(deliver(echo, to: &client) == [.closed(.init(cause: .us, code: .normal, reason: ""))])
   }
 }

@@ -14,7 +14,7 @@ struct WebSocketFrameTests {
     ([0x89, 0x05], Header(opcode: .ping, length: 5)),
     ([0x82, 0x7e, 0x01, 0x00], Header(opcode: .binary, length: 256)),
     ([0x82, 0x7f, 0, 0, 0, 0, 0, 1, 0, 0], Header(opcode: .binary, length: 65536)),
-    // The edges of the three forms of length, and RSV1.
+    // The limits of the three length encodings, and RSV1.
     ([0x82, 0x7d], Header(opcode: .binary, length: 125)),
     ([0x82, 0x7e, 0, 126], Header(opcode: .binary, length: 126)),
     ([0x82, 0x7e, 0xff, 0xff], Header(opcode: .binary, length: 65535)),
@@ -25,7 +25,7 @@ struct WebSocketFrameTests {
     ([0x8a, 0x7d], Header(opcode: .pong, length: 125)),
   ]
 
-  @Test(arguments: headers) func `a header goes both ways, and every part of it asks for more`(
+  @Test(arguments: headers) func `a header round-trips, and every prefix needs more input`(
     bytes: [UInt8], header: Header
   ) throws {
     for count in 0..<bytes.count { #expect(try Header.parse(Array(bytes[..<count]).span) == nil) }
@@ -45,14 +45,14 @@ struct WebSocketFrameTests {
     ([0x8f, 0x00], .reservedOpcode),
     ([0x08, 0x00], .fragmentedControl), ([0x09, 0x00], .fragmentedControl), ([0x0a, 0x00], .fragmentedControl),
     ([0x89, 0x7e], .longControl), ([0x88, 0xff], .longControl), ([0x8a, 0x7e], .longControl),
-    ([0x82, 0x7e, 0, 125], .wastefulLength), ([0x82, 0x7e, 0, 0], .wastefulLength),
-    ([0x82, 0x7f, 0, 0, 0, 0, 0, 0, 0xff, 0xff], .wastefulLength),
-    ([0x82, 0x7f, 0, 0, 0, 0, 0, 0, 0, 5], .wastefulLength),
-    ([0x82, 0x7f, 0x80, 0, 0, 0, 0, 0, 0, 0], .lengthTooGreat),
-    ([0x82, 0x7f, 255, 255, 255, 255, 255, 255, 255, 255], .lengthTooGreat),
+    ([0x82, 0x7e, 0, 125], .nonMinimalLength), ([0x82, 0x7e, 0, 0], .nonMinimalLength),
+    ([0x82, 0x7f, 0, 0, 0, 0, 0, 0, 0xff, 0xff], .nonMinimalLength),
+    ([0x82, 0x7f, 0, 0, 0, 0, 0, 0, 0, 5], .nonMinimalLength),
+    ([0x82, 0x7f, 0x80, 0, 0, 0, 0, 0, 0, 0], .lengthTooLarge),
+    ([0x82, 0x7f, 255, 255, 255, 255, 255, 255, 255, 255], .lengthTooLarge),
   ]
 
-  @Test(arguments: wrong) func `a wrong header is refused at the byte that is wrong`(
+  @Test(arguments: wrong) func `an invalid header is refused at the invalid byte`(
     bytes: [UInt8], fault: WebSocketFault
   ) {
     for count in 0..<bytes.count { #expect(throws: Never.self) { try Header.parse(Array(bytes[..<count]).span) } }
@@ -76,7 +76,7 @@ struct WebSocketFrameTests {
     }
   }
 
-  @Test func `a masked frame is the RFC's example`() {
+  @Test func `a masked frame matches the RFC's example`() {
     // RFC 6455 §5.7: a single-frame masked text message, "Hello".
     let bytes = WebSocketFrame.encode(.text, Array("Hello".utf8).span, mask: Mask(0x37, 0xfa, 0x21, 0x3d))
     #expect(bytes == [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ParleyWire
 
-/// Damaged and invented traffic: nothing traps, nothing is held beyond the limit, and pieces say what the whole says.
+/// Mutated and random traffic: no traps, memory within the limit, and actions independent of the pieces.
 struct WebSocketFuzzTests {
   static let limit = 300
   private let streams = DeflateStreams()
@@ -17,7 +17,7 @@ struct WebSocketFuzzTests {
     return WebSocketSession(role: .server, messageLimit: Self.limit, deflate: deflate, streams: streams)
   }
 
-  /// Some frames that are mostly right.
+  /// Mostly valid frames.
   private func traffic(_ random: inout Seeded) throws -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 1...5, using: &random) {
@@ -37,7 +37,7 @@ struct WebSocketFuzzTests {
     return bytes
   }
 
-  @Test func `damaged traffic is understood or refused, however it is cut`() throws {
+  @Test func `mutated traffic has the same actions for every split`() throws {
     var random = Seeded(seed: 6455)
     for _ in 0..<Fuzz.rounds {
       var bytes = try traffic(&random)
@@ -47,21 +47,21 @@ struct WebSocketFuzzTests {
       let whole = Peer.actions(server(), [bytes])
 
       var session = server()
-      var said: [Peer.Action] = []
+      var actions: [Peer.Action] = []
       var rest = bytes[...]
       while !rest.isEmpty {
         let piece = Array(rest.prefix(Int.random(in: 1...40, using: &random)))
         rest = rest.dropFirst(piece.count)
-        session.receive(piece.span, into: &said)
-        // The message, a control frame, and an inflater while it is lent.
+        session.receive(piece.span, into: &actions)
+        // The message, a control frame, and a borrowed inflater.
         #expect(session.footprint <= Self.limit + 64 + 256 + 40_000)
       }
-      #expect(said == whole)
-      #expect(said.count { if case .closed = $0 { true } else { false } } <= 1)
+      #expect(actions == whole)
+      #expect(actions.count { if case .closed = $0 { true } else { false } } <= 1)
     }
   }
 
-  @Test func `invented bytes are a header, half a header or a fault`() {
+  @Test func `random bytes are a header, a partial header or a fault`() {
     var random = Seeded(seed: 1)
     for _ in 0..<Fuzz.rounds {
       let bytes = (0..<Int.random(in: 0...16, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }

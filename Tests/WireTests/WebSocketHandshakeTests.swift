@@ -40,13 +40,13 @@ struct WebSocketHandshakeTests {
     #expect(agreement == WebSocketHandshake.Agreement(subprotocol: "chat"))
   }
 
-  @Test func `without a common subprotocol none is named`() throws {
+  @Test func `without a common subprotocol the response has none`() throws {
     let (fields, agreement) = try WebSocketHandshake.accept(head(), subprotocols: ["parley.v1"])
     #expect(!fields.has("sec-websocket-protocol"))
     #expect(agreement.subprotocol == nil)
   }
 
-  @Test func `the server's preference chooses among the subprotocols`() throws {
+  @Test func `the subprotocol is chosen by the server's preference`() throws {
     let (_, agreement) = try WebSocketHandshake.accept(head(), subprotocols: ["new", "superchat", "chat"])
     #expect(agreement.subprotocol == "superchat")
   }
@@ -87,7 +87,7 @@ struct WebSocketHandshakeTests {
     #expect(status(head(framing: .chunked)) == 400)
   }
 
-  @Test func `another version is told which one to speak`() {
+  @Test func `another version gets a response with the supported one`() {
     let other = head(without: "Sec-WebSocket-Version", adding: [("Sec-WebSocket-Version", "8")])
     do throws(WebSocketHandshake.Refusal) {
       _ = try WebSocketHandshake.accept(other)
@@ -100,7 +100,7 @@ struct WebSocketHandshakeTests {
 
   static let nonce = Array("the sample nonce".utf8)
 
-  @Test func `the client asks as the RFC's example does`() {
+  @Test func `the client's request matches the RFC's example`() {
     let fields = WebSocketClientHandshake(nonce: Self.nonce, subprotocols: ["chat", "superchat"], deflate: .init())
       .fields
     #expect(fields["sec-websocket-key"] == "dGhlIHNhbXBsZSBub25jZQ==")
@@ -135,7 +135,7 @@ struct WebSocketHandshakeTests {
     (101, "Sec-WebSocket-Extensions", "permessage-deflate; server_no_context_takeover; client_max_window_bits=10", nil),
   ]
 
-  @Test(arguments: answers) func `the client takes nothing that it did not offer`(
+  @Test(arguments: answers) func `the client rejects anything it did not offer`(
     status: Status, replaced: String, value: String?, failure: Failure?
   ) throws {
     var fields = Fields()
@@ -162,7 +162,7 @@ struct WebSocketHandshakeTests {
     #expect(throws: Failure.extensions) { try WebSocketClientHandshake(nonce: Self.nonce).read(101, fields) }
   }
 
-  @Test func `both sides agree with each other`() throws {
+  @Test func `client and server complete the handshake`() throws {
     for policy in [
       PerMessageDeflate.Policy(), .init(keepsContext: true), .init(windowBits: 9),
       .init(keepsContext: true, windowBits: 12),

@@ -59,17 +59,17 @@ struct WebSocketSessionTests {
         .ping(Array(long[..<125])), .send(Peer.frame(10, Array(long[..<125]), key: nil)),
       ]
     ),
-    ("a pong that nobody asked for", Peer.frame(10, utf8("x")), [.pong(utf8("x"))]),
+    ("an unsolicited pong", Peer.frame(10, utf8("x")), [.pong(utf8("x"))]),
     (
       "fragments of the limit together", Peer.frame(2, Array(long[..<999]), fin: false) + Peer.frame(0, [0x61]),
       [.binary(long)]
     ),
   ]
 
-  @Test(arguments: messages) func `messages and control frames come out whole`(
+  @Test(arguments: messages) func `messages and control frames are reassembled`(
     name: String, bytes: [UInt8], actions: [Peer.Action]
   ) {
-    Peer.expect(server, bytes, say: actions)
+    Peer.expect(server, bytes, actions: actions)
   }
 
   static let faults: [(name: String, bytes: [UInt8], fault: WebSocketFault)] = [
@@ -84,13 +84,13 @@ struct WebSocketSessionTests {
     ("a fragmented ping", Peer.frame(9, fin: false), .fragmentedControl),
     ("a fragmented close", Peer.frame(8, fin: false), .fragmentedControl),
     ("a ping of 126 bytes", Peer.frame(9, Array(long[..<126])), .longControl),
-    ("a continuation of nothing", Peer.frame(0, utf8("a")), .nothingToContinue),
-    ("a last continuation of nothing", Peer.frame(0, utf8("a"), fin: false), .nothingToContinue),
-    ("a text inside a text", Peer.frame(1, utf8("a"), fin: false) + Peer.frame(1, utf8("b")), .messageUnfinished),
-    ("a binary inside a text", Peer.frame(1, fin: false) + Peer.frame(2), .messageUnfinished),
-    ("a length of five in two bytes", [0x81, 0xfe, 0, 5], .wastefulLength),
-    ("a length of five in eight bytes", [0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 5], .wastefulLength),
-    ("a negative length", [0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0], .lengthTooGreat),
+    ("a continuation of nothing", Peer.frame(0, utf8("a")), .unexpectedContinuation),
+    ("a last continuation of nothing", Peer.frame(0, utf8("a"), fin: false), .unexpectedContinuation),
+    ("a text inside a text", Peer.frame(1, utf8("a"), fin: false) + Peer.frame(1, utf8("b")), .messageIncomplete),
+    ("a binary inside a text", Peer.frame(1, fin: false) + Peer.frame(2), .messageIncomplete),
+    ("a length of five in two bytes", [0x81, 0xfe, 0, 5], .nonMinimalLength),
+    ("a length of five in eight bytes", [0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 5], .nonMinimalLength),
+    ("a negative length", [0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0], .lengthTooLarge),
     ("one byte too long", Peer.frame(2, long + [0]), .tooLong),
     ("far too long", [0x82, 0xff, 0x7f, 255, 255, 255, 255, 255, 255, 255, 1, 2, 3, 4], .tooLong),
     ("fragments too long together", Peer.frame(2, long, fin: false) + Peer.frame(0, [0]), .tooLong),
@@ -104,21 +104,22 @@ struct WebSocketSessionTests {
     ("a close reason that ends inside a character", Peer.frame(8, [0x03, 0xe8, 0xce]), .closeReason),
   ]
 
-  @Test(arguments: faults) func `a fault is answered and ends the session`(
+  @Test(arguments: faults) func `a fault sends Close and ends the session`(
     name: String, bytes: [UInt8], fault: WebSocketFault
   ) {
-    Peer.expect(server, bytes + Peer.frame(1, utf8("never seen")), say: Peer.refused(fault))
-    Peer.expect(server, Peer.frame(1, utf8("seen")) + bytes, say: [.text(utf8("seen"))] + Peer.refused(fault))
+    Peer.expect(server, bytes + Peer.frame(1, utf8("never seen")), actions: Peer.refused(fault))
+    Peer.expect(server, Peer.frame(1, utf8("seen")) + bytes, actions: [.text(utf8("seen"))] + Peer.refused(fault))
   }
 
   @Test func `a masked server frame is refused`() {
-    let said = Peer.actions(client(), [Peer.frame(1, utf8("a"))])
+    let actions = Peer.actions(client(), [Peer.frame(1, utf8("a"))])
     #expect(
-      said.last == .closed(.init(cause: .fault(.masked), code: .protocolError, reason: WebSocketFault.masked.reason)))
+      actions.last == .closed(.init(cause: .fault(.masked), code: .protocolError, reason: WebSocketFault.masked.reason))
+    )
   }
 
-  @Test func `a wrong byte ends the session before the frame is whole`() {
-    // Autobahn 6.4.3: the frame says 20 bytes, the fifth is wrong.
+  @Test func `an invalid byte ends the session before the end of the frame`() {
+    // Autobahn 6.4.3: a frame of 20 bytes, the fifth is invalid.
     var bytes = Peer.frame(1, utf8("κόσμ") + [0xf4, 0x90] + [UInt8](repeating: 0x61, count: 10))
     bytes.removeLast(10)
     #expect(Peer.actions(server(), [bytes]) == Peer.refused(.text))
@@ -129,35 +130,35 @@ struct WebSocketSessionTests {
   @Test(
     arguments: [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999]
       as [UInt16])
-  func `a close code that may travel is echoed`(number: UInt16) throws {
+  func `a valid close code is echoed`(number: UInt16) throws {
     let code = try #require(CloseCode(number))
     Peer.expect(
       server, Peer.frame(8, Peer.closing(number, "leaving 🌱")) + Peer.frame(1, utf8("too late")),
-      say: [
+      actions: [
         .send(Peer.frame(8, Peer.closing(number), key: nil)),
         .closed(.init(cause: .peer, code: code, reason: "leaving 🌱")),
       ])
   }
 
   @Test(arguments: [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] as [UInt16])
-  func `a close code that may not travel is a fault`(number: UInt16) {
-    Peer.expect(server, Peer.frame(8, Peer.closing(number)), say: Peer.refused(.closeCode))
+  func `a reserved close code is a fault`(number: UInt16) {
+    Peer.expect(server, Peer.frame(8, Peer.closing(number)), actions: Peer.refused(.closeCode))
   }
 
   @Test func `a close without a code is answered without one`() {
     Peer.expect(
-      server, Peer.frame(8), say: [.send([0x88, 0]), .closed(.init(cause: .peer, code: .unnamed, reason: ""))])
+      server, Peer.frame(8), actions: [.send([0x88, 0]), .closed(.init(cause: .peer, code: .unnamed, reason: ""))])
   }
 
-  @Test func `a close inside a message drops what came of it`() {
+  @Test func `a close inside a message drops its received part`() {
     Peer.expect(
       server, Peer.frame(1, utf8("gar"), fin: false) + Peer.frame(8, Peer.closing(1000)) + Peer.frame(0, utf8("den")),
-      say: [
+      actions: [
         .send(Peer.frame(8, Peer.closing(1000), key: nil)), .closed(.init(cause: .peer, code: .normal, reason: "")),
       ])
   }
 
-  @Test func `after our close data is passed over, pings are answered, and the peer's close ends it`() {
+  @Test func `after our close data is ignored, pings are answered, and the peer's close ends the session`() {
     let closed: () -> WebSocketSession = {
       var session = self.server()
       #expect(session.close(.goingAway, reason: "bye") == Peer.frame(8, Peer.closing(1001, "bye"), key: nil))
@@ -168,7 +169,7 @@ struct WebSocketSessionTests {
       Peer.frame(1, utf8("unread")) + Peer.frame(0, [0xff]) + Peer.frame(9, utf8("?"))
         + Peer.frame(2, Self.long + Self.long)
         + Peer.frame(8, Peer.closing(1000)),
-      say: [
+      actions: [
         .ping(utf8("?")), .send(Peer.frame(10, utf8("?"), key: nil)),
         .closed(.init(cause: .us, code: .normal, reason: "")),
       ])
@@ -184,7 +185,7 @@ struct WebSocketSessionTests {
       ])
   }
 
-  @Test func `what came before the peer's close is still answered`() {
+  @Test func `frames before the peer's close are still answered`() {
     var session = server()
     var actions: [WebSocketSession.Action] = []
     session.receive((Peer.frame(1, utf8("garden")) + Peer.frame(8, [0x03, 0xe8])).span, into: &actions)
@@ -195,7 +196,7 @@ struct WebSocketSessionTests {
     #expect(session.send(text: "too late") == nil)
   }
 
-  @Test func `nothing is sent after a close`() {
+  @Test func `no frame is sent after a close`() {
     var session = server()
     #expect(session.isOpen)
     _ = session.close(.normal)
@@ -207,24 +208,24 @@ struct WebSocketSessionTests {
     #expect(session.frame(of: SharedFrame(text: utf8("too late"))) == nil)
   }
 
-  @Test func `a close in the middle of a message forgets it`() {
+  @Test func `a close in the middle of a message drops it`() {
     var session = server()
-    var said: [Peer.Action] = []
-    session.receive(Peer.frame(1, Self.long, fin: false).span, into: &said)
+    var actions: [Peer.Action] = []
+    session.receive(Peer.frame(1, Self.long, fin: false).span, into: &actions)
     #expect(session.footprint >= Self.limit)
     _ = session.close(.normal)
     #expect(session.footprint == 0)
-    session.receive((Peer.frame(0, utf8("rest")) + Peer.frame(8)).span, into: &said)
-    #expect(said == [.closed(.init(cause: .us, code: .unnamed, reason: ""))])
+    session.receive((Peer.frame(0, utf8("rest")) + Peer.frame(8)).span, into: &actions)
+    #expect(actions == [.closed(.init(cause: .us, code: .unnamed, reason: ""))])
   }
 
   @Test func `a transport that ends without a close is lost`() {
     var session = server()
-    var said: [Peer.Action] = []
-    session.transportEnded(into: &said)
-    session.transportEnded(into: &said)
-    session.receive(Peer.frame(1).span, into: &said)
-    #expect(said == [.closed(.init(cause: .lost, code: .lost, reason: ""))])
+    var actions: [Peer.Action] = []
+    session.transportEnded(into: &actions)
+    session.transportEnded(into: &actions)
+    session.receive(Peer.frame(1).span, into: &actions)
+    #expect(actions == [.closed(.init(cause: .lost, code: .lost, reason: ""))])
   }
 
   @Test func `a long reason is cut between characters`() {
@@ -233,7 +234,7 @@ struct WebSocketSessionTests {
     #expect(bytes == Peer.frame(8, Peer.closing(1000, String(repeating: "日", count: 41)), key: nil))
   }
 
-  @Test func `a code for reports does not travel`() {
+  @Test func `a reserved code is not sent`() {
     var session = server()
     #expect(session.close(.lost) == [0x88, 0])
   }
@@ -249,7 +250,7 @@ struct WebSocketSessionTests {
     #expect(client.close(.normal) == Peer.frame(8, Peer.closing(1000), key: [1, 2, 3, 4]))
   }
 
-  @Test(arguments: [0, 1, 125, 126, 127, 128, 65535, 65536, 70000]) func `every length is framed in its shortest form`(
+  @Test(arguments: [0, 1, 125, 126, 127, 128, 65535, 65536, 70000]) func `every length has its shortest encoding`(
     length: Int
   ) {
     var session = server()
@@ -257,7 +258,7 @@ struct WebSocketSessionTests {
     #expect(session.send(binary: message) == Peer.frame(2, message, key: nil))
   }
 
-  @Test func `a shared frame is what each session would send`() {
+  @Test func `a shared frame equals the frame of each session`() {
     let shared = SharedFrame(text: utf8("the garden is open"), deflatedBy: DeflateStreams())
     var session = server()
     #expect(session.frame(of: shared) == session.send(text: "the garden is open"))
@@ -266,28 +267,28 @@ struct WebSocketSessionTests {
 
   @Test func `a client answers a ping with a mask`() {
     Peer.expect(
-      client, Peer.frame(9, [1], key: nil), say: [.ping([1]), .send(Peer.frame(10, [1], key: [1, 2, 3, 4]))])
+      client, Peer.frame(9, [1], key: nil), actions: [.ping([1]), .send(Peer.frame(10, [1], key: [1, 2, 3, 4]))])
   }
 
-  @Test func `between messages a session holds nothing`() {
+  @Test func `between messages a session uses no buffer memory`() {
     var session = server()
-    var said: [Peer.Action] = []
+    var actions: [Peer.Action] = []
     session.receive(
-      (Peer.frame(1, Self.long) + Peer.frame(9, [1]) + Peer.frame(2, fin: false) + Peer.frame(0)).span, into: &said)
-    #expect(said.count == 4)
+      (Peer.frame(1, Self.long) + Peer.frame(9, [1]) + Peer.frame(2, fin: false) + Peer.frame(0)).span, into: &actions)
+    #expect(actions.count == 4)
     #expect(session.footprint == 0)
   }
 
-  @Test func `fragments hold no more than the limit`() {
+  @Test func `fragments use at most the limit`() {
     var session = server()
-    var said: [Peer.Action] = []
-    session.receive(Peer.frame(2, [0], fin: false).span, into: &said)
+    var actions: [Peer.Action] = []
+    session.receive(Peer.frame(2, [0], fin: false).span, into: &actions)
     for _ in 1..<Self.limit {
-      session.receive(Peer.frame(0, [0], fin: false).span, into: &said)
+      session.receive(Peer.frame(0, [0], fin: false).span, into: &actions)
       #expect(session.footprint <= Self.limit + 64)
     }
-    #expect(said == [])
-    session.receive(Peer.frame(0, [0], fin: false).span, into: &said)
-    #expect(said == Peer.refused(.tooLong))
+    #expect(actions == [])
+    session.receive(Peer.frame(0, [0], fin: false).span, into: &actions)
+    #expect(actions == Peer.refused(.tooLong))
   }
 }

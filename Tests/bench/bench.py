@@ -1,4 +1,4 @@
-"""Every scenario is a function that yields rows: a table on standard output, the numbers in .build/bench.json."""
+"""Benchmark scenarios. Each is a function that yields rows; prints a table and writes .build/bench.json."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ from place import copied, held, in_c, kit, planted, store
 from rooms import CROWD, crowded, ejabberd_room, missed, nats_room, parley_room
 from servers import BENCH, BUILD, PARLEY, VENV_PYTHON, Server, free_port
 from talk import LONG, Talk, parley_talk, synapse_talk
-from web import MOST, app_times
+from web import TARGETS, app_times
 
 FOLDER = BUILD / "bench"
 PEERS = Path(__file__).with_name("peers")
@@ -39,24 +39,24 @@ class Row:
     ratio: float | None = None
     """Parley's rate over this server's."""
     aim: float | None = None
-    """The least ratio that Parley should have."""
+    """Minimum ratio."""
     quicker: float | None = None
-    """This server's time for all but one in a hundred over Parley's, where it has to reach `aim` too."""
-    most_ms: float | None = None
-    """The longest that it should take, for all but one in a hundred."""
-    middle_ms: float | None = None
-    """The longest that it should take in the middle of all rounds."""
+    """This server's p99 divided by Parley's; it has to reach `aim` too."""
+    max_p99_ms: float | None = None
+    """Maximum p99."""
+    max_median_ms: float | None = None
+    """Maximum median of all rounds."""
 
     @property
     def verdict(self):
         if self.aim is not None:
-            least = self.ratio if self.quicker is None else min(self.ratio, self.quicker)
+            lowest = self.ratio if self.quicker is None else min(self.ratio, self.quicker)
             times = "" if self.quicker is None else f"; p99 {self.quicker:.2f}"
-            return f"{'met' if least >= self.aim else 'MISSED'}, ≥ {self.aim:.2g}{times}"
-        if self.most_ms is not None:
-            return f"{'met' if self.p99_us < self.most_ms * 1000 else 'MISSED'}, p99 < {self.most_ms} ms"
-        if self.middle_ms is not None:
-            return f"{'met' if self.p50_us <= self.middle_ms * 1000 else 'MISSED'}, p50 ≤ {self.middle_ms} ms"
+            return f"{'met' if lowest >= self.aim else 'MISSED'}, ≥ {self.aim:.2g}{times}"
+        if self.max_p99_ms is not None:
+            return f"{'met' if self.p99_us < self.max_p99_ms * 1000 else 'MISSED'}, p99 < {self.max_p99_ms} ms"
+        if self.max_median_ms is not None:
+            return f"{'met' if self.p50_us <= self.max_median_ms * 1000 else 'MISSED'}, p50 ≤ {self.max_median_ms} ms"
         return ""
 
 
@@ -74,7 +74,7 @@ def parley(stack, *arguments, loops=1):
 
 
 def daemon(stack, *arguments):
-    """`parley serve` itself, for what the bench's own server does not do."""
+    """`parley serve`, for features that `parley-bench serve` lacks."""
     return stack.enter_context(
         Server("bench-daemon", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", FOLDER / "data",
                "--loops", 1, "--log-format", "none", *arguments))
@@ -100,7 +100,7 @@ def websocket_peers(stack):
 
 
 def same_answer(server, path):
-    """An nginx location that answers what Parley answers."""
+    """An nginx location with the same response body as Parley's."""
     trust = ssl._create_unverified_context() if server.url.startswith("https") else None
     with urllib.request.urlopen(f"{server.url}{path}", context=trust) as answer:
         body = answer.read().decode()
@@ -167,7 +167,7 @@ def tls(stack):
 
 
 def idle(stack):
-    """Prints what each idle WebSocket costs the server, at 1,000, 5,000 and 10,000 of them."""
+    """Prints the server memory per idle WebSocket, at 1,000, 5,000 and 10,000 connections."""
     idle_bytes.update(idle_costs(parley(stack, loops=2), "/echo", (1_000, 5_000, 10_000)))
     for count, each in idle_bytes.items():
         print(f"{count:>6} idle WebSockets: {each / 1024:.2f} KB each (aim: at most 8)", flush=True)
@@ -175,17 +175,17 @@ def idle(stack):
 
 
 def generator(stack):
-    """Two generators must find the same server equally fast."""
+    """Checks the load generator: two generators must measure the same rate of one server."""
     ours = parley(stack)
     results = compare_each({
         "parley": (ours, load("http", "http://127.0.0.1:{port}/json")),
-        "parley, loaded by wrk": (ours, wrk("/json")),
+        "parley, wrk": (ours, wrk("/json")),
     })
-    yield from rows("small JSON, parley-bench load", results, {"parley, loaded by wrk": 0.9})
+    yield from rows("small JSON, parley-bench load", results, {"parley, wrk": 0.9})
 
 
 def post(stack):
-    """Posts, each on the disk before its writer goes on: many writers beside one, and beside a program in C."""
+    """Durable posts: many writers compared with one writer and with a program in C."""
     ours, theirs = (stack.enter_context(copied(10_000)) for _ in range(2))
     results = compare_each({
         "parley": store("post", ours, "--writers", 64),
@@ -193,13 +193,13 @@ def post(stack):
         "C, 64 in a commit": in_c("post", theirs, 64),
         "C, one in a commit": in_c("post", theirs, 1),
     })
-    # How much sharing a commit can gain is the disk's to say: C shows it, with the same rows.
+    # The gain of group commit depends on the disk: C measures it with the same rows.
     gain = results["C, 64 in a commit"].rate / results["C, one in a commit"].rate
     yield from rows("durable posts, 64 writers", results, {"parley, one writer": 0.8 * gain, "C, 64 in a commit": 0.5})
 
 
 def page(stack):
-    """Fifty messages from the middle of a million."""
+    """Pages of 50 messages from the middle of a million."""
     folder = planted(1_000_000)
     results = compare_each({
         "parley": store("page", folder, "--from", "middle"),
@@ -210,7 +210,7 @@ def page(stack):
 
 
 def search(stack):
-    """Words in a million messages, fifty hits."""
+    """Searches in a million messages, 50 hits."""
     folder = planted(1_000_000)
     asked = {
         "a common word": ["the"], "a rare word": ["baguwace"], "th*": ["th*"], "t*": ["t*"],
@@ -218,23 +218,23 @@ def search(stack):
     }
     results = compare_each({name: store("search", folder, "--query", *words) for name, words in asked.items()})
     for name, result in results.items():
-        yield Row("search in a million", name, **asdict(result), most_ms=100)
+        yield Row("search in a million", name, **asdict(result), max_p99_ms=100)
 
 
 def inbox(stack):
-    """What waits for one of 2,000 people among a million messages: fifty entries, and how many are unread."""
+    """The inbox of one of 2,000 users, among a million messages: 50 entries and the unread count."""
     results = compare_each({"parley": store("inbox", planted(1_000_000))})
-    yield Row("an inbox in a million", "parley", **asdict(results["parley"]), most_ms=100)
+    yield Row("an inbox in a million", "parley", **asdict(results["parley"]), max_p99_ms=100)
 
 
 def opening(stack):
-    """Until a store with a million messages can be used."""
+    """Time to open a store with a million messages."""
     results = compare_each({"parley": store("open", planted(1_000_000))})
-    yield Row("opening a million", "parley", **asdict(results["parley"]), most_ms=100)
+    yield Row("opening a million", "parley", **asdict(results["parley"]), max_p99_ms=100)
 
 
 def growth(stack):
-    """Posts, pages, searches and inboxes with a thousand to a million messages."""
+    """Posts, pages, searches and inboxes, with a thousand to a million messages."""
     folders = {count: stack.enter_context(copied(count)) for count in (1_000, 10_000, 100_000, 1_000_000)}
     for scenario, arguments in {
         "a search": ["search", "--query", "the"], "a hashtag": ["search", "--hashtag"], "an inbox": ["inbox"],
@@ -248,7 +248,7 @@ def growth(stack):
 
 
 def talk(stack):
-    """Messages over HTTP, as people's programs post and read them: beside matrix-synapse, one process, on SQLite."""
+    """Messages posted and read over HTTP, compared with matrix-synapse (one process, SQLite)."""
     ours = parley_talk(stack, stack.enter_context(copied(1_000_000)))
     theirs = synapse_talk(stack, 5_000)
     for scenario, aim, load in [
@@ -263,20 +263,20 @@ def talk(stack):
 
 
 def talk_growth(stack):
-    """The same with a thousand to a million messages, and with ten to ten thousand forums and people more."""
-    places = {f"{count:,} messages": (count, 0) for count in (1_000, 10_000, 100_000, 1_000_000)}
-    places |= {f"{count:,} forums and people": (10_000, count) for count in (10, 1_000, 10_000)}
-    talks = {name: parley_talk(stack, stack.enter_context(copied(*place))) for name, place in places.items()}
+    """The same with a thousand to a million messages, and with ten to ten thousand more forums and users."""
+    folders = {f"{count:,} messages": (count, 0) for count in (1_000, 10_000, 100_000, 1_000_000)}
+    folders |= {f"{count:,} forums and users": (10_000, count) for count in (10, 1_000, 10_000)}
+    talks = {name: parley_talk(stack, stack.enter_context(copied(*sizes))) for name, sizes in folders.items()}
     for scenario, load in {"posting": Talk.posting, "50 messages": Talk.paging}.items():
         results = compare_each({name: (talk.server, load(talk)) for name, talk in talks.items()})
-        least = next(iter(results.values()))
+        base = next(iter(results.values()))
         for name, result in results.items():
-            yield Row(f"growth over HTTP: {scenario}", name, **asdict(result), ratio=result.rate / least.rate, aim=1 / 1.5)
+            yield Row(f"growth over HTTP: {scenario}", name, **asdict(result), ratio=result.rate / base.rate, aim=1 / 1.5)
 
 
 def rooms(stack):
-    """Messages posted over REST, each on the disk first, to everyone who is in the room. Beside what the loop can pass on at
-    all, ejabberd with its rooms and archive, and NATS, which keeps nothing."""
+    """Durable messages posted over REST, delivered to all members of a room. Compared with plain broadcast on one loop,
+    ejabberd with its rooms and archive, and NATS, which stores no messages."""
     server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)))
     theirs = {"ejabberd": ejabberd_room(stack), "NATS": nats_room(stack)}
     plain = load("broadcast", "ws://127.0.0.1:{port}/broadcast", "--subscribers", 1_000, "--size", 64)
@@ -290,41 +290,41 @@ def rooms(stack):
 
 
 def people(stack):
-    """Prints what each of 10,000 people costs the server who are online and in 20 groups each, and do nothing."""
+    """Prints the server memory per idle user: 10,000 users online, each in 20 groups."""
     server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)))
     costs = idle_costs(server, "/api/v1/realtime?topics=me", (1_000, CROWD), "--as", "parley")
-    people_bytes.update(costs)
+    user_bytes.update(costs)
     for count, each in costs.items():
-        print(f"{count:>6} idle people in 20 groups: {each / 1024:.2f} KB each (aim: at most 12)", flush=True)
+        print(f"{count:>6} idle users in 20 groups: {each / 1024:.2f} KB each (aim: at most 12)", flush=True)
     yield from ()
 
 
 def resume(stack):
-    """A hundred clients that missed a thousand messages, back at once."""
+    """A hundred clients resume at once, each a thousand messages behind."""
     server = crowded(stack, stack.enter_context(copied(1_000, crowd=CROWD)))
     path = f"/api/v1/realtime?topics=me&after={missed(server, 1_000)}"
     back = load("resume", f"ws://127.0.0.1:{{port}}{path}", "--connections", 100, "--events", 1_000)
     results = compare_each({"parley": (server, back)})
-    yield Row("100 back at once, each 1,000 events behind", "parley", **asdict(results["parley"]), most_ms=100)
+    yield Row("100 back at once, each 1,000 events behind", "parley", **asdict(results["parley"]), max_p99_ms=100)
 
 
 def web(stack):
-    """The app in headless Chromium with a quarter of the processor and a slow line, five times from the beginning."""
+    """The web app in headless Chromium at a quarter of the CPU speed on a slow network, in five new profiles."""
     for name, times in app_times(stack).items():
         middle = median(times)
         yield Row(f"web: {name}", "parley", rate=1_000 / middle if middle else 0, cpu_us=0, p50_us=middle * 1_000, p99_us=max(times) * 1_000,
-                  errors=0, middle_ms=MOST[name])
+                  errors=0, max_median_ms=TARGETS[name])
 
 
 def device(stack):
-    """What a client does with a million messages that it holds; events that it applies, 200 at a time, and keeps."""
+    """ParleyKit with a million cached messages; applying and storing events, 200 at a time."""
     file = held(1_000_000)
     results = compare_each({
         "opening, to the first window": kit("open", file),
         **{f"a search for {words}": kit("search", file, "--query", words) for words in ("the", "baguwace", "th*")},
     })
     for name, result in results.items():
-        yield Row("a device with a million", name, **asdict(result), most_ms=50)
+        yield Row("a device with a million", name, **asdict(result), max_p99_ms=50)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=FOLDER)))
     files = (folder / f"{number}.db" for number in itertools.count())
     results = compare_each({"parley": (None, lambda server: kit("apply", next(files))[1](server))})
@@ -332,7 +332,7 @@ def device(stack):
 
 
 def whole(stack):
-    """A conversation of 100,000 messages, from the daemon into a new copy."""
+    """Full sync of a conversation of 100,000 messages into an empty cache."""
     talk = parley_talk(stack, stack.enter_context(copied(100_000)))
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=FOLDER)))
     files = (folder / f"{number}.db" for number in itertools.count())
@@ -345,7 +345,7 @@ def whole(stack):
 
 
 idle_bytes = {}
-people_bytes = {}
+user_bytes = {}
 SCENARIOS = {
     "json": small_json, "static": static_file, "pipelining": pipelining,
     "echo": echo, "broadcast": broadcast, "idle": idle, "tls": tls, "generator": generator,
@@ -370,9 +370,9 @@ def table(measured):
 def main(names):
     unknown = [name for name in names if name not in SCENARIOS]
     if unknown:
-        sys.exit(f"There is no scenario named {', '.join(unknown)}: they are {', '.join(SCENARIOS)}.")
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        sys.exit(f"Unknown scenario {', '.join(unknown)}. Scenarios: {', '.join(SCENARIOS)}.")
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     measured = []
     for name in names or SCENARIOS:
         print(f"measuring {name} …", flush=True)
@@ -380,7 +380,7 @@ def main(names):
             measured += SCENARIOS[name](stack)
     table(measured)
     (BUILD / "bench.json").write_text(json.dumps(
-        {"rows": [asdict(row) for row in measured], "idle_bytes": idle_bytes, "people_bytes": people_bytes}, indent=2))
+        {"rows": [asdict(row) for row in measured], "idle_bytes": idle_bytes, "user_bytes": user_bytes}, indent=2))
 
 
 main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""What a server costs: the processor time and the memory of a process with its children, from /proc."""
+"""Server cost: processor time and memory of a process and its children, from /proc."""
 
 import json
 import os
@@ -18,7 +18,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Load:
-    """What a generator reports of one round."""
+    """One round, as the load generator reports it."""
 
     operations: int
     seconds: float
@@ -30,7 +30,7 @@ class Load:
 
 @dataclass
 class Result:
-    """The medians of all rounds of one server."""
+    """Medians of all rounds of one server."""
 
     rate: float
     cpu_us: float
@@ -49,14 +49,14 @@ def family(pid):
 
 def cpu_seconds(pid):
     def ticks(process):
-        # proc(5): the name stands in parentheses and may hold spaces; utime and stime are the 14th and 15th field.
+        # proc(5): the name is in parentheses and may contain spaces; utime and stime are fields 14 and 15.
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12])
     return sum(map(ticks, family(pid))) / TICK
 
 
 def cpu_seconds_of(server):
-    """None stands for programs that do the work themselves and end: what all those that have ended used."""
+    """`None` means programs that exit by themselves: returns the CPU time of all terminated children."""
     if server is not None:
         return cpu_seconds(server.pid)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -69,12 +69,12 @@ def resident_bytes(pid):
 
 
 def compare(servers, load):
-    """The same load for every server."""
+    """Applies the same load to every server."""
     return compare_each({name: (server, load) for name, server in servers.items()})
 
 
 def compare_each(contenders):
-    """Loads the servers in turn, each with its own load, round after round, so that all meet the same machine."""
+    """Loads the servers in turn, each with its own load, round by round, so that all run under the same conditions."""
     rounds = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, (server, load) in contenders.items():
@@ -95,7 +95,7 @@ def medians(rounds):
 
 
 def wrk(path, *, depth=1, connections=64, headers=(), tls=False):
-    """A load of GET requests by wrk, one thread: the other core is the server's."""
+    """A load of GET requests by wrk with one thread; the other core is left to the server."""
     def load(server):
         address = server.url if not tls else server.url.replace("http://", "https://")
         asked = [part for header in headers for part in ("--header", header)]
@@ -118,13 +118,13 @@ def reported(command, variables):
                           stdout=subprocess.PIPE, text=True, timeout=SECONDS + 60)
     if not done.stdout:
         raise RuntimeError(f"{command[0]} ended with status {done.returncode}")
-    time.sleep(0.2)  # what the server still had to do counts as its own
+    time.sleep(0.2)  # the server's remaining work counts as its CPU time
     said = json.loads(done.stdout.splitlines()[-1])
     return Load(**{field.name: said.get(field.name) for field in fields(Load)})
 
 
 def idle_costs(server, path, goals, *arguments):
-    """What each idle WebSocket costs the server, in bytes of its resident memory, at so many of them."""
+    """Resident memory of the server per idle WebSocket, in bytes, at each connection count in `goals`."""
     done = subprocess.run(
         [BENCH, "load", "idle", f"{server.websocket_url}{path}", "--step", ",".join(map(str, goals)),
          "--pid", str(server.pid), "--json", *arguments], stdout=subprocess.PIPE, text=True, check=True, timeout=120)

@@ -1,4 +1,4 @@
-"""Data folders with so many messages, kept in .build, and what is done in them by programs that end by themselves."""
+"""Planted data folders, cached in .build, and the programs that run on them and exit by themselves."""
 
 import hashlib
 import shutil
@@ -15,13 +15,13 @@ SOURCE = TOP / "Tests/bench/peers/store.c"
 
 
 def schema():
-    """Names what the database is made of: after a change it is planted anew."""
+    """A hash of the migrations and of the planting code: a change plants the folders again."""
     files = sorted((TOP / "Migrations/sqlite").glob("*.sql")) + sorted((TOP / "Tests/bench/parley-bench/Store").glob("*"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def planted(count, forums=0, crowd=0):
-    """A folder that is only read. It is proved when it is made."""
+    """A read-only folder, verified when it is created."""
     name = f"{count}-{forums}-{crowd}"
     folder = FOLDER / f"place-{name}-{schema()}"
     if folder.exists():
@@ -31,7 +31,7 @@ def planted(count, forums=0, crowd=0):
     draft = FOLDER / f"draft-{name}"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    more = "".join(f", {more:,} {what}" for more, what in ((forums, "forums"), (crowd, "people")) if more)
+    more = "".join(f", {more:,} {noun}" for more, noun in ((forums, "forums"), (crowd, "users")) if more)
     print(f"planting {count:,} messages{more} …", flush=True)
     options = {"--messages": count, "--forums": forums, "--crowd": crowd}
     subprocess.run(
@@ -43,14 +43,14 @@ def planted(count, forums=0, crowd=0):
 
 @contextmanager
 def copied(count, forums=0, crowd=0):
-    """A copy that may be written to. On the same disk: in memory a sync costs nothing."""
+    """A writable copy on the same disk: in memory, fsync is free."""
     original = planted(count, forums, crowd)
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         yield Path(shutil.copytree(original, folder, dirs_exist_ok=True))
 
 
 def held(count):
-    """A client's copy with so many messages, that is only read."""
+    """A read-only ParleyKit cache with `count` messages."""
     sources = sorted((TOP / "Tests/bench/parley-bench/Kit").glob("*")) + sorted((TOP / "Sources/Kit/ParleyKit/Cache").glob("*"))
     name = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:12]
     folder = FOLDER / f"copy-{count}-{name}"
@@ -60,14 +60,14 @@ def held(count):
         draft = FOLDER / f"draft-copy-{count}"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        print(f"planting a copy of {count:,} messages …", flush=True)
+        print(f"planting a cache of {count:,} messages …", flush=True)
         subprocess.run([BENCH, "kit", "plant", draft / "cache.db", "--messages", str(count)], check=True)
         draft.rename(folder)
     return folder / "cache.db"
 
 
 def program():
-    """The peer in C, by the system's compiler."""
+    """The peer in C, built with the system compiler."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     made = FOLDER / "store"
     subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, SOURCE, "-lsqlite3"], check=True)
@@ -87,5 +87,5 @@ def in_c(action, folder, number):
 
 
 def alone(command):
-    """A contender without a server."""
+    """A contender without a server process."""
     return None, lambda _: reported(command, {})

@@ -1,4 +1,4 @@
-"""Rooms whose members are all online: the daemon, ejabberd and a NATS server, and what a load has to know of each."""
+"""Rooms whose members are all online: the daemon, ejabberd and NATS, with the load options of each."""
 
 import http.client
 import json
@@ -12,9 +12,9 @@ from servers import BUILD, PARLEY, TOP, Server, free_port
 
 FOLDER = BUILD / "bench"
 CROWD = 10_000
-"""People whom `parley-bench store plant --crowd` makes, with tokens that the loads know."""
+"""Users that `parley-bench store plant --crowd` creates, with tokens known to the loads."""
 ROOMS = {100: 2_013, 1_000: 2_014, 5_000: 2_015}
-"""The rooms in which the first of them are."""
+"""Member count to conversation id; the members are the first users."""
 LETTERS = 64
 ERLANG = [
     "erlang-base", *(f"erlang-{name}" for name in (
@@ -25,7 +25,7 @@ ERLANG = [
 
 @dataclass
 class Room:
-    """A server, the way in that it is spoken to by, and the name of the room there."""
+    """A server, its WebSocket path and protocol, and the name of the room."""
 
     server: Server
     tongue: str
@@ -33,13 +33,13 @@ class Room:
     name: str
 
     def load(self, members):
-        """Sixteen members write, each one message at a time; an operation is a message that somebody got."""
+        """Sixteen members write, each one message at a time. An operation is one message received by one member."""
         return load("room", f"ws://127.0.0.1:{{port}}{self.path}", "--as", self.tongue, "--room", self.name,
                     "--connections", members, "--size", LETTERS)
 
 
 def crowded(stack, folder):
-    """The daemon, with its limits on one address and on one person out of the way."""
+    """The daemon, with raised rate limits per address and per user."""
     return stack.enter_context(
         Server("bench-crowd", PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--loops", 1,
                "--log-format", "none", "--limit-connections", 20_000, "--limit-connections-per-address", 20_000,
@@ -52,7 +52,7 @@ def parley_room(server, members):
 
 
 def missed(server, count):
-    """Posts so many messages into the room of a hundred; the cursor from before."""
+    """Posts `count` messages into the room of 100 members. Returns the cursor from before them."""
     token = {"Authorization": "Bearer bench-0", "Content-Type": "application/json"}
     connection = http.client.HTTPConnection("127.0.0.1", server.port)
 
@@ -61,7 +61,7 @@ def missed(server, count):
         answer = connection.getresponse()
         said = json.loads(answer.read())
         if answer.status not in (200, 201):
-            raise RuntimeError(f"{method} {path} was answered with {answer.status}: {said}")
+            raise RuntimeError(f"{method} {path} returned {answer.status}: {said}")
         return said
 
     cursor = ask("GET", "/sync?topics=me")["cursor"]
@@ -72,7 +72,7 @@ def missed(server, count):
 
 
 def nats_room(stack):
-    """Subjects, which keep nothing: what a server can do that only passes on."""
+    """Core NATS subjects without storage: the upper bound for pure fan-out."""
     folder = unpacked("nats", "nats-server")
     settings, port = FOLDER / "nats.conf", free_port()
     settings.write_text(f"""
@@ -85,8 +85,8 @@ def nats_room(stack):
 
 
 def ejabberd_room(stack):
-    """A room (XEP-0045) whose messages are kept (XEP-0313) in SQLite. Nobody is told who comes and goes, or coming in would
-    cost a room of a thousand a million stanzas."""
+    """A room (XEP-0045) with an archive (XEP-0313) in SQLite. Presence is off: joining a room of a thousand would cost
+    a million stanzas."""
     subprocess.run([TOP / "Tests/tools/debian", "libexpat1", "libsqlite3-0", "libstdc++6", "libtinfo6",
                     "libyaml-0-2"], check=True)
     unpacking = unpacked("ejabberd", "ejabberd", *ERLANG)

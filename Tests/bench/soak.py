@@ -1,4 +1,4 @@
-"""A server that leaks shows it here: memory and descriptors must stand still while clients come and go."""
+"""Soak test for leaks: memory and descriptors must stay constant while clients connect and disconnect."""
 
 import random
 import socket
@@ -36,7 +36,7 @@ def until(stopped, work, faults):
 
 
 def leave_rudely(port, choice=random.Random(1)):
-    """Connects, says a part of something, and is gone."""
+    """Connects, sends part of a request, and disconnects."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
         client.sendall(choice.choice(RUDE))
         if choice.random() < 0.5:
@@ -73,12 +73,12 @@ def soak(minutes):
 
 def verdict(memory, open_before, open_after, faults):
     for fault in faults:
-        print(f"The load broke off: {fault}")
+        print(f"The load failed: {fault}")
     warm = max(memory[:max(1, len(memory) // 3)])
     grown = memory[-1] > warm * 1.2 + 4 * 2**20
     left = open_after > open_before
     print(f"memory {warm / 2**20:.1f} MB once warm, {memory[-1] / 2**20:.1f} MB at the end: {'GROWN' if grown else 'steady'}")
-    print(f"descriptors {open_before} before, {open_after} after: {'LEFT OPEN' if left else 'all given back'}")
+    print(f"descriptors {open_before} before, {open_after} after: {'LEFT OPEN' if left else 'all closed'}")
     return 1 if faults or grown or left else 0
 
 

@@ -1,4 +1,4 @@
-"""Conversations over HTTP: a daemon on a planted folder, and matrix-synapse with a room, both asked by wrk."""
+"""Conversations over HTTP: a daemon on a planted folder, and matrix-synapse with a room, both loaded by wrk."""
 
 import hashlib
 import hmac
@@ -23,7 +23,7 @@ LONG = 65
 
 @dataclass
 class Talk:
-    """A server, somebody's token, and where a message is posted and a page of them read."""
+    """A server, an access token, and the requests that post a message and read a page."""
 
     server: Server
     token: str
@@ -33,7 +33,7 @@ class Talk:
     body: str
 
     def posting(self, connections=64):
-        """Each request posts a message of its own, with an id of its own, so that none is taken for a repetition."""
+        """Each request posts another message with another id, so that none counts as a retry."""
         return self._wrk("post.lua", {"METHOD": self.method, "TARGET": self.post, "BODY": self.body}, connections)
 
     def paging(self, connections=64):
@@ -48,7 +48,7 @@ class Talk:
 
 
 def parley_talk(stack, folder):
-    """The daemon with the limits on what one person may do out of the way, and the first of the planted people."""
+    """The daemon with raised rate limits, and a token of the first planted user."""
     token = subprocess.run(
         [PARLEY, "token", "person1", "--scope", "write", "--data", folder], cwd=TOP, check=True, stdout=subprocess.PIPE,
         text=True).stdout.strip()
@@ -60,7 +60,7 @@ def parley_talk(stack, folder):
 
 
 def synapse_talk(stack, messages):
-    """matrix-synapse on SQLite, one process, its limits out of the way, with a room of so many messages."""
+    """matrix-synapse on SQLite, one process, rate limits raised, with a room of `messages` messages."""
     subprocess.run([TOP / "Tests/tools/venv", PEERS / "synapse.txt", SYNAPSE_PYTHON.parents[1]], check=True)
     folder = FOLDER / f"synapse-{messages}-{hashlib.sha256((PEERS / 'synapse.txt').read_bytes()).hexdigest()[:12]}"
     if folder.exists():
@@ -107,12 +107,12 @@ def _serve(folder):
 
 
 def _room(folder, messages):
-    """Registers somebody, makes a room, and fills it; what is needed to come again is kept beside it."""
+    """Registers a user, creates a room and fills it; stores the token and the room id beside it for the next run."""
     with _serve(folder) as server:
         nonce = _ask(server, "GET", "/_synapse/admin/v1/register")["nonce"]
         words = "\0".join([nonce, "ada", "a long password", "notadmin"]).encode()
         known = {"token": _ask(server, "POST", "/_synapse/admin/v1/register", {
-            "nonce": nonce, "username": "ada", "password": "a long password", "admin": False,
+            "nonce": nonce, "name": "ada", "password": "a long password", "admin": False,
             "mac": hmac.new(b"bench", words, hashlib.sha1).hexdigest()})["access_token"]}
         known["room"] = _ask(
             server, "POST", "/_matrix/client/v3/createRoom", {"preset": "private_chat"}, known["token"])["room_id"]

@@ -1,4 +1,4 @@
-"""What a person waits for in the web app: headless Chromium with a quarter of the processor, on a line of 1.6 Mbit/s and 150 ms."""
+"""Latencies of the web app in headless Chromium: a quarter of the CPU speed, 1.6 Mbit/s and 150 ms."""
 
 import json
 import re
@@ -14,9 +14,9 @@ KEYS = 20
 SLOWER = 4
 LINE = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 200_000}
 PASSWORD = "correct horse battery"
-PATIENCE = 60_000
+TIMEOUT = 60_000
 
-# From the beginning of the page: the first paint, the first message, and the longest time in which nothing else could happen.
+# From navigation start: first paint, first message, and the longest task on the main thread.
 WATCH = """
 window.seen = { longest: 0 };
 new PerformanceObserver((list) => { for (const it of list.getEntries()) if (it.name === 'first-contentful-paint') seen.paint = it.startTime; })
@@ -29,7 +29,7 @@ new MutationObserver((_, watching) => {
   requestAnimationFrame(() => setTimeout(() => { seen.messages = performance.now(); }));
 }).observe(document, { childList: true, subtree: true });
 """
-# Until what was pressed is drawn: the next frame, and what is behind it.
+# Until the result of a click is painted: the next frame and the task after it.
 OPEN = """([link, text]) => new Promise((done) => {
   const started = performance.now();
   document.querySelector(`.sidebar a[href="${link}"]`).click();
@@ -50,14 +50,14 @@ LISTEN = """() => {
     look();
   }, true);
 }"""
-IS_KEPT = """async () => {
-  const held = await (await caches.open('state')).match('/state');
-  return !!navigator.serviceWorker?.controller && !!held && !!(await held.json()).now;
+IS_CACHED = """async () => {
+  const cached = await (await caches.open('state')).match('/state');
+  return !!navigator.serviceWorker?.controller && !!cached && !!(await cached.json()).now;
 }"""
 
 
 class App:
-    """A place with a room that has been talked in, and somebody who signs in."""
+    """A server with two rooms of 200 messages and one user."""
 
     def __init__(self, stack):
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-bench-web-"))
@@ -79,13 +79,13 @@ class App:
         with urllib.request.urlopen(urllib.request.Request(f"{self.server.url}/api/v1{path}", json.dumps(body).encode(), headers, method=method)) as answer:
             return json.loads(answer.read())
 
-    def person(self):
-        """A browser that was never here, signed in."""
+    def new_context(self):
+        """A new browser profile, signed in."""
         context = self.browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT)
         context.add_init_script(WATCH)
         answer = context.request.post(
-            f"{self.server.url}/api/v1/sessions", data={"username": "ada", "password": PASSWORD, "cookie": True}, headers={"Origin": self.server.url})
+            f"{self.server.url}/api/v1/sessions", data={"name": "ada", "password": PASSWORD, "cookie": True}, headers={"Origin": self.server.url})
         if answer.status != 201:
             raise RuntimeError(answer.text())
         return context
@@ -104,7 +104,7 @@ class App:
         return f"/f/{forum['id']}-{forum['title'].lower()}/room"
 
     def round(self, times):
-        context = self.person()
+        context = self.new_context()
         page = self.page(context)
         page.goto(self.server.url + self.room(self.garden))
         page.wait_for_function("() => seen.messages !== undefined")
@@ -113,7 +113,7 @@ class App:
         times["first paint, first visit"].append(seen["paint"])
         times["first messages, first visit"].append(seen["messages"])
         times["longest task, first visit"].append(seen["longest"])
-        page.wait_for_function(IS_KEPT)
+        page.wait_for_function(IS_CACHED)
         page.close()
 
         context.set_offline(True)
@@ -132,9 +132,9 @@ class App:
             page.evaluate("link => localStorage.setItem(`tab:${/\\d+/.exec(link)[0]}`, 'room')", link)
             page.wait_for_selector(f'.sidebar a[href="{link}"]')
             took = page.evaluate(OPEN, [link, f"{forum['title']}: "])
-            # The first time it was fetched; now it is held.
+            # The first visit fetched it; now it is cached.
             if forum is self.garden:
-                times["open a held conversation"].append(took)
+                times["open a cached conversation"].append(took)
         page.wait_for_selector(".composer-input")
         page.evaluate(LISTEN)
         page.locator(".composer-input").focus()
@@ -148,16 +148,17 @@ class App:
         context.close()
 
 
-MOST = {
+TARGETS = {
     "first paint, first visit": 900, "first messages, first visit": 2_200, "longest task, first visit": 50,
-    "relaunch without a network, to messages": 400, "open a held conversation": 100, "key to letter": 50, "send to bubble": 50,
+    "relaunch without a network, to messages": 400, "open a cached conversation": 100,
+    "key to letter": 50, "send to bubble": 50,
 }
-"""In milliseconds, the middle of five."""
+"""Maximum median of five rounds, in milliseconds."""
 
 
 def app_times(stack):
     app = App(stack)
-    times = {name: [] for name in MOST}
+    times = {name: [] for name in TARGETS}
     for _ in range(ROUNDS):
         app.round(times)
     return times

@@ -1,4 +1,4 @@
-// One scene with Node's `ws` against an echo server: node node_ws.js SCENE URL. Prints `ok` and ends with 0 when it holds.
+// One scene with Node's `ws` and an echo server: node node_ws.js SCENE URL. Prints `ok` and exits with 0 on success.
 const assert = require('node:assert');
 const { once } = require('node:events');
 const { randomBytes } = require('node:crypto');

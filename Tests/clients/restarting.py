@@ -1,4 +1,4 @@
-"""A test case whose server comes and goes."""
+"""A test case with a server that stops and restarts."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ ENDLESS = ["--rate-sending=1000000", "--rate-sending-burst=1000000", "--rate-wri
 
 
 class RestartingTest(ServingTest):
-    """For each test a server at a port that it comes back to, with ada, who owns the place, and a public forum."""
+    """Each test has a server on a fixed port, with ada as owner and a public forum."""
 
     def setUp(self):
         super().setUp()

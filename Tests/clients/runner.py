@@ -1,4 +1,4 @@
-"""Runs the `test_*.py` files beside it, or those that are named, and ends with `N passed, N failed`."""
+"""Runs all `test_*.py` files of this folder, or the named ones. Ends with `N passed, N failed`."""
 
 import sys
 import unittest

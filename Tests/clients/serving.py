@@ -1,4 +1,4 @@
-"""A test case whose class has one server of its own, and the ways to ask it something."""
+"""A test case with one server per class, and helpers for requests."""
 
 import subprocess
 import tempfile
@@ -24,7 +24,7 @@ class ServingTest(unittest.TestCase):
         return Server(f"clients-{cls.__name__}", *arguments, **settings)
 
     def curl(self, *arguments, given=None):
-        """What curl printed, as bytes. A failing curl fails the test."""
+        """Standard output of curl, as bytes. Fails the test if curl fails."""
         done = subprocess.run(
             ["curl", "--silent", "--show-error", "--max-time", "20", *map(str, arguments)],
             input=given, capture_output=True)
@@ -43,6 +43,6 @@ def bench_server(*arguments):
 
 
 def parley(folder, *arguments, listen="127.0.0.1:0"):
-    """`listen=None` leaves the listeners to what the process inherits."""
+    """With `listen=None`, the listeners are inherited sockets."""
     listener = ("--listen", listen) if listen else ()
     return (PARLEY, "serve", *listener, "--data", Path(folder) / "data", *arguments)

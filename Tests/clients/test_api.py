@@ -1,4 +1,4 @@
-"""The API as the daemon serves it: the first way in, whom browsers let ask, what is counted."""
+"""The API of the daemon: setup link, CORS, rate limits."""
 
 import json
 import re
@@ -7,11 +7,11 @@ import unittest
 from serving import ServingTest, parley
 
 PASSWORD = "correct horse battery"
-SETUP = re.compile(r"^make this place yours: (\S+)/setup/([0-9a-f]{64})$", re.MULTILINE)
+SETUP = re.compile(r"^set up this site: (\S+)/setup/([0-9a-f]{64})$", re.MULTILINE)
 
 
 class FirstOwner(ServingTest):
-    def test_every_start_prints_a_link_until_it_was_used(self):
+    def test_every_start_prints_the_setup_link_until_it_is_used(self):
         with self.start(*parley(self.folder)) as server:
             origin, first = SETUP.search(server.output()).groups()
             self.assertEqual(origin, server.url)
@@ -27,11 +27,11 @@ class FirstOwner(ServingTest):
                 f"{server.url}/api/v1/users/@ada/reset"))
             self.assertRegex(reset["url"], r"\Ahttps://chat\.example\.org/reset/[0-9a-f]{64}\Z")
             self.assertEqual(self.curl_headers("--json", body, f"{links}/{second}")[0], 410)
-            for _ in range(200):  # the log is written a moment later
+            for _ in range(200):  # the log is written asynchronously
                 if "/reset " in server.output():
                     break
                 self.curl_headers(f"{server.url}/healthz")
-            self.assertEqual(server.output().count(second), 1, "the log keeps no secret")
+            self.assertEqual(server.output().count(second), 1, "the log contains no secret")
             self.assertIn(f"POST /api/v1/links/{second[:4]}… 201", server.output())
         with self.start(*parley(self.folder)) as server:
             self.assertIsNone(SETUP.search(server.output()))
@@ -46,7 +46,7 @@ class Served(ServingTest):
             "--rate-login-burst", "2", "--rate-login", "1")))
         cls.base = f"{cls.server.url}/api/v1"
 
-    def test_what_is_not_there_is_json_for_browsers_too(self):
+    def test_not_found_is_json_for_browsers_too(self):
         for path in ("/api/v1/nothing", "/api/v1", "/api/v1/", "/api/v1/users/99"):
             with self.subTest(path):
                 status, headers = self.curl_headers(
@@ -56,7 +56,7 @@ class Served(ServingTest):
         status, headers = self.curl_headers("--header", "Accept: text/html", f"{self.server.url}/nothing")
         self.assertTrue(headers["content-type"].startswith("text/html"))
 
-    def test_it_describes_itself(self):
+    def test_the_api_description_is_served(self):
         described = json.loads(self.curl(f"{self.base}/openapi.json"))
         self.assertEqual(described["openapi"], "3.1.0")
         self.assertIn("/forums/{id}", described["paths"])
@@ -65,7 +65,7 @@ class Served(ServingTest):
         same = self.curl_headers("--header", f"If-None-Match: {headers['etag']}", f"{self.base}/openapi.json")
         self.assertEqual((status, same[0]), (200, 304))
 
-    def test_pages_of_the_named_origins_may_ask(self):
+    def test_configured_origins_are_allowed(self):
         for origin in ("https://app.example", "http://localhost:3000"):
             with self.subTest(origin):
                 status, headers = self.curl_headers("--header", f"Origin: {origin}", f"{self.base}/server")
@@ -74,7 +74,7 @@ class Served(ServingTest):
                 self.assertNotIn("access-control-allow-credentials", headers)
                 self.assertIn("Origin", headers["vary"])
 
-    def test_a_browser_is_told_before_it_asks(self):
+    def test_preflight_requests_are_answered(self):
         status, headers = self.curl_headers(
             "--request", "OPTIONS", "--header", "Origin: https://app.example",
             "--header", "Access-Control-Request-Method: PATCH", "--header", "Access-Control-Request-Headers: authorization",
@@ -85,11 +85,11 @@ class Served(ServingTest):
         self.assertIn("Authorization", headers["access-control-allow-headers"])
         self.assertGreater(int(headers["access-control-max-age"]), 0)
 
-    def test_refusals_can_be_read_too(self):
+    def test_errors_have_cors_headers_too(self):
         _, headers = self.curl_headers("--header", "Origin: https://app.example", f"{self.base}/sessions")
         self.assertEqual(headers["access-control-allow-origin"], "https://app.example")
 
-    def test_nobody_else_may_and_nothing_else_is_open(self):
+    def test_other_origins_and_other_paths_are_rejected(self):
         for origin, path in [
                 ("https://evil.example", "/api/v1/server"), ("https://app.example.evil", "/api/v1/server"),
                 ("http://app.example", "/api/v1/server"), ("null", "/api/v1/server"),
@@ -98,14 +98,14 @@ class Served(ServingTest):
                 _, headers = self.curl_headers("--header", f"Origin: {origin}", f"{self.server.url}{path}")
                 self.assertNotIn("access-control-allow-origin", headers)
 
-    def test_a_cookie_of_a_page_elsewhere_changes_nothing(self):
+    def test_a_cookie_from_another_origin_is_rejected(self):
         status, _ = self.curl_headers(
             "--header", "Origin: https://app.example", "--header", "Cookie: parley=" + "0" * 64,
             "--json", "{}", f"{self.base}/forums")
         self.assertEqual(status, 403)
 
-    def test_the_rates_are_those_that_were_set(self):
-        body = json.dumps({"username": "nobody", "password": PASSWORD})
+    def test_configured_rate_limits_apply(self):
+        body = json.dumps({"name": "nobody", "password": PASSWORD})
         answers = [self.curl_headers("--json", body, f"{self.base}/sessions") for _ in range(3)]
         self.assertEqual([status for status, _ in answers], [401, 401, 429])
         headers = answers[2][1]
@@ -114,7 +114,7 @@ class Served(ServingTest):
 
 
 class Unnamed(ServingTest):
-    def test_without_the_setting_no_page_elsewhere_may_ask(self):
+    def test_without_the_setting_no_other_origin_is_allowed(self):
         with self.start(*parley(self.folder)) as server:
             _, headers = self.curl_headers("--header", "Origin: https://app.example", f"{server.url}/api/v1/server")
             self.assertNotIn("access-control-allow-origin", headers)

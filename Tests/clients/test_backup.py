@@ -1,4 +1,4 @@
-"""`parley backup` and `parley restore`, against a running daemon and a folder at rest."""
+"""`parley backup` and `parley restore`, with a running daemon and with a stopped one."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ def command(*arguments, **options):
 
 
 def fill(data):
-    """Ada, and a file that she has uploaded, in a database that nobody has open."""
+    """Ada and a file that she uploaded, in a database that no process has open."""
     content = b"a rose"
     digest = hashlib.sha256(content).hexdigest()
     path = Path(data) / "files" / digest[:2] / digest[2:4] / digest
@@ -45,8 +45,8 @@ def setting(data, name):
         return database.execute("select value from setting where name = ?", (name,)).fetchone()[0]
 
 
-class Place(ServingTest):
-    """A place with a person and a file in it, at rest, in `self.data`; each test has its own."""
+class Site(ServingTest):
+    """A stopped site with one user and one file, in `self.data`; each test has its own."""
 
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
@@ -75,26 +75,26 @@ class Place(ServingTest):
         self.assertEqual(done.stdout, "")
 
 
-class Backup(Place):
-    def test_a_running_daemon_makes_it(self):
+class Backup(Site):
+    def test_a_running_daemon_writes_it(self):
         with self.start(*parley(self.folder)) as server:
-            # The path is the caller's, wherever the daemon is.
+            # A relative path is resolved in the caller's directory, not the daemon's.
             done = command("backup", "backup.tar", "--data", "data", cwd=self.folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("0 messages and 1 file", done.stdout)
             self.assertIn("packing", done.stderr)
             self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
-            self.check_refused(command("backup", self.backup, "--data", self.data), 2, "is there already")
+            self.check_refused(command("backup", self.backup, "--data", self.data), 2, "already exists")
             self.assertEqual(server.stop(), 0)
         self.check_backup()
         self.assertEqual(stat.S_IMODE(self.backup.stat().st_mode), 0o600)
 
-    def test_a_folder_at_rest_is_copied_by_the_command_itself(self):
+    def test_the_command_copies_the_folder_of_a_stopped_daemon(self):
         done = command("backup", self.backup, env={**os.environ, "PARLEY_DATA": str(self.data)})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.check_backup()
 
-    def test_after_a_kill_nothing_is_in_the_way(self):
+    def test_after_a_kill_a_backup_succeeds(self):
         with self.start(*parley(self.folder)) as server:
             server.signal(signal.SIGKILL)
             server.wait()
@@ -103,7 +103,7 @@ class Backup(Place):
             again = command("backup", f"{self.backup}.2", "--data", self.data)
             self.assertEqual(again.returncode, 0, again.stderr)
 
-    def test_a_long_path_to_the_data_is_no_hindrance(self):
+    def test_a_long_data_path_works(self):
         long = Path(self.folder) / "/".join(["a" * 60] * 3)
         long.mkdir(parents=True)
         self.data.rename(long / "data")
@@ -113,26 +113,26 @@ class Backup(Place):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse((long / "data" / "control").exists())
 
-    def test_a_file_that_is_gone_is_told_by_the_exit_status(self):
+    def test_a_missing_file_fails_the_exit_status(self):
         self.file.unlink()
         with self.start(*parley(self.folder)):
             done = command("backup", self.backup, "--data", self.data)
-        self.check_refused(done, 1, "1 file that the database names")
+        self.check_refused(done, 1, "1 file of the database")
         self.assertTrue(self.backup.exists())
 
-    def test_what_makes_no_sense_is_2(self):
+    def test_invalid_arguments_exit_with_2(self):
         for arguments, words in [
-                ((), "needs a FILE"), ((self.backup, "more"), "more is not known"), ((self.backup, "--listen", "x"), "--listen"),
-                ((self.backup, "--data", "/nowhere"), "There is no folder"),
-                ((Path(self.folder) / "no" / "folder.tar", "--data", self.data), "can't be made"),
+                ((), "needs a FILE"), ((self.backup, "more"), "Unknown argument more"), ((self.backup, "--listen", "x"), "--listen"),
+                ((self.backup, "--data", "/nowhere"), "does not exist"),
+                ((Path(self.folder) / "no" / "folder.tar", "--data", self.data), "Can't create the folder"),
                 ((self.backup, "--data", self.folder), "no database")]:
             self.check_refused(command("backup", *arguments), 2, words)
         self.assertFalse(self.backup.exists())
 
 
-class Control(Place):
+class Control(Site):
     def ask(self, user=None):
-        """What comes back over the control socket, as another user where one is named."""
+        """The response of the control socket; `user` sends the request as another user."""
         script = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
                   "s.sendall(b'GET /none HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n'); "
                   "print(s.recv(12))")
@@ -140,20 +140,20 @@ class Control(Place):
             ["/usr/bin/python3", "-c", script, self.data / "control"], capture_output=True, text=True, timeout=60,
             user=user, cwd="/")
 
-    def test_only_the_owner_is_answered(self):
+    def test_only_the_owner_gets_a_response(self):
         with self.start(*parley(self.folder)):
             self.assertEqual(stat.S_IMODE((self.data / "control").stat().st_mode), 0o600)
             self.assertIn("HTTP/1.1 404", self.ask().stdout)
             if os.geteuid() != 0:
-                self.skipTest("only root can become somebody else")
+                self.skipTest("only root can change the user")
             for path in (self.folder, self.data):
                 os.chmod(path, 0o755)
             self.assertIn("PermissionError", self.ask(user="nobody").stderr)
-            # Even where somebody has opened the door.
+            # Even if the mode of the socket allows it.
             os.chmod(self.data / "control", 0o666)
             self.assertNotIn("HTTP", self.ask(user="nobody").stdout)
 
-    def test_requests_without_sense_are_problems(self):
+    def test_invalid_requests_are_problems(self):
         with self.start(*parley(self.folder)):
             for body in ("", "{}", '{"file":1}', '{"file":"relative"}', '{"file":"/x","more":1}', "[" * 1000):
                 answer = self.curl(
@@ -162,12 +162,12 @@ class Control(Place):
                 self.assertEqual(answer[-3:], b"400", body)
 
 
-class Restore(Place):
+class Restore(Site):
     def setUp(self):
         super().setUp()
         self.assertEqual(command("backup", self.backup, "--data", self.data).returncode, 0)
 
-    def test_into_a_new_folder_and_a_daemon_starts_with_it(self):
+    def test_restore_into_a_new_folder_and_start_a_daemon(self):
         new = Path(self.folder) / "new"
         done = command("restore", self.backup, "--data", new / "data")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -176,9 +176,9 @@ class Restore(Place):
             self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
             self.assertEqual(command("backup", f"{self.backup}.2", "--data", new / "data").returncode, 0)
 
-    def test_what_is_there_is_kept_aside(self):
+    def test_existing_data_is_moved_aside(self):
         self.check_refused(command("restore", self.backup, "--data", self.data), 2, "--replace")
-        # A variable must not do this for every run.
+        # An environment variable must not enable this for every run.
         with_variable = command(
             "restore", self.backup, "--data", self.data, env={**os.environ, "PARLEY_REPLACE": "yes"})
         self.assertEqual(with_variable.returncode, 2)
@@ -189,22 +189,22 @@ class Restore(Place):
         self.assertIn(str(aside[0]), done.stdout)
         self.assertLessEqual({"files", "parley.db"}, {path.name for path in aside[0].iterdir()})
 
-    def test_a_running_daemon_keeps_it_out(self):
+    def test_a_running_daemon_rejects_a_restore(self):
         with self.start(*parley(self.folder)):
             self.check_refused(
                 command("restore", self.backup, "--data", self.data, "--replace"), 2, "Another parley uses")
 
-    def test_a_file_that_is_no_backup_changes_nothing(self):
+    def test_an_invalid_backup_changes_nothing(self):
         before = {path: path.stat().st_mtime_ns for path in self.data.rglob("*") if path.is_file()}
         whole = self.backup.read_bytes()
         for content in (whole[:-1], whole[:5_000], whole + b"x", whole[:9_000] + b"?" + whole[9_001:], b"seeds" * 500):
             bad = Path(self.folder) / "bad.tar"
             bad.write_bytes(content)
             self.check_refused(
-                command("restore", bad, "--data", self.data, "--replace"), 1, "is refused, and nothing was touched")
+                command("restore", bad, "--data", self.data, "--replace"), 1, "is rejected, and nothing was changed")
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.data.rglob("*") if path.is_file()}, before)
 
-    def test_a_daemon_ends_a_restore_that_was_cut_off(self):
+    def test_a_daemon_completes_an_interrupted_restore(self):
         ready = self.data / "restore.ready"
         ready.mkdir()
         (ready / "replaced-then").mkdir()
@@ -213,7 +213,7 @@ class Restore(Place):
                 if member.name.startswith("files/") or member.name == "parley.db":
                     archive.extract(member, ready, filter="data")
         with self.start(*parley(self.folder)) as server:
-            self.assertIn("has been brought to its end", server.output())
+            self.assertIn("interrupted restore was completed", server.output())
         self.assertFalse(ready.exists())
         self.assertTrue((self.data / "replaced-then" / "parley.db").exists())
 

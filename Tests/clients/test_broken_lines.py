@@ -1,7 +1,6 @@
-"""Sending over lines that break: through a proxy that holds back, cuts and truncates, and to a server that is killed.
+"""Sends over broken connections: through a proxy that delays, cuts and truncates, and to a server that is killed.
 
-Whatever happens on the way, what was said once is there once: a send carries an id of its sender's, and is repeated
-until an answer comes.
+Each message is stored once: a send carries a client id and is retried until a response arrives.
 """
 
 import base64
@@ -21,8 +20,8 @@ TRIES = 50
 
 
 class Proxy:
-    """Between a client and the server. Of each connection it passes on `up` bytes of the client's and `down` of the
-    server's, the first of them after `delay` seconds, and then cuts it off on both sides."""
+    """A TCP proxy. Per connection it forwards `up` bytes from the client and `down` bytes from the server, the first of
+    them after `delay` seconds, and then closes both sides."""
 
     def __init__(self, port):
         self.target = port
@@ -59,7 +58,7 @@ class Proxy:
                         if not data and not (source is client and delay):
                             return
                         if source is client and delay:
-                            # Its sender may have given up and gone long before this arrives.
+                            # The client may have timed out and disconnected long before these bytes are forwarded.
                             time.sleep(delay)
                             delay = 0
                             if not data:
@@ -74,7 +73,7 @@ class Proxy:
                                 continue
                             return
                         if left[source] == 0:
-                            # What was passed on is read before the end of the line is.
+                            # The server reads the forwarded bytes before the end of the stream.
                             if source is client:
                                 server.shutdown(socket.SHUT_WR)
                             return
@@ -84,21 +83,21 @@ class Proxy:
 
 
 class Gone(Exception):
-    """No answer came."""
+    """No response arrived."""
 
 
 class Sender:
-    """Says something over one of two transports, on a connection of its own, as bytes that can be cut anywhere."""
+    """Sends a message over one of two transports, on its own connection, as bytes that can be cut anywhere."""
 
     def __init__(self, token, room):
         self.token, self.room = token, room
 
-    def rest(self, port, client, text, patience=60):
+    def rest(self, port, client, text, timeout=60):
         body = json.dumps({"client_id": client, "text": text}).encode()
         head = (f"POST /api/v1/conversations/{self.room}/messages HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
                 f"Authorization: Bearer {self.token}\r\nContent-Type: application/json\r\n"
                 f"Content-Length: {len(body)}\r\n\r\n").encode()
-        with self.line(port, patience) as line:
+        with self.line(port, timeout) as line:
             request = head + body
             self.give(line, request)
             answer = b""
@@ -115,9 +114,9 @@ class Sender:
             raise AssertionError(answer)
         return json.loads(body)["id"], len(request), len(answer)
 
-    def socket(self, port, client, text, patience=60):
+    def socket(self, port, client, text, timeout=60):
         key = base64.b64encode(bytes(16)).decode()
-        with self.line(port, patience) as line:
+        with self.line(port, timeout) as line:
             request = (
                 f"GET /api/v1/realtime HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                 f"Authorization: Bearer {self.token}\r\n"
@@ -157,7 +156,7 @@ class Sender:
 
     @staticmethod
     def frame(data):
-        """What the first frame is and its payload, if all of it is here, and the rest."""
+        """Opcode and payload of the first frame if it is complete, and the remaining bytes."""
         if len(data) < 2:
             return None, None, data
         start, length = 2, data[1] & 127
@@ -170,9 +169,9 @@ class Sender:
         return data[0] & 15, data[start:start + length], data[start + length:]
 
     @staticmethod
-    def line(port, patience):
+    def line(port, timeout):
         try:
-            return socket.create_connection(("127.0.0.1", port), timeout=patience)
+            return socket.create_connection(("127.0.0.1", port), timeout=timeout)
         except OSError:
             raise Gone from None
 
@@ -197,7 +196,7 @@ class BrokenLines(RestartingTest):
         self.sender = Sender(self.token, self.room)
 
     def said(self):
-        """Everything in the room, by what it says."""
+        """All messages of the room: text to ids."""
         said, query = {}, "?order=asc&limit=200"
         while True:
             page = self.ask("GET", f"/conversations/{self.room}/messages{query}")
@@ -208,21 +207,21 @@ class BrokenLines(RestartingTest):
             query = f"?order=asc&limit=200&after={page['data'][-1]['id']}"
 
     def cut_everywhere(self, transports):
-        """Every place at which the line of a send can end, on the way there and on the way back: `TRIES` of them for
-        one message, and then one that gets through."""
+        """Cuts the connection of a send at every byte, in both directions: `TRIES` cuts per message, then one send that
+        succeeds."""
         proxy = Proxy(self.port)
         self.addCleanup(proxy.close)
         cuts = []
         for transport in transports:
             _, there, back = transport(self.port, f"send-{transport.__name__}", "whole")
-            cuts += [(transport, "up", place) for place in range(1, there + 1)]
-            cuts += [(transport, "down", place) for place in range(1, back + 1)]
+            cuts += [(transport, "up", offset) for offset in range(1, there + 1)]
+            cuts += [(transport, "down", offset) for offset in range(1, back + 1)]
         random.Random(1).shuffle(cuts)
         answered = {}
         for start in range(0, len(cuts), TRIES):
             client = f"send-{start}"
-            for transport, way, place in cuts[start:start + TRIES]:
-                proxy.up, proxy.down = (place, None) if way == "up" else (None, place)
+            for transport, way, offset in cuts[start:start + TRIES]:
+                proxy.up, proxy.down = (offset, None) if way == "up" else (None, offset)
                 try:
                     message, *_ = transport(proxy.port, client, client)
                 except Gone:
@@ -234,12 +233,12 @@ class BrokenLines(RestartingTest):
         said = self.said()
         self.assertGreater(len(answered), 20)
         for client, messages in answered.items():
-            self.assertEqual(said.get(client), list(messages), f"{client} was answered with {messages}")
+            self.assertEqual(said.get(client), list(messages), f"{client} returned {messages}")
 
-    def test_a_send_that_is_cut_at_every_byte_is_there_once(self):
+    def test_a_send_cut_at_every_byte_is_stored_once(self):
         self.cut_everywhere([self.sender.rest, self.sender.socket])
 
-    def test_a_send_that_arrives_after_its_repetition_is_there_once(self):
+    def test_a_send_that_arrives_after_its_retry_is_stored_once(self):
         proxy = Proxy(self.port)
         self.addCleanup(proxy.close)
         dice = random.Random(2)
@@ -248,7 +247,7 @@ class BrokenLines(RestartingTest):
             for _ in range(10):
                 proxy.delay = dice.choice([0.02, 0.05])
                 try:
-                    dice.choice([self.sender.rest, self.sender.socket])(proxy.port, client, client, patience=0.01)
+                    dice.choice([self.sender.rest, self.sender.socket])(proxy.port, client, client, timeout=0.01)
                 except Gone:
                     pass
             proxy.delay = 0
@@ -259,7 +258,7 @@ class BrokenLines(RestartingTest):
         said = self.said()
         self.assertEqual([len(said[f"late-{number}"]) for number in range(20)], [1] * 20)
 
-    def test_whoever_repeats_until_a_killed_server_is_back_has_said_it_once(self):
+    def test_retries_until_a_killed_server_restarts_store_a_message_once(self):
         answered, wanted, isOver = {}, 120, threading.Event()
 
         def talk(name):
@@ -275,7 +274,7 @@ class BrokenLines(RestartingTest):
                     except Gone:
                         time.sleep(0.02)
                 else:
-                    raise AssertionError(f"{client} was never answered")
+                    raise AssertionError(f"{client} got no response")
                 answered.setdefault(client, set()).add(message)
 
         talkers = [threading.Thread(target=talk, args=(f"talker{number}",)) for number in range(4)]
@@ -298,7 +297,7 @@ class BrokenLines(RestartingTest):
         self.assertGreaterEqual(len(answered), wanted)
         said = self.said()
         for client, messages in answered.items():
-            self.assertEqual(said.get(client), list(messages), f"{client} was answered with {messages}")
+            self.assertEqual(said.get(client), list(messages), f"{client} returned {messages}")
         self.assertEqual([text for text, ids in said.items() if len(ids) > 1], [])
         self.server.stop()
         check = subprocess.run([PARLEY, "verify", "--data", self.data], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 and 1.0 as curl speaks it."""
+"""HTTP/1.1 and HTTP/1.0 with curl."""
 
 import hashlib
 import json
@@ -17,14 +17,14 @@ class Daemon(ServingTest):
         status, _ = self.curl_headers(f"{self.server.url}/healthz")
         self.assertEqual(status, 200)
 
-    def test_head_says_the_length_and_sends_nothing(self):
+    def test_head_has_the_length_and_no_body(self):
         body = self.curl(f"{self.server.url}/")
         head = self.curl("--head", f"{self.server.url}/").decode()
         self.assertTrue(head.startswith("HTTP/1.1 200"), head)
         self.assertTrue(head.endswith("\r\n\r\n"))
         self.assertIn(f"content-length: {len(body)}\r\n", head.lower())
 
-    def test_an_unchanged_file_is_not_sent_again(self):
+    def test_an_unchanged_file_is_304(self):
         _, headers = self.curl_headers(f"{self.server.url}/icon.svg")
         for question in (f"If-None-Match: {headers['etag']}", f"If-Modified-Since: {headers['last-modified']}"):
             with self.subTest(question):
@@ -32,13 +32,13 @@ class Daemon(ServingTest):
                 self.assertEqual(status, 304)
                 self.assertEqual(again.get("content-length", "0"), "0")
 
-    def test_curl_keeps_an_etag_between_runs(self):
+    def test_curl_stores_an_etag_between_runs(self):
         etag = os.path.join(self.folder, "etag")
         keep = ("--etag-save", etag, "--etag-compare", etag)
         self.assertNotEqual(self.curl(*keep, f"{self.server.url}/icon.svg"), b"")
         self.assertEqual(self.curl(*keep, f"{self.server.url}/icon.svg"), b"")
 
-    def test_a_range_is_that_part_of_the_file(self):
+    def test_a_range_returns_that_part_of_the_file(self):
         whole = self.curl(f"{self.server.url}/icon.svg")
         self.assertEqual(self.curl("--range", "3-11", f"{self.server.url}/icon.svg"), whole[3:12])
         self.assertEqual(self.curl("--range", "-5", f"{self.server.url}/icon.svg"), whole[-5:])
@@ -54,7 +54,7 @@ class Daemon(ServingTest):
         plain = self.curl(f"{self.server.url}/")
         self.assertEqual(self.curl("--compressed", f"{self.server.url}/"), plain)
 
-    def test_what_is_not_there_is_a_problem_document(self):
+    def test_not_found_is_a_problem_document(self):
         status, headers = self.curl_headers(f"{self.server.url}/no/such/page")
         self.assertEqual(status, 404)
         self.assertTrue(headers["content-type"].startswith("application/problem+json"))

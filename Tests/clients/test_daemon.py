@@ -1,4 +1,4 @@
-"""What an operating system asks of a daemon: signals, inherited sockets, readiness."""
+"""The daemon and the operating system: signals, inherited sockets, readiness."""
 
 import json
 import os
@@ -15,11 +15,11 @@ from websockets.sync.client import connect
 
 
 class Drain(ServingTest):
-    def test_an_idle_server_ends_with_0(self):
+    def test_an_idle_server_exits_with_0(self):
         with self.start(*parley(self.folder)) as server:
             self.assertEqual(server.stop(), 0)
 
-    def test_websockets_are_told_1001(self):
+    def test_websockets_are_closed_with_1001(self):
         with self.start(*bench_server()) as server:
             with connect(f"{server.websocket_url}/echo") as client:
                 client.send("hello")
@@ -30,13 +30,13 @@ class Drain(ServingTest):
             self.assertEqual(closed.exception.rcvd.code, 1001)
             self.assertEqual(server.wait(), 0)
 
-    def test_a_running_request_is_finished_and_nobody_new_is_let_in(self):
+    def test_a_running_request_completes_and_no_new_connection_is_accepted(self):
         with self.start(*bench_server()) as server:
             client = socket.create_connection(("127.0.0.1", server.port), timeout=60)
             with client:
                 client.sendall(b"POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n"
                                b"Expect: 100-continue\r\n\r\n")
-                self.assertIn(b"100", client.recv(1000))  # the handler has it now
+                self.assertIn(b"100", client.recv(1000))  # the handler is running
                 client.sendall(b"12345")
                 server.signal(signal.SIGTERM)
                 deadline = time.monotonic() + 100
@@ -49,7 +49,7 @@ class Drain(ServingTest):
             self.assertEqual(json.loads(re.search(rb"\{.*\}", answer)[0])["bytes"], 10)
             self.assertEqual(server.wait(), 0)
 
-    def test_an_interrupt_ends_it_as_well(self):
+    def test_an_interrupt_stops_it_too(self):
         with self.start(*parley(self.folder)) as server:
             server.signal(signal.SIGINT)
             self.assertEqual(server.wait(), 0)
@@ -59,18 +59,18 @@ class Systemd(ServingTest):
     def test_an_inherited_socket_is_served(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
-            # sd_listen_fds(3): sockets start at 3, and LISTEN_PID must be the process that reads them.
+            # sd_listen_fds(3): sockets start at 3, and LISTEN_PID must be the id of the process that reads them.
             activate = f'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3<&{listener.fileno()}'
             command = ("bash", "-c", activate, "bash", *parley(self.folder, listen=None))
             with self.start(*command, pass_fds=[listener.fileno()]) as server:
                 self.assertEqual(server.port, port)
                 self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
 
-    def test_sockets_for_another_process_are_left_alone(self):
+    def test_sockets_for_another_process_are_ignored(self):
         with self.start(*parley(self.folder), env={"LISTEN_PID": "1", "LISTEN_FDS": "1"}) as server:
             self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
 
-    def test_systemd_is_told_ready_and_stopping(self):
+    def test_systemd_gets_ready_and_stopping(self):
         path = os.path.join(self.folder, "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
             systemd.bind(path)
@@ -83,14 +83,14 @@ class Systemd(ServingTest):
 
 
 class Health(ServingTest):
-    def test_the_binary_asks_a_server_for_its_health(self):
+    def test_the_binary_checks_the_health_of_a_server(self):
         with self.start(*parley(self.folder)) as server:
             self.assertEqual(subprocess.call([PARLEY, "health", "--url", server.url]), 0)
             server.stop()
             self.assertEqual(subprocess.call([PARLEY, "health", "--url", server.url], stderr=subprocess.DEVNULL), 1)
 
 
-    def test_with_the_server_s_settings_it_asks_that_server(self):
+    def test_the_health_check_reads_the_server_s_settings(self):
         with self.start(*parley(self.folder, "--self-signed")) as server:
             settings = {"PARLEY_LISTEN": f"0.0.0.0:{server.port}", "PARLEY_SELF_SIGNED": "yes",
                         "PARLEY_DATA": os.path.join(self.folder, "data")}
@@ -98,7 +98,7 @@ class Health(ServingTest):
                 [PARLEY, "health"], env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn('"ok"', done.stdout)
-            # The same server by an address that trusts only the system's roots.
+            # The same server by address; trusts only the system's root certificates.
             done = subprocess.run(
                 [PARLEY, "health", "--url", server.url], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 1)
@@ -106,18 +106,18 @@ class Health(ServingTest):
 
 
 class Alone(ServingTest):
-    def test_a_second_daemon_is_kept_out_of_the_folder(self):
+    def test_a_second_daemon_on_the_same_folder_is_rejected(self):
         with self.start(*parley(self.folder)):
             done = subprocess.run(parley(self.folder), capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 2)
             self.assertIn("Another parley uses the data folder", done.stderr)
 
-    def test_a_second_signal_ends_the_waiting(self):
-        # Longer than is waited for the end of it.
+    def test_a_second_signal_ends_the_drain(self):
+        # Longer than the test waits for the exit.
         patient = ("--limit-drain-time", 300, "--limit-head-time", 300)
         with self.start(*parley(self.folder, *patient)) as server:
             with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
-                client.sendall(b"GET / HTT")  # half a head may still be finished, for as long as draining takes
+                client.sendall(b"GET / HTT")  # a partial head may complete until the drain ends
                 self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
                 server.signal(signal.SIGTERM)
                 deadline = time.monotonic() + 100
@@ -128,14 +128,14 @@ class Alone(ServingTest):
 
 
 class Settings(ServingTest):
-    def test_a_variable_sets_what_a_flag_sets(self):
+    def test_an_environment_variable_sets_the_same_as_a_flag(self):
         settings = {"PARLEY_LISTEN": "127.0.0.1:0", "PARLEY_DATA": os.path.join(self.folder, "data")}
         with self.start(PARLEY, "serve", env=settings) as server:
             self.assertEqual(self.curl_headers(f"{server.url}/healthz")[0], 200)
 
 
 def waiting_datagrams(receiver):
-    """All that has arrived and not been read."""
+    """All unread datagrams."""
     receiver.setblocking(False)
     while True:
         try:

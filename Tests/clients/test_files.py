@@ -1,4 +1,4 @@
-"""Uploads as clients send them: real photographs, large files, broken connections, and people who are put out meanwhile."""
+"""Uploads by clients: photographs, large files, broken connections, and users banned during an upload."""
 
 import hashlib
 import http.client
@@ -20,14 +20,14 @@ from serving import ServingTest, parley
 
 PASSWORD = "correct horse battery"
 MEGABYTE = 1 << 20
-# How much more memory an upload or a download may take at its height, whatever its size.
-MOST_MEMORY = 48 * MEGABYTE
-# PARLEY_LARGE_FILE=2000 in a long run.
+# Maximum memory growth during an upload or download of any size.
+MAX_MEMORY = 48 * MEGABYTE
+# `make soak` sets PARLEY_LARGE_FILE=2000.
 LARGE = int(os.environ.get("PARLEY_LARGE_FILE", "200")) * MEGABYTE
 
 
 def exif(orientation):
-    """Of a camera that knows where it is."""
+    """EXIF data with a GPS position."""
     data = Image.Exif()
     data[0x010F] = "Camera"
     data[0x0112] = orientation
@@ -53,8 +53,8 @@ def photograph(form, orientation):
     return file.getvalue()
 
 
-class Place(ServingTest):
-    """Each test has a place with ada and grace in it."""
+class Site(ServingTest):
+    """Each test has a site with ada and grace."""
 
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
@@ -65,7 +65,7 @@ class Place(ServingTest):
                 input=PASSWORD + "\n", text=True, check=True, capture_output=True)
         self.tokens = {}
         for name in ["ada", "grace"]:
-            status, _, body = self.ask("POST", "/sessions", body=json.dumps({"username": name, "password": PASSWORD}))
+            status, _, body = self.ask("POST", "/sessions", body=json.dumps({"name": name, "password": PASSWORD}))
             self.assertEqual(status, 201)
             self.tokens[name] = json.loads(body)["token"]
 
@@ -110,22 +110,22 @@ class Place(ServingTest):
         return int(headers["Upload-Offset"])
 
     def raw(self, method, path, length, name="grace", **fields):
-        """A request whose body comes later."""
+        """Sends the head of a request; the body follows later."""
         line = "".join(f"{key}: {value}\r\n" for key, value in self.head(name, **fields).items())
         stream = socket.create_connection(("127.0.0.1", self.server.port), timeout=60)
         stream.sendall(
             f"{method} /api/v1{path} HTTP/1.1\r\nHost: x\r\n{line}Content-Length: {length}\r\n\r\n".encode())
         return stream
 
-    def memory(self, what="VmRSS"):
+    def memory(self, field="VmRSS"):
         for line in Path(f"/proc/{self.server.pid}/status").read_text().splitlines():
-            if line.startswith(what + ":"):
+            if line.startswith(field + ":"):
                 return int(line.split()[1]) * 1024
-        self.fail(what)
+        self.fail(field)
 
 
-class Photographs(Place):
-    def test_nobodys_home_is_in_a_photograph_and_its_pixels_are_the_same(self):
+class Photographs(Site):
+    def test_gps_data_is_stripped_and_the_pixels_are_unchanged(self):
         for form in ["JPEG", "PROGRESSIVE", "PNG", "WEBP", "LOSSLESS"]:
             for orientation in [1, 3, 6, 8]:
                 with self.subTest(form, orientation=orientation):
@@ -146,14 +146,14 @@ class Photographs(Place):
                     self.assertEqual((file["width"], file["height"]), shown.size)
 
 
-class Large(Place):
+class Large(Site):
     def pieces(self):
         numbers = random.Random(11)
         piece = numbers.randbytes(MEGABYTE)
         for number in range(LARGE // MEGABYTE):
             yield number.to_bytes(8, "big") + piece[8:]
 
-    def test_a_large_file_comes_and_goes_in_constant_memory(self):
+    def test_a_large_file_is_uploaded_and_downloaded_in_constant_memory(self):
         self.upload(b"warm")
         before = self.memory()
         digest = hashlib.sha256()
@@ -176,11 +176,11 @@ class Large(Place):
         connection.close()
         self.assertEqual(found.hexdigest(), digest.hexdigest())
         grown = self.memory("VmHWM") - before
-        self.assertLess(grown, MOST_MEMORY, f"{grown / MEGABYTE:.0f} MB for {LARGE / MEGABYTE:.0f}")
+        self.assertLess(grown, MAX_MEMORY, f"{grown / MEGABYTE:.0f} MB for {LARGE / MEGABYTE:.0f}")
 
 
-class Broken(Place):
-    def test_an_upload_that_breaks_at_each_tenth_goes_on_and_is_whole(self):
+class Broken(Site):
+    def test_an_upload_interrupted_ten_times_resumes_and_is_complete(self):
         content = random.Random(3).randbytes(3_000_001)
         upload = self.begin(content)
         breaks = 0
@@ -188,7 +188,7 @@ class Broken(Place):
             end = min(offset + len(content) // 10, len(content))
             stream = self.raw("PATCH", f"/uploads/{upload}", len(content) - offset, Upload_Offset=offset)
             stream.sendall(content[offset:end])
-            # The server has what was sent before the connection goes.
+            # The server has received all bytes before the connection closes.
             self.wait(lambda: self.offset(upload) == end)
             stream.close()
             breaks += 1
@@ -202,7 +202,7 @@ class Broken(Place):
         self.assertEqual(file["sha256"], hashlib.sha256(content).hexdigest())
         self.assertEqual(self.content(file), content)
 
-    def test_what_was_acknowledged_survives_a_crash(self):
+    def test_acknowledged_bytes_survive_a_crash(self):
         content = random.Random(5).randbytes(2_000_000)
         upload = self.begin(content)
         status, headers, _ = self.ask("PATCH", f"/uploads/{upload}", "grace", content[:900_000], Upload_Offset="0")
@@ -220,7 +220,7 @@ class Broken(Place):
         self.assertEqual(status, 201, body)
         self.assertEqual(json.loads(body)["sha256"], hashlib.sha256(content).hexdigest())
 
-    def test_who_is_put_out_meanwhile_is_heard_no_further(self):
+    def test_a_user_banned_during_an_upload_is_cut_off(self):
         ids = json.loads(self.ask("GET", "/users/@grace", "ada")[2])
         upload = self.begin(b"x" * 4_000_000)
         streams = [
@@ -240,13 +240,13 @@ class Broken(Place):
             self.assertEqual(answer.status, 401)
             self.assertEqual(answer.getheader("Connection"), "close")
             stream.close()
-        kept = [path for path in Path(self.folder, "data/files").rglob("*") if path.is_file()]
-        self.assertEqual([path.name for path in kept], [f"upload-{upload}"])
+        stored = [path for path in Path(self.folder, "data/files").rglob("*") if path.is_file()]
+        self.assertEqual([path.name for path in stored], [f"upload-{upload}"])
 
     def wait(self, done):
         deadline = time.monotonic() + 100
         while not done():
-            self.assertLess(time.monotonic(), deadline, "it does not come to it")
+            self.assertLess(time.monotonic(), deadline, "timed out")
             time.sleep(0.01)
 
 

@@ -1,4 +1,4 @@
-"""Following along as Python's libraries, wsdump, Node's ws, curl and parley tail do it."""
+"""Subscriptions with Python's WebSocket libraries, wsdump, Node's ws, curl and parley tail."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 
 
 class FollowingTest(ServingTest):
-    """A place with ada, who owns it, and a public forum. The server is started with `options`."""
+    """A site with ada as owner and a public forum. The server is started with `options`."""
 
     options = ()
 
@@ -64,9 +64,9 @@ class Sockets(FollowingTest):
             self.assertEqual([event.get("data", {}).get("id") for event in events], [*away, None])
             self.assertEqual(events[3]["event"], "complete")
             socket.send(json.dumps({"id": "a", "do": "send", "conversation_id": self.room, "text": "hello"}))
-            told = [json.loads(socket.recv(timeout=60)) for _ in range(2)]
-            answer = next(one for one in told if one.get("re") == "a")
-            event = next(one for one in told if "event" in one)
+            received = [json.loads(socket.recv(timeout=60)) for _ in range(2)]
+            answer = next(one for one in received if one.get("re") == "a")
+            event = next(one for one in received if "event" in one)
             self.assertEqual(answer["message"]["id"], event["data"]["id"])
             socket.send("nonsense")
             with self.assertRaises(ConnectionClosed) as closed:
@@ -94,11 +94,11 @@ class Sockets(FollowingTest):
           const [, url, token, room] = process.argv;
           const socket = new WebSocket(url, ['parley.v1'], { headers: { Authorization: `Bearer ${token}` } });
           socket.on('message', (data) => {
-            const told = JSON.parse(data);
-            if (told.event === 'complete') {
+            const event = JSON.parse(data);
+            if (event.event === 'complete') {
               socket.send(JSON.stringify({ id: 1, do: 'send', conversation_id: room, text: 'from Node' }));
             }
-            if (told.event === 'message.created' && told.data.text === 'from Node') {
+            if (event.event === 'message.created' && event.data.text === 'from Node') {
               console.log('ok');
               process.exit(0);
             }
@@ -111,7 +111,7 @@ class Sockets(FollowingTest):
 
 class Lines(FollowingTest):
     def lines(self, command, wanted):
-        """What a command prints until a line has `wanted`."""
+        """The output of a command up to a line with `wanted`."""
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
         self.addCleanup(process.wait)
@@ -154,12 +154,12 @@ class Lines(FollowingTest):
         lines = self.lines([*command, "--json", "--after", self.cursor], '"now"')
         self.assertEqual([json.loads(line)["event"] for line in lines], ["complete", "message.created"])
 
-    def test_parley_tail_says_what_is_wrong(self):
+    def test_parley_tail_reports_errors(self):
         for arguments, status, sentence in [
-            (["conversation:999999", "--data", self.data], 1, "nothing of that name"),
+            (["conversation:999999", "--data", self.data], 1, "can't subscribe"),
             (["everything", "--data", self.data], 2, "topics"),
             (["--data", self.data], 2, "needs a list of TOPICS"),
-            (["me", "--data", Path(self.folder) / "nowhere"], 2, "no folder"),
+            (["me", "--data", Path(self.folder) / "nowhere"], 2, "does not exist"),
         ]:
             done = subprocess.run([PARLEY, "tail", *arguments], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, status, done.stdout + done.stderr)

@@ -1,4 +1,4 @@
-"""The commands about people, against a running daemon and a folder at rest."""
+"""The commands for users, with a running daemon and with a stopped one."""
 
 import json
 import os
@@ -14,8 +14,8 @@ from serving import ServingTest, parley
 PASSWORD = "correct horse battery"
 
 
-class Place(ServingTest):
-    """A place of its own for each test: `AtRest` is not served, `Running` is."""
+class Site(ServingTest):
+    """Each test has its own site: `AtRest` runs without a daemon, `Running` with one."""
 
     serves = False
 
@@ -44,16 +44,16 @@ class Place(ServingTest):
     def add(self, name, *arguments):
         return self.say("user", "add", name, *arguments, "--password-stdin", given=PASSWORD + "\n")
 
-    def people(self):
+    def users(self):
         lines = [json.loads(line) for line in self.say("user", "list", "--json").splitlines()]
-        return {person["name"]: (person["role"], person["state"]) for person in lines}
+        return {user["name"]: (user["role"], user["state"]) for user in lines}
 
 
-class AtRest(Place):
-    def test_people_are_added_and_listed(self):
+class AtRest(Site):
+    def test_users_are_added_and_listed(self):
         self.add("ada", "--role", "owner")
         self.add("grace")
-        self.assertEqual(self.people(), {"ada": ("owner", "active"), "grace": ("member", "active")})
+        self.assertEqual(self.users(), {"ada": ("owner", "active"), "grace": ("member", "active")})
         table = self.say("user", "list").splitlines()
         self.assertEqual([line.split()[:3] for line in table],
                          [["NAME", "ROLE", "STATE"], ["ada", "owner", "active"], ["grace", "member", "active"]])
@@ -63,46 +63,46 @@ class AtRest(Place):
         self.add("grace")
         self.say("user", "role", "grace", "moderator")
         self.say("user", "disable", "GRACE")
-        self.assertEqual(self.people()["grace"], ("moderator", "disabled"))
+        self.assertEqual(self.users()["grace"], ("moderator", "disabled"))
         self.check_refused(self.parley("token", "grace"), 1, "may not come in")
         self.say("user", "disable", "grace")
         self.say("user", "enable", "grace")
-        self.assertEqual(self.people()["grace"], ("moderator", "active"))
+        self.assertEqual(self.users()["grace"], ("moderator", "active"))
 
-    def test_what_the_place_says_no_to_is_1(self):
-        self.check_refused(self.parley("user", "role", "ada", "member"), 1, "needs an owner")
+    def test_a_refused_command_exits_with_1(self):
+        self.check_refused(self.parley("user", "role", "ada", "member"), 1, "has no owner")
         self.add("ada", "--role", "owner")
         for arguments, given, words in [
                 (("user", "add", "Ada", "--password-stdin"), PASSWORD, "The name is taken"),
                 (("user", "add", "grace", "--password-stdin"), "short", "The password is too short"),
-                (("user", "add", "me", "--password-stdin"), PASSWORD, "The name can't be used"),
-                (("user", "add", "grace", "--role", "queen", "--password-stdin"), PASSWORD, "The role can't be used"),
-                (("user", "role", "ada", "member"), None, "needs an owner"),
-                (("user", "disable", "ada"), None, "needs an owner"),
-                (("user", "reset", "grace"), None, "nobody of that name"),
-                (("token", "ada", "--scope", "everything"), None, "The scope can't be used"),
-                (("invite", "--role", "owner"), None, "The role can't be used"),
-                (("invite", "--forum", "99"), None, "The forum id is not known here"),
-                (("invite", "--expires", "2001-01-01T00:00:00.000Z"), None, "The expires at can't be used"),
-                (("setup",), None, "has an owner already")]:
+                (("user", "add", "me", "--password-stdin"), PASSWORD, "The name is invalid"),
+                (("user", "add", "grace", "--role", "queen", "--password-stdin"), PASSWORD, "The role is invalid"),
+                (("user", "role", "ada", "member"), None, "has no owner"),
+                (("user", "disable", "ada"), None, "has no owner"),
+                (("user", "reset", "grace"), None, "no user with this name"),
+                (("token", "ada", "--scope", "everything"), None, "The scope is invalid"),
+                (("invite", "--role", "owner"), None, "The role is invalid"),
+                (("invite", "--forum", "99"), None, "The forum id is unknown"),
+                (("invite", "--expires", "2001-01-01T00:00:00.000Z"), None, "The expires at is invalid"),
+                (("setup",), None, "already has an owner")]:
             with self.subTest(arguments):
                 self.check_refused(self.parley(*arguments, given=given), 1, words)
-        self.assertEqual(self.people(), {"ada": ("owner", "active")})
+        self.assertEqual(self.users(), {"ada": ("owner", "active")})
 
-    def test_what_makes_no_sense_is_2(self):
+    def test_invalid_arguments_exit_with_2(self):
         for arguments, words in [
-                (("user",), "takes one of add"), (("user", "love"), "takes one of add"),
+                (("user",), "needs one of add"), (("user", "love"), "needs one of add"),
                 (("user", "add", "--password-stdin"), "needs a NAME"), (("user", "add", "ada"), "--password-stdin"),
-                (("user", "add", "ada", "--password", "x"), "--password is not known"),
-                (("user", "add", "ada", "--password-stdin"), "no line with a password"),
-                (("user", "role", "ada"), "needs a ROLE"), (("user", "reset", "a/b"), "is no name"),
+                (("user", "add", "ada", "--password", "x"), "Unknown argument --password"),
+                (("user", "add", "ada", "--password-stdin"), "contains no password"),
+                (("user", "role", "ada"), "needs a ROLE"), (("user", "reset", "a/b"), "is not a valid name"),
                 (("invite", "--uses", "0"), "--uses"), (("invite", "--expires", "never"), "--expires"),
                 (("token",), "needs a NAME")]:
             with self.subTest(arguments):
                 self.check_refused(self.parley(*arguments, given=""), 2, words)
-        self.assertEqual(self.people(), {})
+        self.assertEqual(self.users(), {})
 
-    def test_each_prints_what_lets_in_and_nothing_else(self):
+    def test_each_prints_only_the_credential(self):
         self.assertRegex(self.say("setup"), r"\Ahttps://chat\.example\.org/setup/[0-9a-f]{64}\n\Z")
         self.add("ada", "--role", "owner")
         self.assertRegex(self.say("user", "reset", "ada"), r"\Ahttps://chat\.example\.org/reset/[0-9a-f]{64}\n\Z")
@@ -115,22 +115,22 @@ class Running(AtRest):
     serves = True
 
 
-class Between(Place):
-    def test_a_folder_that_is_not_there_is_not_made(self):
+class Between(Site):
+    def test_a_missing_folder_is_not_created(self):
         self.data = Path(self.folder) / "nowhere"
-        self.check_refused(self.parley("user", "list"), 2, "There is no folder")
+        self.check_refused(self.parley("user", "list"), 2, "does not exist")
         self.assertFalse(self.data.exists())
 
-    def test_a_long_list_is_whole(self):
+    def test_a_long_list_is_complete(self):
         self.add("ada", "--role", "owner")
         with sqlite3.connect(self.data / "parley.db") as database:
             database.executemany(
                 "insert into account (id, name, name_key, role, state, created_at) values (?, ?, ?, 'member', 'active', 1)",
                 [(1_000 + number, f"p{number}", f"p{number}") for number in range(130)])
         database.close()
-        self.assertEqual(len(self.people()), 131)
+        self.assertEqual(len(self.users()), 131)
 
-    def test_what_was_made_at_rest_is_good_in_the_daemon(self):
+    def test_credentials_created_without_a_daemon_are_valid_in_it(self):
         with tempfile.TemporaryDirectory(prefix="parley-") as folder:
             self.data = Path(folder) / "data"
             self.data.mkdir()
@@ -147,7 +147,7 @@ class Between(Place):
                     "--json", json.dumps({"name": "grace", "password": PASSWORD, "invite": code}), f"{base}/users"))
                 self.assertEqual(grace["user"]["name"], "grace")
                 signed = json.loads(self.curl(
-                    "--json", json.dumps({"username": "ada", "password": PASSWORD}), f"{base}/sessions"))
+                    "--json", json.dumps({"name": "ada", "password": PASSWORD}), f"{base}/sessions"))
                 self.assertEqual(signed["user"]["name"], "ada")
 
 

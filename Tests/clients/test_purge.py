@@ -1,4 +1,4 @@
-"""`parley purge`, through a running daemon and over a folder at rest."""
+"""`parley purge`, with a running daemon and with a stopped one."""
 
 import json
 import sqlite3
@@ -13,7 +13,7 @@ SECRET = "chrysanthemum-under-the-bench"
 
 
 def plant(database):
-    """A message that a moderator removed long ago, and its seal; a copy in a report; and what an edit left behind."""
+    """A removed message and its seal, a copy in a report, and the remains of an edit, all expired."""
     seal = {
         "text": SECRET, "entities": None, "hashtags": [], "mentions": [], "links": [], "annotations": None,
         "sent_at": None, "revisions": [], "notices": []}
@@ -37,7 +37,7 @@ def plant(database):
 
 
 class Purge(ServingTest):
-    """A place with a secret in it that nobody can read any longer; each test has its own."""
+    """A site with a secret that no user can read any more; each test has its own."""
 
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="parley-"))
@@ -48,9 +48,9 @@ class Purge(ServingTest):
         with sqlite3.connect(self.database) as database:
             plant(database)
         database.close()
-        self.assertTrue(self.holds_secret())
+        self.assertTrue(self.contains_secret())
 
-    def holds_secret(self):
+    def contains_secret(self):
         return any(SECRET.encode() in path.read_bytes() for path in self.data.iterdir() if path.is_file())
 
     def command(self, name, *arguments):
@@ -59,12 +59,12 @@ class Purge(ServingTest):
 
     def check_purged(self, done):
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertFalse(self.holds_secret())
-        self.assertIn("has left its database", done.stdout)
-        self.assertIn("Backups keep what they held", done.stdout)
-        self.assertIn("writing it anew", done.stderr)
+        self.assertFalse(self.contains_secret())
+        self.assertIn("Purged deleted content", done.stdout)
+        self.assertIn("Existing backups still contain", done.stdout)
+        self.assertIn("rewriting the database", done.stderr)
 
-    def test_a_folder_at_rest(self):
+    def test_without_a_daemon(self):
         done = self.command("purge")
         self.check_purged(done)
         self.assertIn("1 seal of removed messages and 1 copy in reports", done.stdout)
@@ -72,21 +72,21 @@ class Purge(ServingTest):
         self.assertEqual(verified.returncode, 0, verified.stdout)
         self.check_purged(self.command("purge"))
 
-    def test_a_running_daemon_does_it_itself(self):
+    def test_a_running_daemon_does_the_purge(self):
         with self.start(*parley(self.folder)) as server:
             self.check_purged(self.command("purge"))
             self.assertEqual(self.curl_headers(f"{server.url}/readyz")[0], 200)
             self.assertEqual(self.command("verify").returncode, 0)
             self.assertEqual(server.stop(), 0)
-        self.assertFalse(self.holds_secret())
+        self.assertFalse(self.contains_secret())
 
-    def test_what_makes_no_sense_is_2(self):
+    def test_invalid_arguments_exit_with_2(self):
         def check(words, *arguments):
             done = subprocess.run([PARLEY, "purge", *arguments], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertIn(words, done.stderr)
 
-        check("There is no folder", "--data", "/nowhere")
+        check("does not exist", "--data", "/nowhere")
         check("--listen", "--data", self.data, "--listen", "x")
         check("more is not known", "more")
         check("nothing to purge", "--data", self.folder)
@@ -95,9 +95,9 @@ class Purge(ServingTest):
             database.execute("delete from migration where number = (select max(number) from migration)")
         database.close()
         check("parley migrate", "--data", self.data)
-        self.assertTrue(self.holds_secret())
+        self.assertTrue(self.contains_secret())
 
-    def test_a_damaged_database_is_1_and_stays_as_it_is(self):
+    def test_a_damaged_database_exits_with_1_and_is_not_changed(self):
         damaged = b"This is no database. " * 1000
         self.database.write_bytes(damaged)
         done = self.command("purge")

@@ -1,5 +1,5 @@
-"""Schemathesis asks the daemon for everything that Public/openapi.json describes, with thousands of odd requests, and holds
-each answer to it. The seed is fixed: a fault comes back."""
+"""Schemathesis: sends thousands of generated requests for Public/openapi.json to the daemon and checks each response
+against it. The seed is fixed, so faults are reproducible."""
 
 import json
 import subprocess
@@ -15,12 +15,12 @@ CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conform
           "response_schema_conformance")
 RATES = [part for work in ("login", "registration", "sending", "writing")
          for part in (f"--rate-{work}", "1000000", f"--rate-{work}-burst", "1000000")]
-# What ends the way in by which it is asked.
+# These operations revoke the credential of the request.
 ENDING = ("DELETE /sessions/{id}", "DELETE /me/tokens/{id}")
 
-# What strangers' servers say is no part of this: links are not looked at.
+# Link previews are off: responses of other servers are out of scope.
 
-# What goes on until the asker has enough: followed by real clients in test_following.
+# Endless responses: test_following covers them with real clients.
 ENDLESS = ("GET /events", "GET /realtime", "GET /sync")
 
 
@@ -30,11 +30,11 @@ class Everything(ServingTest):
         super().setUpClass()
         cls.server = cls.enterClassContext(cls.start(*parley(cls.folder, *RATES, "--outgoing", "off")))
         cls.base = f"{cls.server.url}/api/v1"
-        cls.host("user", "add", "ada", "--role", "owner", "--password-stdin")
-        cls.host("user", "add", "grace", "--password-stdin")
+        cls.command("user", "add", "ada", "--role", "owner", "--password-stdin")
+        cls.command("user", "add", "grace", "--password-stdin")
 
     @classmethod
-    def host(cls, *arguments):
+    def command(cls, *arguments):
         return subprocess.run(
             [PARLEY, *arguments, "--data", str(Path(cls.folder) / "data")], input=PASSWORD, capture_output=True, text=True,
             timeout=60, check=True).stdout.strip()
@@ -50,20 +50,20 @@ class Everything(ServingTest):
             cwd=self.folder, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout[-20_000:] + done.stderr)
 
-    def test_as_an_owner(self):
-        token = self.host("token", "ada", "--scope", "admin")
+    def test_as_owner(self):
+        token = self.command("token", "ada", "--scope", "admin")
         self.examine("--header", f"Authorization: Bearer {token}", *(f"--exclude-name={name}" for name in ENDING + ENDLESS),
                      examples=15)
-        # It was asked by somebody who was in all the time, and who got something done.
+        # The credential was valid throughout, and some requests succeeded.
         self.assertEqual(self.ask(token, "/me")["role"], "owner")
         self.assertGreater(len(self.ask(token, "/invites")["data"]), 5)
 
-    def test_as_nobody(self):
+    def test_as_visitor(self):
         self.examine(*(f"--exclude-name={name}" for name in ENDLESS), examples=3)
 
-    def test_what_ends_a_way_in(self):
+    def test_operations_that_revoke_the_credential(self):
         for name in ENDING:
-            token = self.host("token", "grace", "--scope", "admin")
+            token = self.command("token", "grace", "--scope", "admin")
             self.examine("--header", f"Authorization: Bearer {token}", f"--include-name={name}", examples=10)
 
 

@@ -1,4 +1,4 @@
-"""What the host sets, and what the host is told: the log, proxies, the public address, mistakes."""
+"""Operator settings and output: the log, proxies, the public address, error messages."""
 
 import json
 import re
@@ -11,15 +11,15 @@ from serving import ServingTest, parley
 
 class Log(ServingTest):
     def lines(self, server, pattern):
-        """What the log says, once the last line of interest is there."""
+        """The log, once it contains `pattern`."""
         for _ in range(200):
             found = re.findall(pattern, server.output(), re.MULTILINE)
             if found:
                 return found
-            self.curl_headers(f"{server.url}/healthz")  # the log is written a moment later
+            self.curl_headers(f"{server.url}/healthz")  # the log is written asynchronously
         self.fail(f"not in the log: {pattern}\n{server.output()}")
 
-    def test_a_line_says_who_asked_for_what(self):
+    def test_a_line_has_the_client_and_the_request(self):
         with self.start(*parley(self.folder)) as server:
             status, headers = self.curl_headers(f"{server.url}/nothing?secret=1")
             self.assertEqual(status, 404)
@@ -27,18 +27,18 @@ class Log(ServingTest):
             self.assertEqual(len(line), 1)
             self.assertNotIn("secret", server.output())
 
-    def test_json_is_one_object_a_line(self):
+    def test_json_is_one_object_per_line(self):
         with self.start(*parley(self.folder, "--log-format", "json")) as server:
             self.curl_headers(f"{server.url}/healthz")
             entry = json.loads(self.lines(server, r'^\{.*"/healthz".*\}$')[0])
             self.assertEqual((entry["method"], entry["status"], entry["client"]), ("GET", 200, "127.0.0.1"))
 
-    def test_a_trusted_proxy_is_believed(self):
+    def test_a_trusted_proxy_sets_the_client_address(self):
         with self.start(*parley(self.folder, "--trusted-proxy", "127.0.0.0/8")) as server:
             self.curl_headers("--header", "X-Forwarded-For: 203.0.113.7", f"{server.url}/healthz")
             self.lines(server, r"^\S+Z 203\.0\.113\.7 GET /healthz 200 ")
 
-    def test_nobody_else_is(self):
+    def test_an_untrusted_proxy_is_ignored(self):
         with self.start(*parley(self.folder)) as server:
             self.curl_headers("--header", "X-Forwarded-For: 203.0.113.7", f"{server.url}/healthz")
             self.lines(server, r"^\S+Z 127\.0\.0\.1 GET /healthz 200 ")
@@ -46,7 +46,7 @@ class Log(ServingTest):
 
 
 class Redirect(ServingTest):
-    def test_plain_http_leads_to_tls(self):
+    def test_plain_http_redirects_to_tls(self):
         options = ("--self-signed", "--redirect-listen", "127.0.0.1:0")
         with self.start(*parley(self.folder, *options)) as server:
             plain = re.search(r"^redirecting from (\S+)$", server.output(), re.MULTILINE)[1]
@@ -54,7 +54,7 @@ class Redirect(ServingTest):
             self.assertEqual(status, 308)
             self.assertEqual(headers["location"], f"https://127.0.0.1:{server.port}/css/page.css?x=1")
 
-    def test_the_public_address_is_where_it_leads(self):
+    def test_it_redirects_to_the_public_address(self):
         options = ("--self-signed", "--redirect-listen", "127.0.0.1:0", "--public-url", "https://chat.example.org")
         with self.start(*parley(self.folder, *options)) as server:
             plain = re.search(r"^redirecting from (\S+)$", server.output(), re.MULTILINE)[1]
@@ -63,7 +63,7 @@ class Redirect(ServingTest):
 
 
 class Mistakes(ServingTest):
-    def test_each_is_said_in_a_sentence_and_ends_with_2(self):
+    def test_each_prints_an_error_and_exits_with_2(self):
         for arguments, word in [
             (["--nonsense"], "--nonsense"), (["--listen"], "--listen"), (["--listen", "here"], "--listen"),
             (["--loops", "0"], "--loops"), (["--limit-body", "x"], "--limit-body"), (["--log-format", "xml"], "text"),
@@ -81,7 +81,7 @@ class Mistakes(ServingTest):
                 self.assertIn(word, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_an_address_in_use_is_said(self):
+    def test_an_address_in_use_is_reported(self):
         with subprocess.Popen(
                 [PARLEY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder, "--log-format", "none"],
                 stdout=subprocess.PIPE, text=True) as first:

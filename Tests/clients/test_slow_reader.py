@@ -1,4 +1,4 @@
-"""One of a thousand sockets takes a kilobyte in a second: it costs the server little, and the others nothing."""
+"""One of a thousand sockets reads one kilobyte per second: it costs little memory and delays no other socket."""
 
 import base64
 import json
@@ -15,16 +15,16 @@ from test_following import FollowingTest
 READERS = 999
 ROUNDS = 50
 WARM = 20
-"""Rounds in which the server's caches fill."""
+"""Warm-up rounds, in which the server's caches fill."""
 HEAVY = 16
-"""Long messages in a round, which only the slow one follows: 38 MB in all, 22 MB of them when it is warm."""
+"""Long messages per round, which only the slow reader subscribes to: 38 MB in all, 22 MB of them after the warm-up."""
 LONG = "ა" * 16_000
 ROOM = 10 << 20
-"""Bytes by which the server's memory may grow then: less than half of what the slow one does not take."""
+"""Maximum growth of the server's memory in bytes: less than half of the slow reader's unread bytes."""
 
 
 class Line:
-    """A WebSocket without compression, of which nothing is read by itself. What it has of events are their offsets."""
+    """A WebSocket without compression that reads only on `read`. It keeps the offsets of events."""
 
     def __init__(self, port, token, query, receive_buffer=None):
         self.socket = socket.socket()
@@ -55,23 +55,23 @@ class Line:
         return len(got)
 
     def parse(self):
-        place = 0
-        while len(self.bytes) - place >= 2:
-            kind, size, head = self.bytes[place] & 15, self.bytes[place + 1], 2
+        start = 0
+        while len(self.bytes) - start >= 2:
+            kind, size, head = self.bytes[start] & 15, self.bytes[start + 1], 2
             if size >= 126:
                 head = 4 if size == 126 else 10
-                size = int.from_bytes(self.bytes[place + 2:place + head], "big")
-            if len(self.bytes) < place + head + size:
+                size = int.from_bytes(self.bytes[start + 2:start + head], "big")
+            if len(self.bytes) < start + head + size:
                 break
-            self.take(kind, bytes(self.bytes[place + head:place + head + min(size, 400)]))
-            place += head + size
-        del self.bytes[:place]
+            self.take(kind, bytes(self.bytes[start + head:start + head + min(size, 400)]))
+            start += head + size
+        del self.bytes[:start]
 
     def take(self, kind, start):
         if kind == 8:
             self.is_closed = True
         elif kind == 9:
-            # RFC 6455 §5.5.3: the same comes back, masked; a mask of zeros changes nothing.
+            # RFC 6455 §5.5.3: a pong has the payload of the ping; it is masked with zeros.
             self.socket.sendall(bytes([0x8A, 0x80 | len(start)]) + bytes(4) + start)
         elif start.startswith(b'{"event":"complete"'):
             self.is_complete = True
@@ -88,8 +88,8 @@ class SlowReader(FollowingTest):
     options = ("--limit-connections-per-address", 2 * READERS, "--rate-sending", 10**6, "--rate-sending-burst", 10**6)
 
     def setUp(self):
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 8192), most))
+        _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(limit, 8192), limit))
         self.heavy = self.ask("POST", "/forums", {"title": "Long", "visibility": "public"})["room_id"]
         self.selector = self.enterContext(selectors.DefaultSelector())
 
@@ -104,7 +104,7 @@ class SlowReader(FollowingTest):
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
 
     def wait(self, lines, is_done):
-        """Reads until all of them are."""
+        """Reads until `is_done` holds for all of `lines`."""
         left = {line for line in lines if not is_done(line)}
         deadline = time.monotonic() + 120
         while left:
@@ -113,12 +113,12 @@ class SlowReader(FollowingTest):
                 line = key.data
                 if not line.read():
                     self.selector.unregister(line.socket)
-                    self.fail("a line that takes all was closed")
+                    self.fail("a socket that reads everything was closed")
                 line.parse()
                 if is_done(line):
                     left.discard(line)
 
-    def test_nobody_waits_for_the_slow(self):
+    def test_a_slow_reader_delays_no_other_subscriber(self):
         stream = f"conversation:{self.room}"
         cursor = self.ask("GET", "/sync?topics=me")["cursor"]
         slow = self.line(self.room, self.heavy, after=cursor, receive_buffer=4096)
@@ -143,7 +143,7 @@ class SlowReader(FollowingTest):
         self.assertEqual(offsets, list(range(offsets[0], offsets[0] + ROUNDS)))
         self.assertTrue(all(line.offsets == lines[0].offsets and not line.is_closed for line in lines))
 
-        # The slow one has the beginning, knows that it lacks the rest, and gets all of it when it comes back.
+        # The slow reader gets the first events, learns that events were dropped, and gets all of them on resume.
         slow.socket.settimeout(60)
         while slow.lagging is None and not slow.is_closed and slow.read():
             slow.parse()

@@ -1,4 +1,4 @@
-"""What the daemon does with its database: making it, guarding it, and saying what is wrong with it."""
+"""The daemon and its database: creation, locking, damage and migrations."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ class Database(ServingTest):
             self.assertIn(word, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_an_empty_folder_gets_a_database_that_a_restart_finds(self):
+    def test_an_empty_folder_gets_a_database_that_a_restart_opens(self):
         with self.start(*parley(self.folder)) as server:
             self.assertIn(MIGRATIONS[0], server.output())
             self.assertIn(MIGRATIONS[-1], server.output())
@@ -49,7 +49,7 @@ class Database(ServingTest):
         with self.start(*parley(self.folder)) as server:
             self.assertEqual(self.curl_headers(f"{server.url}/readyz")[0], 200)
 
-    def test_a_damaged_database_is_refused_and_left_as_it_is(self):
+    def test_a_damaged_database_is_rejected_and_not_changed(self):
         self.assertEqual(self.parley("migrate", "--data", self.data).returncode, 0)
         whole = self.database.read_bytes()
         for name, damaged in [
@@ -62,14 +62,14 @@ class Database(ServingTest):
                 self.assertEqual(self.database.read_bytes(), damaged)
                 self.assert_refused(self.status(), "parley.db")
 
-    def test_a_database_of_another_program_is_refused(self):
+    def test_a_database_of_another_program_is_rejected(self):
         self.data.mkdir()
         with sqlite3.connect(self.database) as other:
             other.execute("create table recipe (name text)")
         other.close()
         self.assert_refused(self.parley(*parley(self.folder)[1:]), "another program")
 
-    def test_missing_migrations_are_said(self):
+    def test_missing_migrations_are_reported(self):
         share = Path(self.folder) / "share"
         shutil.rmtree(share, ignore_errors=True)
         (share / "Public").mkdir(parents=True)
@@ -78,13 +78,13 @@ class Database(ServingTest):
         shutil.copytree(TOP / "Migrations", share / "Migrations")
         (share / "Migrations" / "sqlite" / MIGRATIONS[-1]).unlink()
         self.assert_refused(self.parley(*serve), MIGRATIONS[-1])
-        self.assertNotIn("applied", self.status().stdout, "nothing was begun")
+        self.assertNotIn("applied", self.status().stdout, "no migration was applied")
 
-    def test_migrate_status_says_what_is_applied(self):
+    def test_migrate_status_lists_applied_migrations(self):
         done = self.status()
         self.assertEqual(done.returncode, 1)
         self.assertEqual([line.split() for line in done.stdout.splitlines()], [[name, "missing"] for name in MIGRATIONS])
-        self.assertFalse(self.data.exists(), "asking makes nothing")
+        self.assertFalse(self.data.exists(), "the status command creates no folder")
         with self.start(*parley(self.folder)):
             done = self.status()
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -93,13 +93,13 @@ class Database(ServingTest):
             self.assertRegex(lines[0][2], r"^\d{4}-\d\d-\d\dT.*Z$")
         self.assertEqual(self.status().returncode, 0)
 
-    def test_migrate_wants_the_folder_for_itself(self):
+    def test_migrate_locks_the_folder(self):
         with self.start(*parley(self.folder)):
             self.assert_refused(self.parley("migrate", "--data", self.data), "Another parley")
         done = self.parley("migrate", "--data", self.data)
-        self.assertEqual((done.returncode, done.stdout), (0, "Nothing is missing.\n"))
+        self.assertEqual((done.returncode, done.stdout), (0, "The database is up to date.\n"))
 
-    def test_migrate_makes_the_database(self):
+    def test_migrate_creates_the_database(self):
         done = self.parley("migrate", "--data", self.data)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines(), [f"applied {name}" for name in MIGRATIONS])

@@ -1,4 +1,4 @@
-"""The commands of people at a place, which speak to a server as an app does."""
+"""The commands of site users, which talk to a server as an app does."""
 
 import json
 import os
@@ -22,7 +22,7 @@ QUEUED = re.compile(r"^queued [0-9a-f]{32}\n$")
 
 
 class Home:
-    """One person's device, for tests: a home of its own, in which the commands run."""
+    """A temporary home directory, in which the commands run."""
 
     def setUp(self):
         super().setUp()
@@ -36,11 +36,11 @@ class Home:
         return subprocess.run([PARLEY, *arguments], input=given or "", capture_output=True, text=True, timeout=60,
                               env=self.environment(), cwd=self.home)
 
-    def tell(self, *arguments, given=None, complaint=""):
+    def tell(self, *arguments, given=None, warning=""):
         done = self.parley(*arguments, given=given)
         self.assertEqual(done.returncode, 0, done.stderr)
-        if complaint:
-            self.assertIn(complaint, done.stderr)
+        if warning:
+            self.assertIn(warning, done.stderr)
         else:
             self.assertEqual(done.stderr, "")
         return done.stdout
@@ -52,14 +52,14 @@ class Home:
 
 
 class Talk(Home, FollowingTest):
-    """One signed in as ada, each test at a home of its own."""
+    """Commands signed in as ada; each test has its own home."""
 
     def sign_in(self):
         return self.tell("login", self.server.url, "ada", given=PASSWORD + "\n")
 
-    def test_coming_and_going(self):
+    def test_signing_in_and_out(self):
         self.check_refused(2, "parley login", "whoami")
-        self.check_refused(1, "nobody named ada with this password", "login", self.server.url, "ada", given="guess\n")
+        self.check_refused(1, "rejected the user name or password", "login", self.server.url, "ada", given="guess\n")
         self.check_refused(2, "begins with http://", "login", self.server.url.removeprefix("http://"), "ada",
                            given=PASSWORD + "\n")
         self.assertIn("as ada", self.sign_in())
@@ -72,16 +72,16 @@ class Talk(Home, FollowingTest):
         self.assertEqual(list(profile.parent.iterdir()), [])
         self.check_refused(2, "parley login", "forums")
 
-    def test_a_session_that_has_ended(self):
+    def test_an_ended_session(self):
         self.sign_in()
         profile = self.home / ".config" / "parley" / "profile.json"
         profile.write_text(json.dumps({**json.loads(profile.read_text()), "token": "0" * 64}))
         for command in (["whoami"], ["read", self.room], ["sync"], ["tail", "me"], ["conversations"]):
-            self.check_refused(1, "The session has ended. parley login", *command)
+            self.check_refused(1, "The session has ended. Sign in again with parley login", *command)
         self.check_refused(1, "parley login", "post", self.room, "later")
         self.assertIn("“later”", self.tell("outbox"))
 
-    def test_saying_and_reading(self):
+    def test_posting_and_reading(self):
         self.sign_in()
         self.assertIn(f"{self.room}  Knitting", self.tell("forums").splitlines())
         first = self.tell("post", "knitting", "Pizza party \N{BELL}\x1b[31m!").strip()
@@ -93,15 +93,15 @@ class Talk(Home, FollowingTest):
         self.assertIn("ada", shown)
         self.assertNotIn("\x1b", shown)
         self.assertIn("Pizza party", self.tell("search", "pizza"))
-        self.check_refused(1, "Nothing", "search", "anchovies")
+        self.check_refused(1, "No messages found", "search", "anchovies")
         self.check_refused(2, "no forum", "read", "sailing")
-        self.check_refused(2, "nothing to say", "post", self.room, "")
+        self.check_refused(2, "message is empty", "post", self.room, "")
         self.check_refused(2, "no word", "search", '""')
-        self.check_refused(2, "only what should not be found", "search", " -anchovies")
+        self.check_refused(2, "only exclusions", "search", " -anchovies")
         self.check_refused(2, "at most 1000 bytes", "search", "x" * 1_001)
         self.check_refused(1, "nothing here", "read", "999999")
 
-    def test_conversations_and_what_waits_in_them(self):
+    def test_conversations_and_unread_counts(self):
         self.sign_in()
         made = self.ask("POST", "/conversations", {"kind": "group", "title": "Scarf planning", "participants": []})
         self.assertIn(f"{made['id']}  Scarf planning", self.tell("conversations").splitlines())
@@ -111,7 +111,7 @@ class Talk(Home, FollowingTest):
         self.tell("post", "scarf planning", "red or blue?")
         self.assertIn("red or blue?", self.tell("read", made["id"]))
 
-    def test_who_no_longer_looks_ends_it(self):
+    def test_tail_ends_when_its_output_closes(self):
         self.sign_in()
         process = subprocess.Popen([PARLEY, "tail", f"conversation:{self.room}", "--after", self.cursor],
                                    stdout=subprocess.PIPE, env=self.environment(), cwd=self.home)
@@ -125,7 +125,7 @@ class Talk(Home, FollowingTest):
             time.sleep(0.1)
         self.assertEqual(process.poll(), 0)
 
-    def test_names_are_set_off_on_a_terminal(self):
+    def test_names_are_bold_on_a_terminal(self):
         self.sign_in()
         self.tell("post", self.room, "Scarves \x1b[31m")
         ours, theirs = pty.openpty()
@@ -144,13 +144,13 @@ class Talk(Home, FollowingTest):
             message = self.ask("GET", f"/messages/{self.tell('send-file', self.room, str(file)).strip()}")
             sent = [self.ask("GET", f"/files/{attached}") for attached in message["attachments"]]
             self.assertEqual([(one["name"], one["size"]) for one in sent], [(file.name, size)])
-        self.assertIn("  (a file)", self.tell("read", self.room, "--limit", "1"))
-        self.check_refused(2, "can't be read", "send-file", self.room, str(self.home / "none"))
-        self.check_refused(2, "is no file", "send-file", self.room, str(self.home))
+        self.assertIn("  (1 file)", self.tell("read", self.room, "--limit", "1"))
+        self.check_refused(2, "Can't read", "send-file", self.room, str(self.home / "none"))
+        self.check_refused(2, "is not a file", "send-file", self.room, str(self.home))
 
-    def test_a_server_that_is_away(self):
+    def test_an_unreachable_server(self):
         self.check_refused(2, "can’t be reached", "login", "http://127.0.0.1:1", "ada", given="x\n")
-        self.check_refused(2, "no server's address", "login", "nonsense://", "ada", given="x\n")
+        self.check_refused(2, "not a server address", "login", "nonsense://", "ada", given="x\n")
 
     def test_completions(self):
         for shell in ("bash", "zsh", "fish"):
@@ -159,7 +159,7 @@ class Talk(Home, FollowingTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.check_refused(2, "bash, zsh and fish", "completions", "tcsh")
 
-    def test_following(self):
+    def test_tail(self):
         self.sign_in()
         cursor = self.cursor
         self.tell("post", "Knitting", "now, from afar")
@@ -175,13 +175,13 @@ class Talk(Home, FollowingTest):
         process.stdout.close()
         self.assertRegex(line, rf"conversation:{self.room} message.created by \d+ “now, from afar”")
 
-    def test_what_is_refused_does_not_wait(self):
+    def test_a_refused_message_is_not_queued(self):
         self.sign_in()
         self.check_refused(1, "can’t be taken", "post", self.room, "x" * 16_001)
         self.check_refused(1, "nothing here", "post", "999999", "to nobody")
         self.assertEqual(self.tell("outbox"), "")
 
-    def test_many_commands_at_once(self):
+    def test_concurrent_commands(self):
         self.sign_in()
         posts = [subprocess.Popen([PARLEY, "post", self.room, f"at once {number}"], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True, env=self.environment(), cwd=self.home)
@@ -194,7 +194,7 @@ class Talk(Home, FollowingTest):
 
 
 class Offline(Home, RestartingTest):
-    """One signed in at a server that comes and goes, perhaps behind a proxy."""
+    """Commands signed in at a server that stops and restarts, with or without a proxy."""
 
     def sign_in(self, url=None):
         return self.tell("login", url or self.url, "ada", given=PASSWORD + "\n")
@@ -203,88 +203,88 @@ class Offline(Home, RestartingTest):
         page = self.ask("GET", f"/conversations/{self.room}/messages?order=asc&limit=200")
         return [message["text"] for message in page["data"]]
 
-    def test_what_is_said_without_a_server_goes_when_it_is_back(self):
+    def test_offline_posts_are_sent_after_a_restart(self):
         self.sign_in()
         self.tell("sync")
         self.tell("post", "Knitting", "before")
         self.server.stop()
         for text in ("one", "two", "three"):
-            self.assertRegex(self.tell("post", "Knitting", text, complaint="can’t be reached"), QUEUED)
+            self.assertRegex(self.tell("post", "Knitting", text, warning="can’t be reached"), QUEUED)
         file = self.home / "note.txt"
         file.write_text("a note")
-        self.assertRegex(self.tell("send-file", self.room, "note.txt", complaint="can’t be reached"), QUEUED)
+        self.assertRegex(self.tell("send-file", self.room, "note.txt", warning="can’t be reached"), QUEUED)
         waiting = [json.loads(line) for line in self.tell("outbox", "--json").splitlines()]
         self.assertEqual([one["draft"]["text"] for one in waiting], ["one", "two", "three", ""])
         self.assertIn("“two”", self.tell("outbox"))
-        self.assertIn("let go", self.tell("outbox", "cancel", waiting[1]["id"][:12]))
+        self.assertIn("cancelled", self.tell("outbox", "cancel", waiting[1]["id"][:12]))
         self.check_refused(1, "sent or let go", "outbox", "cancel", "0" * 32)
-        self.check_refused(1, "were not sent yet", "logout")
+        self.check_refused(1, "are unsent", "logout")
         self.check_refused(2, "can’t be reached", "sync")
         self.server = self.serve()
-        self.assertIn("before", self.tell("read", "Knitting", complaint="3 that waited were sent"))
+        self.assertIn("before", self.tell("read", "Knitting", warning="Sent 3 queued operations"))
         self.assertEqual(self.said(), ["before", "one", "three", ""])
         self.assertEqual(self.tell("outbox"), "")
         self.assertEqual(self.tell("logout"), "Signed out.\n")
 
-    def test_reading_without_a_server(self):
+    def test_reading_offline(self):
         self.sign_in()
         for number in range(30):
             self.ask("POST", f"/conversations/{self.room}/messages", {"text": f"stitch {number}"})
         self.assertIn("Up to date", self.tell("sync", "--whole", "Knitting"))
         self.server.stop()
-        shown = self.tell("read", "knitting", "--limit", "2", complaint="what is kept here").splitlines()
+        shown = self.tell("read", "knitting", "--limit", "2", warning="Showing cached data").splitlines()
         self.assertEqual([line.split("  ")[1:] for line in shown], [["ada", "stitch 28"], ["ada", "stitch 29"]])
-        found = self.tell("search", "stitch", "--limit", "3", "--json", complaint="what is kept here").splitlines()
+        found = self.tell("search", "stitch", "--limit", "3", "--json", warning="Showing cached data").splitlines()
         self.assertEqual([json.loads(line)["text"] for line in found], ["stitch 29", "stitch 28", "stitch 27"])
         self.check_refused(2, "can’t be reached", "search", "anchovies")
-        self.assertTrue(self.tell("whoami", complaint="what is kept here").startswith("ada at "))
-        self.assertEqual(self.tell("forums", complaint="what is kept here"), f"{self.room}  Knitting\n")
-        self.assertEqual(json.loads(self.tell("forums", "--json", complaint="kept here"))["title"], "Knitting")
-        self.tell("conversations", complaint="what is kept here")
-        self.assertRegex(self.tell("post", "Knitting", "stitch unsent", complaint="can’t be reached"), QUEUED)
-        self.assertIn("ada  stitch unsent  (waits)", self.tell("read", "Knitting", complaint="kept here"))
-        self.assertIn("ada  stitch unsent  (waits)", self.tell("search", "unsent", complaint="kept here"))
+        self.assertTrue(self.tell("whoami", warning="Showing cached data").startswith("ada at "))
+        self.assertEqual(self.tell("forums", warning="Showing cached data"), f"{self.room}  Knitting\n")
+        self.assertEqual(json.loads(self.tell("forums", "--json", warning="Showing cached data"))["title"], "Knitting")
+        self.tell("conversations", warning="Showing cached data")
+        self.assertRegex(self.tell("post", "Knitting", "stitch unsent", warning="can’t be reached"), QUEUED)
+        self.assertIn("ada  stitch unsent  (unsent)", self.tell("read", "Knitting", warning="Showing cached data"))
+        self.assertIn("ada  stitch unsent  (unsent)", self.tell("search", "unsent", warning="Showing cached data"))
         self.server = self.serve()
-        synced = json.loads(self.tell("sync", "--json", complaint="One thing that waited was sent"))
+        synced = json.loads(self.tell("sync", "--json", warning="Sent 1 queued operation"))
         self.assertEqual((synced["sent"], synced["forums"]), (1, 1))
 
-    def test_another_person_finds_nothing_of_the_first(self):
+    def test_another_user_sees_no_data_of_the_first(self):
         self.sign_in()
         self.tell("user", "add", "grace", "--password-stdin", "--data", str(self.data), given=PASSWORD + "\n")
         self.server.stop()
-        self.assertRegex(self.tell("post", self.room, "of ada", complaint="can’t be reached"), QUEUED)
+        self.assertRegex(self.tell("post", self.room, "of ada", warning="can’t be reached"), QUEUED)
         self.server = self.serve()
-        self.check_refused(1, "One thing was not sent yet", "login", self.url, "grace", given=PASSWORD + "\n")
+        self.check_refused(1, "One operation is unsent", "login", self.url, "grace", given=PASSWORD + "\n")
         self.assertIn("“of ada”", self.tell("outbox"))
         self.tell("login", self.url, "grace", "--force", given=PASSWORD + "\n")
         self.assertEqual(self.tell("outbox"), "")
         self.assertEqual(self.said(), [])
 
-    def test_a_send_that_is_killed_before_it_hears_the_answer_is_there_once(self):
+    def test_a_send_killed_before_the_response_is_stored_once(self):
         self.sign_in()
         profile = self.home / ".config" / "parley" / "profile.json"
         for number in range(5):
             silent = Silent(self.port)
             self.addCleanup(silent.close)
-            told = json.loads(profile.read_text())
-            profile.write_text(json.dumps({**told, "server": f"http://127.0.0.1:{silent.port}"}))
+            contents = json.loads(profile.read_text())
+            profile.write_text(json.dumps({**contents, "server": f"http://127.0.0.1:{silent.port}"}))
             process = subprocess.Popen([PARLEY, "post", self.room, f"once {number}"], env=self.environment(),
                                        cwd=self.home, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.addCleanup(process.kill)
             self.assertTrue(silent.answered.wait(100))
             process.kill()
             self.assertEqual(process.communicate()[0], b"")
-            profile.write_text(json.dumps({**told, "server": self.url}))
+            profile.write_text(json.dumps({**contents, "server": self.url}))
             waiting = [json.loads(line) for line in self.tell("outbox", "--json").splitlines()]
             self.assertEqual([one["draft"]["text"] for one in waiting], [f"once {number}"])
-            self.tell("sync", complaint="One thing that waited was sent")
+            self.tell("sync", warning="Sent 1 queued operation")
         self.assertEqual(self.said(), [f"once {number}" for number in range(5)])
 
-    def test_a_command_that_is_killed_anywhere_loses_nothing_and_doubles_nothing(self):
+    def test_a_killed_command_loses_and_duplicates_no_message(self):
         self.sign_in()
         dice = random.Random(5)
-        # So that about half of them die, however quick the machine is at the moment.
-        promised, killed, patience = [], 0, 0.08
+        # The delay adapts so that about half of the commands are killed at any machine speed.
+        promised, killed, max_delay = [], 0, 0.08
         for number in range(400):
             if killed == 25:
                 break
@@ -292,12 +292,12 @@ class Offline(Home, RestartingTest):
             command = ["sync", "--whole", "Knitting"] if isSync else ["post", self.room, f"text {number}"]
             process = subprocess.Popen([PARLEY, *command], env=self.environment(), cwd=self.home,
                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            time.sleep(dice.uniform(0, patience))
+            time.sleep(dice.uniform(0, max_delay))
             process.send_signal(signal.SIGKILL)
             output = process.communicate()[0]
             isKilled = process.returncode == -signal.SIGKILL
             killed += isKilled
-            patience = patience * 1.1 if isKilled else patience * 0.9
+            max_delay *= 1.1 if isKilled else 0.9
             if output and not isSync:
                 promised.append(f"text {number}")
         self.assertEqual(killed, 25)
@@ -307,13 +307,13 @@ class Offline(Home, RestartingTest):
         self.assertEqual(sorted(set(said), key=lambda text: int(text.split()[1])), said)
         self.assertEqual([text for text in promised if text not in said], [])
         self.server.stop()
-        kept = [json.loads(line)["text"] for line in
-                self.tell("read", "Knitting", "--limit", "200", "--json", complaint="kept here").splitlines()]
-        self.assertEqual(kept, said)
+        cached = [json.loads(line)["text"] for line in
+                self.tell("read", "Knitting", "--limit", "200", "--json", warning="Showing cached data").splitlines()]
+        self.assertEqual(cached, said)
 
 
 class Silent:
-    """Before a server: what a client sends reaches it, what it answers does not come back."""
+    """A proxy that forwards requests and drops responses."""
 
     def __init__(self, port):
         self.target = port

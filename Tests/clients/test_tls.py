@@ -1,4 +1,4 @@
-"""HTTPS and wss: a certificate of its own, one from files, and a new one without a restart."""
+"""HTTPS and wss: self-signed certificates, certificate files, and renewal without a restart."""
 
 import ctypes
 import ctypes.util
@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 
 
 def make_certificate(folder, name):
-    """Writes certificate.pem and key.pem, as a renewal would."""
+    """Writes certificate.pem and key.pem, as a renewal does."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
          "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
@@ -29,13 +29,13 @@ def certificate_files(folder):
 
 
 def presented(server):
-    """The SHA-256 fingerprint of the certificate that the server shows now."""
+    """SHA-256 fingerprint of the certificate that the server presents."""
     pem = ssl.get_server_certificate(("127.0.0.1", server.port))
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
 
 
 class SelfSigned(ServingTest):
-    def test_the_printed_fingerprint_is_the_certificate_s(self):
+    def test_the_printed_fingerprint_matches_the_certificate(self):
         with self.start(*parley(self.folder, "--self-signed")) as server:
             self.assertTrue(server.url.startswith("https://"), server.url)
             printed = re.sub(r"[^0-9a-f\n]", "", server.output().lower().replace(":", ""))
@@ -43,7 +43,7 @@ class SelfSigned(ServingTest):
             status, _ = self.curl_headers("--insecure", f"{server.url}/healthz")
             self.assertEqual(status, 200)
 
-    def test_the_certificate_is_kept(self):
+    def test_the_certificate_survives_a_restart(self):
         shown = []
         for _ in range(2):
             with self.start(*parley(self.folder, "--self-signed")) as server:
@@ -61,7 +61,7 @@ class CertificateFiles(ServingTest):
     def trusted(self):
         return ("--cacert", os.path.join(self.folder, "certificate.pem"))
 
-    def test_curl_trusts_the_certificate_and_speaks_both_versions(self):
+    def test_curl_trusts_the_certificate_with_both_tls_versions(self):
         for version in ("--tls-max", "1.2"), ("--tlsv1.3",):
             with self.subTest(version):
                 self.assertEqual(self.curl_headers(*version, *self.trusted(), f"{self.server.url}/healthz")[0], 200)
@@ -71,13 +71,13 @@ class CertificateFiles(ServingTest):
                                f"{self.server.url}/healthz"], capture_output=True)
         self.assertEqual(done.returncode, 35)
 
-    def test_http_1_1_is_agreed_on(self):
+    def test_http_1_1_is_negotiated(self):
         said = self.curl("--verbose", "--stderr", "-", *self.trusted(), f"{self.server.url}/healthz").decode()
         self.assertRegex(said, r"ALPN.*accepted.*http/1\.1")
 
 
 class Renewal(ServingTest):
-    def test_a_hangup_takes_the_new_certificate(self):
+    def test_sighup_loads_the_new_certificate(self):
         make_certificate(self.folder, "first")
         with self.start(*parley(self.folder, *certificate_files(self.folder))) as server:
             before = presented(server)
@@ -89,7 +89,7 @@ class Renewal(ServingTest):
                 time.sleep(0.02)
             self.assertNotEqual(presented(server), before)
 
-    def test_a_broken_certificate_leaves_the_old_one_in_place(self):
+    def test_an_invalid_certificate_keeps_the_old_one(self):
         make_certificate(self.folder, "first")
         with self.start(*parley(self.folder, *certificate_files(self.folder))) as server:
             before = presented(server)
@@ -112,7 +112,7 @@ class Wss(ServingTest):
 
 
 class KeyUpdates(ServingTest):
-    """RFC 8446 §4.6.3: anyone may ask for new keys at any time, and each time costs the other side an answer."""
+    """RFC 8446 §4.6.3: either side may request a key update at any time; each one costs the other side a response."""
 
     arguments = bench_server("--tls")
 
@@ -131,8 +131,8 @@ class KeyUpdates(ServingTest):
             function.restype, function.argtypes = result, arguments
         return ssl_library
 
-    def updates_until_cut_off(self, most, between=b""):
-        """How many key updates the server took."""
+    def updates_until_cut_off(self, limit, between=b""):
+        """Number of key updates until the server closed the connection, at most `limit`."""
         library = self.library()
         context = library.SSL_CTX_new(library.TLS_client_method())
         session = library.SSL_new(context)
@@ -141,7 +141,7 @@ class KeyUpdates(ServingTest):
             library.SSL_set_fd(session, connection.fileno())
             self.assertEqual(library.SSL_connect(session), 1)
             taken = 0
-            while taken < most:
+            while taken < limit:
                 library.SSL_key_update(session, 1)
                 if library.SSL_do_handshake(session) != 1:
                     break
@@ -153,11 +153,11 @@ class KeyUpdates(ServingTest):
         library.SSL_CTX_free(context)
         return taken
 
-    def test_who_does_nothing_else_is_cut_off(self):
+    def test_a_client_that_only_updates_keys_is_disconnected(self):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         self.assertLess(self.updates_until_cut_off(200_000), 200_000)
         self.assertEqual(self.curl_headers("--insecure", f"{self.server.url}/json")[0], 200)
 
-    def test_who_asks_something_in_between_is_served(self):
+    def test_a_client_with_requests_between_key_updates_is_served(self):
         request = b"GET /json HTTP/1.1\r\nHost: localhost\r\n\r\n"
         self.assertEqual(self.updates_until_cut_off(300, request), 300)

@@ -1,4 +1,4 @@
-"""The tour of the README does what it says, line by line."""
+"""The commands in the README's tour work, line by line."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from servers import PARLEY, TOP, VENV_PYTHON
 from serving import ServingTest, parley
 
 TOUR = re.compile(r"^```sh tour\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A line that fails, or that gets an answer other than a success, ends the tour and is named.
+# A line that fails, or that gets a response without a 2xx status, ends the tour and is printed.
 RULES = """set -euo pipefail
 curl() { command curl --fail-with-body --max-time 20 "$@"; }
 trap 'echo "failed: $BASH_COMMAND" >&2' ERR
@@ -18,7 +18,7 @@ trap 'echo "failed: $BASH_COMMAND" >&2' ERR
 
 
 class Tour(ServingTest):
-    def test_every_line_does_what_it_says(self):
+    def test_every_line_works(self):
         tour = TOUR.search((TOP / "README.md").read_text())[1]
         with self.start(*parley(self.folder)) as server:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""`parley verify` as its exit status and its words."""
+"""`parley verify`: exit status and output."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ class Verify(unittest.TestCase):
         database.close()
 
     def plant(self):
-        """An empty place, as the server makes it."""
+        """An empty site, as the server creates it."""
         self.change(
             "pragma journal_mode = wal;"
             "create table migration (number integer primary key, name text not null, hash text not null,"
@@ -38,14 +38,14 @@ class Verify(unittest.TestCase):
         done = subprocess.run([PARLEY, "verify", "--data", self.folder, *arguments], capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
-    def test_a_sound_place_is_0_and_a_line_for_each_check(self):
+    def test_a_sound_site_exits_with_0_and_prints_each_check(self):
         self.plant()
         status, output, errors = self.verify()
         self.assertEqual((status, errors), (0, ""))
         self.assertIn("✓ chains: 0 conversations, 0 messages\n", output)
         self.assertTrue(all(line.startswith("✓ ") for line in output.splitlines()), output)
 
-    def test_a_fault_is_1_and_says_where(self):
+    def test_a_fault_exits_with_1_and_names_its_location(self):
         self.plant()
         self.change("update counter set value = 1200300; insert into stream values (0, 1, 5)")
         status, output, _ = self.verify()
@@ -57,14 +57,14 @@ class Verify(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("  the counter of events stands at 1200300, and the last event is 0\n", output)
 
-    def test_on_a_terminal_it_shows_what_it_is_at(self):
+    def test_on_a_terminal_it_shows_its_progress(self):
         self.plant()
         reader, writer = os.openpty()
         done = subprocess.run(
             [PARLEY, "verify", "--data", self.folder], stdout=subprocess.PIPE, stderr=writer, text=True)
         os.close(writer)
         drawn = b""
-        # A terminal that nobody writes to any longer is an error at its end.
+        # Reading a terminal after its last writer has closed it is an error.
         with contextlib.suppress(OSError):
             while piece := os.read(reader, 65536):
                 drawn += piece
@@ -72,16 +72,16 @@ class Verify(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         for check in ("integrity", "search", "files"):
             self.assertIn(f"\r\x1b[K{check}".encode(), drawn)
-        self.assertTrue(drawn.endswith(b"\r\x1b[K"), "what was drawn is wiped away")
+        self.assertTrue(drawn.endswith(b"\r\x1b[K"), "the progress line is cleared")
         self.assertTrue(all(line.startswith("✓ ") for line in done.stdout.splitlines()), done.stdout)
 
-    def test_nothing_to_look_at_is_2(self):
+    def test_a_missing_database_exits_with_2(self):
         status, output, errors = self.verify()
         self.assertEqual((status, output), (2, ""))
         self.assertIn("no database of parley", errors)
         status, _, errors = self.verify("--every")
         self.assertEqual(status, 2)
-        self.assertIn("--every is not known here", errors)
+        self.assertIn("Unknown argument --every", errors)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""WebSocket as Python's two libraries, wsdump and Node's ws speak it."""
+"""WebSocket with two Python libraries, wsdump and Node's ws."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ class EchoTest(ServingTest):
 
 
 class PythonWebsockets(EchoTest):
-    def test_text_and_binary_come_back(self):
+    def test_text_and_binary_are_echoed(self):
         with connect(self.echo) as socket:
             for message in (TEXT, "", b"", bytes(range(256)), "x" * 125, "x" * 126, "x" * 65_535, "x" * 65_536):
                 socket.send(message)
@@ -35,7 +35,7 @@ class PythonWebsockets(EchoTest):
             socket.send(TEXT)
             self.assertEqual(socket.recv(timeout=60), TEXT)
 
-    def test_compression_is_agreed_on_and_works(self):
+    def test_compression_is_negotiated_and_works(self):
         with connect(self.echo, compression="deflate") as socket:
             self.assertIn("permessage-deflate", socket.response.headers["Sec-WebSocket-Extensions"])
             for _ in range(20):
@@ -68,10 +68,10 @@ class PythonWebsockets(EchoTest):
                 socket.send(str(number))
             self.assertEqual([socket.recv(timeout=60) for _ in range(1000)], [str(number) for number in range(1000)])
 
-    def test_a_broadcast_reaches_everyone(self):
+    def test_a_broadcast_reaches_all_clients(self):
         address = f"{self.server.websocket_url}/broadcast"
         with connect(address) as ada, connect(address) as grace:
-            self.assertTrue(grace.ping().wait(60))  # both are in by now
+            self.assertTrue(grace.ping().wait(60))  # both are subscribed now
             ada.send(TEXT)
             self.assertEqual(ada.recv(timeout=60), TEXT)
             self.assertEqual(grace.recv(timeout=60), TEXT)
@@ -89,11 +89,11 @@ class PythonWebsocketClient(EchoTest):
         self.socket = websocket.create_connection(self.echo, timeout=60)
         self.addCleanup(self.socket.close)
 
-    def test_text_comes_back(self):
+    def test_text_is_echoed(self):
         self.socket.send(TEXT)
         self.assertEqual(self.socket.recv(), TEXT)
 
-    def test_binary_comes_back(self):
+    def test_binary_is_echoed(self):
         message = os.urandom(200_000)
         self.socket.send_binary(message)
         self.assertEqual(self.socket.recv(), message)
@@ -115,13 +115,13 @@ class PythonWebsocketClient(EchoTest):
 
 
 class Wsdump(EchoTest):
-    def test_a_line_comes_back(self):
+    def test_a_line_is_echoed(self):
         wsdump = VENV_PYTHON.parent / "wsdump"
         with subprocess.Popen([wsdump, "--raw", "--text", "hello there", self.echo], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
             watch = threading.Timer(60, process.kill)
             watch.start()
-            # It leaves when there is nothing more to send, so it is given nothing until the answer is there.
+            # wsdump exits at the end of its input, so the input stays open until the response arrives.
             said = next((line for line in process.stdout if b"hello there" in line), None)
             watch.cancel()
             process.stdin.close()
@@ -134,10 +134,10 @@ class NodeWs(EchoTest):
                               env={**os.environ, "NODE_PATH": "/usr/share/nodejs"}, capture_output=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout.strip()), (0, b"ok"), (done.stdout + done.stderr).decode())
 
-    def test_text_and_binary_come_back(self):
+    def test_text_and_binary_are_echoed(self):
         self.node("echo")
 
-    def test_compression_is_agreed_on_and_works(self):
+    def test_compression_is_negotiated_and_works(self):
         self.node("deflate")
 
     def test_a_message_in_fragments(self):

@@ -8,7 +8,7 @@ from websockets.sync.client import connect
 
 
 def lines_in_the_readme():
-    return re.search(r"^```nginx\n(.*?)^```$", (TOP / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    return re.search(r"^```nginx\n(.*?)^```$", (TOP / "docker/README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
 
 
 class BehindNginx(ServingTest):
@@ -22,14 +22,14 @@ class BehindNginx(ServingTest):
         http = f"server {{ listen 127.0.0.1:{port}; {location} }}"
         cls.proxy = cls.enterClassContext(nginx("nginx-in-front", port, http))
 
-    def test_the_readme_s_lines_name_the_address_that_is_replaced(self):
+    def test_the_readme_s_configuration_has_the_address_to_replace(self):
         self.assertIn("proxy_pass http://127.0.0.1:8080;", lines_in_the_readme())
 
-    def test_a_request_goes_through(self):
+    def test_a_request_is_proxied(self):
         through = json.loads(self.curl(f"{self.proxy.url}/json"))
         self.assertEqual(through, json.loads(self.curl(f"{self.server.url}/json")))
 
-    def test_a_websocket_goes_through(self):
+    def test_a_websocket_is_proxied(self):
         with connect(f"{self.proxy.websocket_url}/echo") as socket:
             for message in ("hello", "x" * 300_000, b"\x00\xff" * 50_000):
                 socket.send(message)
@@ -41,7 +41,7 @@ class BehindNginx(ServingTest):
         socket.close(3000, "done")
         self.assertEqual(socket.close_code, 3000)
 
-    def test_a_broadcast_reaches_a_client_that_is_not_behind_nginx(self):
+    def test_a_broadcast_reaches_a_client_without_the_proxy(self):
         with connect(f"{self.proxy.websocket_url}/broadcast") as ada, \
                 connect(f"{self.server.websocket_url}/broadcast") as grace:
             grace.ping().wait(60)

@@ -1,4 +1,4 @@
-"""An nginx of our own: a folder under .build, one worker, no privileges, nothing of the system's configuration."""
+"""Runs nginx from a folder under .build: one worker, no privileges, none of the system's configuration."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ http {{
 
 
 def nginx(name, port, http):
-    """A running nginx with `http` inside its `http` block, which must listen on 127.0.0.1:`port`."""
+    """A running nginx with `http` in its `http` block, which must listen on 127.0.0.1:`port`."""
     folder = BUILD / name
     folder.mkdir(parents=True, exist_ok=True)
     user = "user root;" if os.geteuid() == 0 else ""

@@ -1,4 +1,4 @@
-"""Programs that serve: started here, waited for until they say that they listen, ended by their own process id."""
+"""Starts server programs, waits until they listen, and stops them by process id."""
 
 import os
 import re
@@ -19,8 +19,8 @@ VENV_PYTHON = BUILD / "tools" / "venv" / "bin" / "python"
 class Server:
     """`with Server("name", command…) as server:` runs the command until the block ends. Its output is in `server.log`.
 
-    Ready is the line `listening on ADDRESS` on its output, or what `ready` says instead; for programs that say nothing,
-    `port` accepting.
+    The server is ready when its output has the line `listening on ADDRESS` or `ready`; programs without such output are
+    ready when `port` accepts connections.
     """
 
     def __init__(self, name, *command, port=None, env=None, pass_fds=(),
@@ -71,7 +71,7 @@ class Server:
         return self.process.wait(seconds)
 
     def stop(self, seconds=60):
-        """Asks it to end, insists after `seconds`, and returns its exit status."""
+        """Sends SIGTERM, SIGKILL after `seconds`, and returns the exit status."""
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
             try:

@@ -1,13 +1,13 @@
-"""One Chromium for all tests of a run: each test has contexts of its own in it. It is the one without windows, which takes a third less time."""
+"""One headless Chromium for all tests of a run, with separate contexts per test. `headless_shell` is a third faster."""
 
 import atexit
 import functools
 
 from playwright.sync_api import expect, sync_playwright
 
-PATIENCE = 60_000
-"""What a test waits for at most, in milliseconds: a machine may have much else to do."""
-expect.set_options(timeout=PATIENCE)
+TIMEOUT = 60_000
+"""Timeout in milliseconds, long enough for a loaded machine."""
+expect.set_options(timeout=TIMEOUT)
 
 
 @functools.cache

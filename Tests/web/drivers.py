@@ -1,5 +1,5 @@
-"""Firefox and WebKit as Debian has them, driven by what they speak themselves: Marionette over a socket, WebDriver over HTTP.
-The commands are the same (https://www.w3.org/TR/webdriver2/); only the way there differs."""
+"""Debian's Firefox and WebKit through their own protocols: Marionette over a socket, WebDriver over HTTP.
+The commands are the same (https://www.w3.org/TR/webdriver2/); only the transport differs."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 from servers import accepts, free_port
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-PATIENCE = 60
+TIMEOUT = 60
 
 
 class Refused(Exception):
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 class Browser:
-    """What tests ask of a browser, whichever it is."""
+    """Browser operations that the tests need."""
 
     def open(self, address):
         self.ask("Navigate", "POST", "/url", url=address)
@@ -32,7 +32,7 @@ class Browser:
         return self.ask("ExecuteScript", "POST", "/execute/sync", script=script, args=list(arguments))
 
     def find(self, path):
-        """The first element that is there, by XPath; waited for."""
+        """Waits for the first element that matches an XPath."""
         return self.until(lambda: self._found(path), path)
 
     def _found(self, path):
@@ -48,24 +48,24 @@ class Browser:
     def type(self, path, text):
         self.upon(path, "ElementSendKeys", "value", text=text)
 
-    def upon(self, path, name, what, **given):
-        """What is drawn anew between the finding and the doing is refused, and found again."""
+    def upon(self, path, name, action, **given):
+        """Runs an element command; finds the element again if the page has replaced it meanwhile."""
 
         def do():
             if element := self._found(path):
-                self.ask(name, "POST", f"/element/{element}/{what}", id=element, **given)
+                self.ask(name, "POST", f"/element/{element}/{action}", id=element, **given)
             return element
 
         self.until(do, path)
 
-    def until(self, holds, what):
-        deadline = time.monotonic() + PATIENCE
+    def until(self, holds, description):
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline:
             with contextlib.suppress(Refused):
                 if found := holds():
                     return found
             time.sleep(0.02)
-        raise AssertionError(f"waited in vain for {what}; there is: {self.run('return document.body.innerText')[:500]}")
+        raise AssertionError(f"timed out waiting for {description}; page: {self.run('return document.body.innerText')[:500]}")
 
 
 class Firefox(Browser):
@@ -80,7 +80,7 @@ class Firefox(Browser):
             env={**os.environ, "HOME": str(profile), "MOZ_CRASHREPORTER_DISABLE": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         stack.callback(end, process)
         wait_for(port, process)
-        self.socket = stack.enter_context(socket.create_connection(("127.0.0.1", port), 3 * PATIENCE))
+        self.socket = stack.enter_context(socket.create_connection(("127.0.0.1", port), 3 * TIMEOUT))
         self.stream = stack.enter_context(self.socket.makefile("rb"))
         self.count = 0
         self._read()
@@ -100,7 +100,7 @@ class Firefox(Browser):
         while not length.endswith(b":"):
             piece = self.stream.read(1)
             if not piece:
-                raise ConnectionError("Firefox has hung up")
+                raise ConnectionError("Firefox closed the connection")
             length += piece
         return json.loads(self.stream.read(int(length[:-1])))
 
@@ -126,8 +126,8 @@ class WebKit(Browser):
         stack.callback(self.ask, "", "DELETE", "")
 
     def open(self, address):
-        """WebKit was seen to leave a page empty for good, once in many runs, and why is not known: it is said where that
-        happens, and the page is opened a second time."""
+        """Opens a page. WebKit sometimes leaves a page empty, about once in many runs, for an unknown reason: it is
+        then opened a second time, and a line is printed."""
         super().open(address)
         try:
             self.until(lambda: self.run("return 'ready' in document.body.dataset"), address)
@@ -138,7 +138,7 @@ class WebKit(Browser):
     def ask(self, _, method, path, **given):
         data = json.dumps(given).encode() if method == "POST" else None
         try:
-            with urlopen(Request(self.at + path, data, {"Content-Type": "application/json"}, method=method), timeout=3 * PATIENCE) as answer:
+            with urlopen(Request(self.at + path, data, {"Content-Type": "application/json"}, method=method), timeout=3 * TIMEOUT) as answer:
                 return json.loads(answer.read())["value"]
         except HTTPError as error:
             raise Refused(error.read().decode(errors="replace")) from None
@@ -149,7 +149,7 @@ def wait_for(port, process):
 
 
 def wait_until(is_ready, process):
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not is_ready():
         if process.poll() is not None or time.monotonic() > deadline:
             raise AssertionError(f"{process.args[0]} does not listen (status {process.returncode})")

@@ -1,7 +1,8 @@
-"""Runs the kinds of tests of the web that are named, or all, and ends with `N passed, N failed`.
+"""Runs the named kinds of web tests, or all, and ends with `N passed, N failed`.
 
-`types`: TypeScript reads the library and its comments, and looks for names in the app that nobody has declared. `node`: the `*.test.mjs` of `sdk`, by Node's own runner.
-`browser`: the `test_*.py` of `sdk` and `app`, two classes at a time. After a kind may stand files: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
+`types`: TypeScript checks the library and its JSDoc types, and the app for undeclared names. `node`: the `*.test.mjs`
+of `sdk`, in Node's test runner. `browser`: the `test_*.py` of `sdk` and `app`, two classes at a time. Files may follow
+a kind: `Tests/web/run node Tests/web/sdk/markup.test.mjs`.
 """
 
 import ast
@@ -25,7 +26,7 @@ FOLDERS = (WEB / "sdk", WEB / "app")
 
 
 class Timed(unittest.TextTestResult):
-    """What takes long is said, so that it is seen when it grows."""
+    """Records the time of each test, to print the slowest."""
 
     def __init__(self, *arguments, **more):
         super().__init__(*arguments, **more)
@@ -40,7 +41,7 @@ class Timed(unittest.TextTestResult):
         self.times.append((time.monotonic() - self.began, test.id()))
 
 
-# What the app names and nobody has declared: a name, and what a module does not give.
+# Undeclared names, and imports that a module does not export.
 UNKNOWN = re.compile(r"^.*error TS(?:2304|2305|2552|2724): .*$", re.MULTILINE)
 
 
@@ -65,7 +66,7 @@ def node(files):
 
 
 def browser(files):
-    """Class by class, two at a time: each of the two processes has a browser of its own, and waits for it more than it works."""
+    """Runs two classes at a time, in two processes with a browser each, which mostly wait for their browsers."""
     classes = []
     for folder in FOLDERS:
         for file in sorted(folder.glob("test_*.py")):
@@ -86,14 +87,14 @@ def browser(files):
 
 
 def classes_of(file):
-    """Those that have tests of their own: others only lend what they can to these."""
+    """Classes with tests of their own; the others are base classes."""
     for node in ast.parse(file.read_text()).body:
         if isinstance(node, ast.ClassDef) and any(getattr(it, "name", "").startswith("test_") for it in node.body):
             yield node.name
 
 
 def end_with():
-    """A process of a pool ends without those whom `atexit` knows: here its browser."""
+    """Closes the browser at the end of a pool process, which does not run `atexit` handlers."""
     multiprocessing.util.Finalize(None, atexit._run_exitfuncs, exitpriority=1)
     sys.path[:0] = map(str, FOLDERS)
 
@@ -103,7 +104,7 @@ def run_class(module, name):
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(getattr(importlib.import_module(module), name))
     with io.StringIO() as said, contextlib.redirect_stdout(said):
         result = unittest.TextTestRunner(stream=said, verbosity=2, resultclass=Timed).run(suite)
-        times = [*result.times, (time.monotonic() - began - sum(it for it, _ in result.times), f"{module}.{name}: what stands around its tests")]
+        times = [*result.times, (time.monotonic() - began - sum(it for it, _ in result.times), f"{module}.{name}: set-up and tear-down")]
         failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
         return said.getvalue(), max(0, result.testsRun - failed - len(result.skipped)), failed, times
 
@@ -115,7 +116,7 @@ def main(arguments):
     kinds = [name for name in arguments if name in KINDS] or list(KINDS)
     files = [name for name in arguments if name not in KINDS]
     passed = failed = 0
-    # The browsers leave something to what else there is.
+    # One thread for the other kinds leaves CPU time to the browsers.
     with ThreadPoolExecutor(1) as aside:
         others = [aside.submit(KINDS[name], files) for name in kinds if name != "browser"]
         counts = [browser(files)] if "browser" in kinds else []

@@ -64,10 +64,10 @@ async function find(shell, words) {
   ].filter(Boolean);
   const known = [...talks, ...forums, ...topics, ...actions].filter((it) => fits(it.words));
   if (!wanted) return known.slice(0, MOST);
-  const people = await site.findPeople(words).catch(() => []);
+  const users = await site.findPeople(words).catch(() => []);
   return [
     ...known.slice(0, MOST),
-    ...people.slice(0, 5).map((it) => ({
+    ...users.slice(0, 5).map((it) => ({
       words: displayName(it),
       second: `@${it.name}`,
       picture: avatar(it, { size: 1 }),

@@ -1,4 +1,4 @@
-// The app begins here: text, place, shell, first page.
+// The entry point: loads texts, state and shell, and shows the first page.
 
 import { applyLook } from './core/theme.js';
 import { SiteState } from './state/site.js';
@@ -15,6 +15,6 @@ try {
 const shell = new Shell(site);
 shell.start();
 
-// Once the first page stands: what comes later must not make it wait.
+// After the first page, so that later work does not delay it.
 const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 1_000));
 later(() => import('./core/installation.js').then(({ keepApp }) => keepApp(shell)).catch(() => {}));

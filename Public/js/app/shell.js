@@ -1,4 +1,4 @@
-// What stands around every page: sidebar, bottom bar, the page itself, what floats, and the keys that work everywhere.
+// The frame around every page: sidebar, bottom bar, the page, dialogs, notices and global keyboard shortcuts.
 
 import { el, focusAgain, isTyping } from './core/dom.js';
 import { rememberLook } from './core/theme.js';
@@ -25,7 +25,7 @@ const REST = 200;
 const BACK = 2_000;
 /** So many forums stand at the side at most. */
 const LISTED = 50;
-/** Named one by one, so that the server knows what belongs to the app. */
+/** Named one by one, so that the bundler finds them. */
 const pages = {
   admin: () => import('./pages/admin.js'),
   signin: () => import('./pages/signin.js'),
@@ -51,11 +51,11 @@ export class Shell {
     this.live = el('div.spoken', { aria: { live: 'polite' } });
     this.said = [];
     this.restsUntil = 0;
-    /** What was shown outside of the page, by its conversation. */
+    /** Open system notifications, by conversation. */
     this.notices = new Map();
     this.page = null;
     this.node = el('div.shell');
-    for (const name of ['me', 'forums', 'conversations', 'state', 'people', 'presence'])
+    for (const name of ['me', 'forums', 'conversations', 'state', 'users', 'presence'])
       site.addEventListener(name, () => this.soon());
     site.addEventListener('reset', (event) => toast(say('reset.done', { time: clock(new Date(event.detail.at)) })));
     site.addEventListener('failed', (event) => this.failed(event.detail));
@@ -110,7 +110,7 @@ export class Shell {
     this.router.start();
   }
 
-  /** Someone is in: their look, and the places around the page. */
+  /** Shows the signed-in frame: theme and navigation. */
   entered() {
     if (this.site.me) rememberLook(this.site.me.preferences ?? {}, this.site.server?.hue);
     this.frame();
@@ -121,8 +121,8 @@ export class Shell {
   }
 
   /**
-   * The same for after something that takes a while: whoever has gone elsewhere in the meantime stays there. A page that was
-   * only drawn anew is shown what came of it.
+   * Like `go`, after a slow operation: does nothing if the user has navigated elsewhere in the meantime, and updates the page
+   * if it was only redrawn.
    */
   fromHere() {
     const { turn } = this;
@@ -199,7 +199,7 @@ export class Shell {
 
   // MARK: The frame
 
-  /** With the next picture; where much comes at once, less often. In a tab that nobody sees there are no pictures, but a title. */
+  /** Redraws with the next animation frame, less often under load. A hidden tab only updates its title. */
   soon() {
     if (this.planned || this.isPressed) return;
     this.planned = true;
@@ -237,7 +237,7 @@ export class Shell {
     if (!this.main.isConnected || this.node.children.length === 1)
       this.node.replaceChildren(side, this.main, bar, (this.edge ??= sidebarEdge()));
     else {
-      // What is the same stays, or a press that it has begun to feel would be lost.
+      // Unchanged nodes stay, or a press in progress would be lost.
       if (side.isEqualNode(this.side) && bar.isEqualNode(this.bar)) return;
       this.side.replaceWith(side);
       this.bar.replaceWith(bar);
@@ -275,7 +275,7 @@ export class Shell {
       conversations: talks.slice(0, 30).map((it) => ({
         title: conversationTitle(site, it),
         href: conversationAddress(it),
-        people: site.othersIn(it),
+        users: site.othersIn(it),
         presence: presenceIn(site, it),
         unread: it.level === 'nothing' ? 0 : it.unread_count,
       })),
@@ -284,8 +284,8 @@ export class Shell {
   }
 
   /**
-   * The forums at the side, by section. Of many those that one has the most to do with: the one that is open, where
-   * something is new, where one belongs, and where somebody was last.
+   * Returns the forums of the sidebar by section. Of many forums the most relevant: the open one, those with news, the
+   * user's own, then the most recently active.
    */
   listed(here, unread) {
     const { site } = this;
@@ -314,7 +314,7 @@ export class Shell {
     else navigator.clearAppBadge?.()?.catch(() => {});
   }
 
-  /** In the header how the connection is; under it that the network is away, and what a restore has left here alone. */
+  /** Shows the connection state in the header, and below it the offline notice and messages lost by a restore. */
   lines() {
     const { site } = this;
     const shown = this.main.querySelector('.page-bar .sign');
@@ -334,7 +334,7 @@ export class Shell {
     });
   }
 
-  /** For a moment after it was away, once nothing waits any longer. */
+  /** Shows for a moment after a reconnect, once the outbox is empty. */
   isBack(waiting) {
     const { state, me } = this.site;
     if (state === 'offline') this.wasAway = true;
@@ -394,16 +394,16 @@ export class Shell {
     this.panelClosed = null;
   }
 
-  // MARK: What happened
+  // MARK: Notices
 
-  /** A message that was refused says so in its place; what else was refused says so here. */
+  /** Reports refused operations other than messages, which show their refusal themselves. */
   failed({ operation, problem }) {
     if (operation.kind === 'send') return;
     toast(sayProblem(problem));
     this.site.parley?.cancel(operation.id);
   }
 
-  /** While the app is open and in none of its tabs in front of one's eyes; the one who wrote, and one line of it. */
+  /** Shows a system notification with author and first line, while the app is open and no tab is visible. */
   notice(event) {
     const { site } = this;
     const message = event.data;
@@ -431,7 +431,7 @@ export class Shell {
     this.notices.set(talk.id, shown);
   }
 
-  /** What was read, wherever it was, needs no notice any longer. */
+  /** Closes the notifications of conversations that were read, on any device. */
   forgetNotices() {
     for (const [id, shown] of this.notices) {
       if (this.site.conversations.get(id)?.unread_count > 0) continue;
@@ -447,10 +447,10 @@ export class Shell {
     this.said.push(author);
     if (this.saying) return;
     this.saying = setTimeout(() => {
-      const people = new Set(this.said).size;
-      this.live.textContent = say(people > 1 ? 'spoken.newFromSeveral' : 'spoken.newFromOne', {
+      const users = new Set(this.said).size;
+      this.live.textContent = say(users > 1 ? 'spoken.newFromSeveral' : 'spoken.newFromOne', {
         n: this.said.length,
-        people,
+        users,
         name: this.said[0],
       });
       this.said = [];

@@ -6,26 +6,26 @@ import { backOff, isAbort, wait } from './time.js';
 
 /** @typedef {string | number | boolean | null | undefined} QueryValue */
 /**
- * What a call takes: the names in the path beside `query` and `body`.
+ * Arguments of a call: the parameters of the path, `query` and `body`.
  * @typedef {{ [name: string]: any, query?: Record<string, QueryValue>, body?: any, signal?: AbortSignal,
  *   tries?: number }} CallOptions
  */
 /** @typedef {{ [name in keyof typeof endpoints]: (options?: CallOptions) => Promise<any> }} Calls */
 /**
  * @typedef {object} ClientOptions
- * @property {string} [url] Where the place is; the page's own origin otherwise.
- * @property {string | null} [token] Without one the session's cookie says who asks.
+ * @property {string} [url] Address of the server; default: the page's origin.
+ * @property {string | null} [token] Without a token the session cookie authenticates.
  * @property {typeof globalThis.fetch} [fetch]
- * @property {number} [timeout] Milliseconds until an answer is given up.
- * @property {number} [tries] How often a call that is safe to repeat is made at most.
+ * @property {number} [timeout] Request timeout in milliseconds.
+ * @property {number} [tries] Maximum number of attempts for idempotent calls.
  */
 
-/** Longer than this nobody waits: the caller is told instead. */
+/** A longer `Retry-After` is not waited for: the call fails. In milliseconds. */
 const mostWait = 10_000;
 
 /**
- * `client.calls.getMessage({ id: '1042' })`; a PUT or POST takes `body`. What may be repeated is, when nobody answers or
- * the server has no time: GET, PUT, DELETE, and a POST with a `client_id`.
+ * `client.calls.getMessage({ id: '1042' })`; a PUT or POST takes `body`. Idempotent calls (GET, PUT, DELETE, and POST
+ * with a `client_id`) are retried after network errors and 503.
  */
 export class Client {
   /** @param {ClientOptions} options */
@@ -36,12 +36,12 @@ export class Client {
     this.timeout = timeout;
     this.tries = tries;
     this.fetch = fetch.bind(globalThis);
-    /** How many calls are under way: while there are any, something may turn. */
+    /** Number of calls in progress, for an activity indicator. */
     this.underWay = 0;
     /** @type {((underWay: number) => void) | null} */
     this.onActivity = null;
     /**
-     * Called when the server no longer knows who asks.
+     * Called when the server rejects the credential.
      * @type {(() => void) | null}
      */
     this.onSignedOut = null;

@@ -1,5 +1,5 @@
-// The way to a message of which only its `seq` is known. The server gives pages beside an id, and from a time on; so where
-// both ends of what lies between are far, a time between theirs is tried, as far along as the message is.
+// Finds a message by its `seq`. The server has pages beside an id and from a time on. While both known neighbours are far
+// away, the search interpolates a time between theirs.
 
 /** @typedef {{ id: string, seq: number, created_at: string }} Known */
 /** @typedef {{ after?: string, before?: string, after_time?: string, order?: 'asc', limit: number }} Asked */
@@ -10,9 +10,9 @@ const most = 200;
 const tries = 12;
 
 /**
- * The message with this `seq`, or the next one that is there; null where there is none.
+ * Finds the message with this `seq`, or the next existing one; null if there is none.
  * @param {number} seq
- * @param {{ low?: Known, high?: Known, last: number }} known The nearest before and after it that are held, and the newest `seq`.
+ * @param {{ low?: Known, high?: Known, last: number }} known The nearest cached neighbours, and the newest `seq`.
  * @param {(query: Asked) => Promise<Known[]>} fetch Gives a page in order.
  * @returns {Promise<Known | null>}
  */
@@ -33,7 +33,7 @@ export async function find(seq, { low, high, last }, fetch) {
       if (found || !page.length) return found ?? high ?? null;
       low = page[page.length - 1];
     } else if (!low || !high) {
-      // Both ends have to be known before a time between them can be told.
+      // Interpolation needs the times of both ends.
       const [end] = await fetch({ ...(low ? {} : { order: 'asc' }), limit: 1 });
       if (!end) return null;
       if (low) high = end;

@@ -1,14 +1,14 @@
-// Which stretches of a conversation are held. `seq` counts its messages without a hole, so what is held of it is a few
-// stretches, and what lies between two of them is missing.
+// The cached ranges of a conversation. `seq` numbers its messages without a gap, so the cache is a list of ranges, and the
+// messages between two ranges are missing.
 
 /** @typedef {[from: number, to: number]} Stretch Both belong to it. */
 /**
  * @typedef {object} History
  * @property {string} id The conversation's.
- * @property {Stretch[]} held In order, apart from one another.
- * @property {'notStarted' | 'started' | 'complete'} state Of fetching all of it; `started` goes on where it was.
- * @property {number} from Where the person's history begins.
- * @property {number} checked Up to here the server's digest was the same.
+ * @property {Stretch[]} held Cached ranges, in order, not adjacent.
+ * @property {'notStarted' | 'started' | 'complete'} state State of a full sync; `started` resumes.
+ * @property {number} from First readable `seq`.
+ * @property {number} checked The server's digest matched up to this `seq`.
  */
 
 /** @param {string} id @returns {History} */
@@ -33,13 +33,13 @@ export const withoutStretch = (held, from, to) =>
   });
 
 /**
- * The stretch that holds a message.
+ * Returns the range that contains a `seq`.
  * @param {Stretch[]} held @param {number} seq
  */
 export const stretchAt = (held, seq) => held.find(([from, to]) => from <= seq && seq <= to) ?? null;
 
 /**
- * What of `from` to `to` is missing.
+ * Returns the uncached parts of `from`…`to`.
  * @param {Stretch[]} held @param {number} from @param {number} to
  * @returns {Stretch[]}
  */
@@ -51,8 +51,8 @@ export function missing(held, from, to) {
 }
 
 /**
- * The stretches that a list of messages makes: neighbours are those of which one names the other. Where the numbers
- * follow one another and the names don't, something is wrong, and the two don't belong together.
+ * Returns the ranges that a list of messages forms. Neighbours are linked by `previous_message`; consecutive numbers
+ * without a link start a new range.
  * @param {{ id: string, seq: number, previous_message: string | null }[]} messages In any order.
  */
 export function stretchesOf(messages) {
@@ -60,8 +60,8 @@ export function stretchesOf(messages) {
   /** @type {Stretch[]} */
   const stretches = [];
   let isSound = true;
-  inOrder.forEach((message, place) => {
-    const before = inOrder[place - 1];
+  inOrder.forEach((message, site) => {
+    const before = inOrder[site - 1];
     const follows = before?.seq === message.seq - 1;
     if (follows && before.id !== message.previous_message) isSound = false;
     if (follows && before.id === message.previous_message) stretches[stretches.length - 1][1] = message.seq;

@@ -1,4 +1,4 @@
-// Ids, cursors, and what else is compared.
+// Comparison of ids and cursors.
 
 /**
  * Ids are decimal texts that grow with time: by length, then as text.
@@ -8,10 +8,10 @@ export const compareIds = (a, b) => a.length - b.length || (a < b ? -1 : a > b ?
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** A name for something that is made here, 129 bits. `crypto.randomUUID` needs a secure page; this does not. */
+/** Returns a new `client_id` with 129 random bits. `crypto.randomUUID` needs a secure context; this does not. */
 export function newClientId() {
   let id = '';
-  // 252 is the largest multiple of 36 in a byte: what is above would make some letters likelier than others.
+  // 252 is the largest multiple of 36 in a byte: larger values would bias the letters.
   while (id.length < 25) {
     for (const byte of crypto.getRandomValues(new Uint8Array(32))) {
       if (byte < 252 && id.length < 25) id += alphabet[byte % 36];

@@ -1,5 +1,5 @@
-// The WebSocket: says hello with the cursor, hands on what comes, notices when nothing comes any longer, and comes
-// back. What the frames mean is not its business.
+// The WebSocket connection: sends hello with the cursor, passes frames on, detects a dead connection by a heartbeat, and
+// reconnects with backoff. It does not interpret frames.
 
 import { Problem } from './problem.js';
 import { backOff } from './time.js';
@@ -7,16 +7,16 @@ import { backOff } from './time.js';
 /** @typedef {'offline' | 'connecting' | 'catchingUp' | 'live' | 'stopped'} LiveState */
 /**
  * @typedef {object} LiveOptions
- * @property {string} url Of the place.
+ * @property {string} url Address of the server.
  * @property {string | null} [token]
  * @property {typeof globalThis.WebSocket} [WebSocket]
- * @property {() => Promise<{ cursor: string | null, topics: string[] }>} hello Where to go on from.
- * @property {(frame: any) => void} onFrame Events, signals, notices; and the answer to hello, with `hello: true`.
+ * @property {() => Promise<{ cursor: string | null, topics: string[] }>} hello The cursor and topics to resume from.
+ * @property {(frame: any) => void} onFrame Receives events, signals and notices, and the answer to hello with `hello: true`.
  * @property {(state: LiveState, reason: Problem | null) => void} onState
  * @property {typeof backOff} [pause]
- * @property {number} [quiet] Milliseconds without a frame until the server is asked whether it is there.
- * @property {number} [patience] Milliseconds that it has to answer that.
- * @property {number} [doubt] The same where the browser says that there is no network.
+ * @property {number} [quiet] Milliseconds without a frame before a ping.
+ * @property {number} [patience] Timeout of the ping in milliseconds.
+ * @property {number} [doubt] Timeout of the ping while the browser reports no network.
  */
 
 /** From here on the server says that coming back is of no use. */
@@ -157,7 +157,7 @@ export class Live {
     if (this.#socket) this.#become('live', null);
   }
 
-  /** Closes and comes back, because what came can't be right. */
+  /** Closes the connection after an invalid frame and reconnects. */
   restart() {
     if (!this.#isWanted) return;
     this.#drop();

@@ -1,5 +1,5 @@
-// Markdown as people write it in messages, read into a tree: the twin of the server's `Markup`, whose README has the
-// rules. Every text is one, nothing fails, and the time taken is in proportion to the text.
+// Parses the Markdown of messages into a tree: the twin of the server's `Markup`, whose README has the rules. Every text is
+// valid, and the time is linear in its length.
 
 import { parseBlocks } from './markup/blocks.js';
 
@@ -16,7 +16,7 @@ import { parseBlocks } from './markup/blocks.js';
  *   | { type: 'link', href: string, title: string | null, children: Node[] }} Node
  */
 /**
- * What a text names. Places count Unicode scalars of the text as it was sent.
+ * A mention, hashtag or link in a text. Positions count Unicode scalars of the text as sent.
  * @typedef {{ kind: 'mention' | 'hashtag' | 'link', pos: number, len: number, value: string }} Entity
  */
 /** @typedef {{ children: Node[], entities: Entity[] }} Markup */
@@ -43,7 +43,7 @@ class PlainText {
     this.limit = limit;
     this.scalars = 0;
     /**
-     * What stands before a line, for each quote and item around. An item's sign stands there once.
+     * The prefixes of the next line, one for each open quote and item. An item's marker is used once.
      * @type {string[]}
      */
     this.signs = [];
@@ -102,9 +102,9 @@ class PlainText {
 
   #beginLine() {
     if (this.out) this.#append('\n');
-    this.signs.forEach((sign, place) => {
+    this.signs.forEach((sign, site) => {
       this.#append(sign);
-      if (sign !== '> ') this.signs[place] = '';
+      if (sign !== '> ') this.signs[site] = '';
     });
   }
 
@@ -119,7 +119,7 @@ class PlainText {
 const scalarCount = (text) => text.length - (text.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0);
 
 /**
- * What people see as one character; single scalars where the browser can't tell.
+ * Splits a text into user-perceived characters, or scalars if the browser cannot.
  * @param {string} text
  */
 const characters = (text) =>
@@ -142,11 +142,11 @@ function cut(text, limit) {
 }
 
 /**
- * Makes DOM nodes of a tree. Text goes in with `textContent` alone; the elements are those of this file, and an
- * address was judged safe before it came into the tree.
+ * Builds DOM nodes of a tree. Text is set as `textContent` only, the elements are those of this file, and the parser has
+ * checked addresses.
  *
- * `make` may return its own node for what the app draws itself (a mention, a hashtag, a link, a spoiler, a block of
- * code), or nothing; its second argument has the children, made.
+ * `make` may return a node of its own for a mention, hashtag, link, spoiler or code block; its second argument has the
+ * built children.
  * @param {Node[]} nodes
  * @param {{ document?: Document, make?: Make }} [options]
  * @returns {DocumentFragment}

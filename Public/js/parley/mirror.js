@@ -1,11 +1,11 @@
-// What views need at once, in memory: everything that is held but messages. Each tab has its own, and keeps it by the
-// changes that any tab writes.
+// The in-memory mirror of the cache for views: all tables but messages. Each tab has one and updates it with the changes
+// of every tab.
 
 import { readCursor } from './ids.js';
 import { position } from './reducer.js';
 import { keyOf, put } from './store.js';
 
-const mirrored = ['place', 'people', 'forums', 'conversations', 'receipts', 'relations', 'inbox', 'outbox', 'drafts'];
+const mirrored = ['site', 'users', 'forums', 'conversations', 'receipts', 'relations', 'inbox', 'outbox', 'drafts'];
 
 export class Mirror {
   /** @type {Record<string, Map<string, any>>} */
@@ -13,7 +13,7 @@ export class Mirror {
   /** @type {import('./outbox.js').Operation[] | null} */
   #inOrder = null;
   /**
-   * Names of the streams of which an offset is held.
+   * Names of the streams with a known offset.
    * @type {Set<string>}
    */
   streams = new Set();
@@ -27,9 +27,9 @@ export class Mirror {
   }
 
   /**
-   * What the disk has and nobody told: the tab that wrote it was gone before it could. Drafts are told before they are there, and
-   * an app puts people and forums here that the disk never had. What it gives is asked for when it is applied: whatever was told
-   * since then is newer.
+   * Returns changes on disk that no tab announced, because the writing tab was closed first. Drafts are announced before
+   * they are written, and an app adds users and forums that are not on disk; both stay. The returned function skips rows
+   * that changed in the meantime.
    * @param {import('./store.js').Store} store @returns {Promise<() => import('./store.js').Change[]>}
    */
   async untold(store) {
@@ -38,17 +38,17 @@ export class Mirror {
     const listed = await Promise.all(tables.map((table) => store.list(table)));
     for (const { name } of await store.list('streams')) this.streams.add(name);
     const isOnlyHere = (/** @type {string} */ table, /** @type {any} */ row) =>
-      (table === 'people' || table === 'forums') && row.known === undefined;
-    return () => tables.flatMap((table, place) => {
+      (table === 'users' || table === 'forums') && row.known === undefined;
+    return () => tables.flatMap((table, site) => {
       const held = this.#tables[table];
-      const rows = new Map(listed[place].map((row) => [String(keyOf(table, row)), row]));
+      const rows = new Map(listed[site].map((row) => [String(keyOf(table, row)), row]));
       /** @type {import('./store.js').Change[]} */
       const changes = [];
       for (const name of new Set([...held.keys(), ...rows.keys()])) {
         const row = rows.get(name);
         const now = held.get(name);
-        // What was told since it was listed is newer.
-        if (now !== before[place].get(name) || JSON.stringify(now) === JSON.stringify(row)) continue;
+        // A change announced since the listing is newer.
+        if (now !== before[site].get(name) || JSON.stringify(now) === JSON.stringify(row)) continue;
         if (row !== undefined) changes.push(put(table, row));
         else if (!isOnlyHere(table, now)) changes.push({ table, key: keyOf(table, now) });
       }
@@ -77,7 +77,7 @@ export class Mirror {
     }
   }
 
-  get people() { return this.#tables.people; }
+  get users() { return this.#tables.users; }
   get forums() { return this.#tables.forums; }
   get conversations() { return this.#tables.conversations; }
   get receipts() { return this.#tables.receipts; }
@@ -86,7 +86,7 @@ export class Mirror {
   get drafts() { return this.#tables.drafts; }
 
   /**
-   * What waits to be sent, in order: asked for often, and the same until it changes.
+   * Pending operations in order. The same array until it changes.
    * @returns {readonly import('./outbox.js').Operation[]}
    */
   get outbox() {
@@ -99,10 +99,10 @@ export class Mirror {
    * @param {string} name
    */
   value(name) {
-    return this.#tables.place.get(name)?.value ?? null;
+    return this.#tables.site.get(name)?.value ?? null;
   }
 
-  /** Oneself. */
+  /** The signed-in user. */
   get me() {
     return this.value('me');
   }
@@ -131,7 +131,7 @@ export class Mirror {
   }
 
   /**
-   * Whether the topic `me` tells of a stream.
+   * Whether the topic `me` covers a stream.
    * @param {string} stream
    */
   isOwn(stream) {

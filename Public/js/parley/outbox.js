@@ -93,10 +93,10 @@ export class Outbox {
         file_id: null,
       })),
     };
-    const changes = await this.store.update([['place', 'order']], ([row]) => {
+    const changes = await this.store.update([['site', 'order']], ([row]) => {
       operation.order = (row?.value ?? 0) + 1;
       return [
-        put('place', { name: 'order', value: operation.order }),
+        put('site', { name: 'order', value: operation.order }),
         put('outbox', operation),
         ...operation.files.map((file, number) => put('files', { id: file.id, blob: blobs[number] })),
       ];
@@ -111,13 +111,13 @@ export class Outbox {
    * @param {string} id
    */
   async retry(id) {
-    const changes = await this.store.update([['outbox', id], ['place', 'order']], ([held, order]) => {
+    const changes = await this.store.update([['outbox', id], ['site', 'order']], ([held, order]) => {
       if (!held) return [];
       if (held.state === 'pending') return [put('outbox', { ...held, tries: held.tries })];
       const next = (order?.value ?? 0) + 1;
       return [
         put('outbox', { ...held, state: 'pending', reason: null, order: next }),
-        put('place', { name: 'order', value: next }),
+        put('site', { name: 'order', value: next }),
       ];
     });
     this.publish(changes);
@@ -331,7 +331,7 @@ export class Outbox {
 
   /** @param {Operation} op @param {any} mark */
   async #settleMark(op, mark) {
-    /** @type {import('./store.js').Place[]} */
+    /** @type {import('./store.js').Source[]} */
     const sources = [['conversations', op.conversation_id], ['outbox', op.id]];
     const changes = await this.store.update(sources, ([held, own]) => {
       const done = own && own.order === op.order ? removal(op) : [];
@@ -346,7 +346,7 @@ export class Outbox {
   }
 }
 
-/** @param {any} message @returns {import('./store.js').Place[]} */
+/** @param {any} message @returns {import('./store.js').Source[]} */
 export const placesOfMessage = (message) => [
   ['messages', [message.conversation_id, message.seq]],
   ['conversations', message.conversation_id],

@@ -1,5 +1,5 @@
-// History by pages: fetched, kept, and only then shown. What is fetched includes what a view may leave out
-// (machine-only messages, those of muted people), so that a stretch that is held is held whole.
+// Message pages: fetched, cached, then shown. A page includes messages that a view may filter (machine-only, muted users),
+// so that a cached range is complete.
 
 import { find } from './find.js';
 import { newHistory, missing, stretchAt, stretchesOf, withStretch, withoutStretch } from './history.js';
@@ -18,7 +18,7 @@ import { Rows, keepLost, mergeMessage, position, wantLater } from './reducer.js'
 /**
  * @typedef {object} Page
  * @property {any[]} messages In order.
- * @property {boolean} isFirst Whether nothing readable is before it.
+ * @property {boolean} isFirst Whether the history begins here.
  * @property {boolean} isLast
  */
 
@@ -41,7 +41,7 @@ export class Pages {
   }
 
   /**
-   * Held messages, in order.
+   * Returns cached messages in order.
    * @param {string} conversation @param {number} from @param {number} to @returns {Promise<any[]>}
    */
   held(conversation, from, to) {
@@ -67,18 +67,18 @@ export class Pages {
   }
 
   /**
-   * Keeps a page as it came, beside what is held. Gives the messages as they are held now, in order.
+   * Merges a page into the cache. Returns the cached messages in order.
    * @param {string} conversation @param {any} page @param {{ isForced?: boolean }} options
    */
   async keep(conversation, page, { isForced = false } = {}) {
     const known = position(this.now().generation, readCursor(page.cursor).id);
     const { stretches } = stretchesOf(page.data);
-    /** @type {import('./store.js').Place[]} */
+    /** @type {import('./store.js').Source[]} */
     const sources = [
       ['history', conversation],
       ['conversations', conversation],
-      ['place', 'wanted'],
-      ['place', 'lost'],
+      ['site', 'wanted'],
+      ['site', 'lost'],
       ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
     ];
     /** @type {any[]} */
@@ -91,7 +91,7 @@ export class Pages {
         if (before && isAnother(before, message)) keepLost(rows, [before], this.now().me);
         const merged = mergeMessage(before, message, known, { isForced });
         rows.put('messages', merged);
-        // The event of it finds nothing changed any longer, so what it does to the count is seen to here.
+        // Its event will change nothing any more, so the unread count is corrected here.
         const isOther = before ? before.deleted !== merged.deleted : merged.deleted;
         if (isOther && merged.seq > (rows.get('conversations', conversation)?.read_up_to ?? Infinity)) isAhead = true;
         return merged;
@@ -111,15 +111,15 @@ export class Pages {
   }
 
   /**
-   * The message with this `seq`, fetched with those beside it where it is not held; where it may not be read, the next.
-   * @param {string} conversation @param {number} seq @param {number} last The newest there is.
+   * Returns the message with this `seq`, fetched with its neighbours if it is not cached; the next one if it is not readable.
+   * @param {string} conversation @param {number} seq @param {number} last The newest `seq`.
    * @param {AbortSignal} [signal]
    * @returns {Promise<any>}
    */
   async reach(conversation, seq, last, signal) {
     const { held, from } = await this.history(conversation);
     const wanted = Math.max(seq, from);
-    const at = (/** @type {number} */ place) => this.store.get('messages', [conversation, place]);
+    const at = (/** @type {number} */ site) => this.store.get('messages', [conversation, site]);
     if (stretchAt(held, wanted)) return at(wanted);
     const below = held.filter(([, to]) => to < wanted).pop();
     const above = held.find(([first]) => first > wanted);
@@ -129,10 +129,10 @@ export class Pages {
   }
 
   /**
-   * What of a stretch is not held is fetched.
+   * Fetches the uncached parts of a range.
    * @param {string} conversation @param {number} from @param {number} to
    * @param {{ isForced?: boolean, signal?: AbortSignal, onPage?: (done: number) => void }} options
-   *   `isForced` fetches what is held, too.
+   *   `isForced` fetches cached messages too.
    */
   async complete(conversation, from, to, { isForced = false, signal, onPage } = {}) {
     if (isForced) await this.forget(conversation, from, to);
@@ -148,13 +148,13 @@ export class Pages {
       onPage?.(messages.length);
       const after = await this.history(conversation);
       const isNearer = missing(after.held, Math.max(from, after.from), to).length === 0 || messages.length > 0;
-      // A server that gives nothing where there should be something would be asked for ever.
+      // An empty page must end the loop, or a faulty server would be asked forever.
       if (!isNearer || rounds > (to - from) / most + 1000) throw new Error(`${conversation} has a hole at ${gap[1]}`);
     }
   }
 
   /**
-   * Whether all of a stretch is held.
+   * Whether a range is cached completely.
    * @param {string} conversation @param {number} from @param {number} to
    */
   async isHeld(conversation, from, to) {
@@ -164,7 +164,7 @@ export class Pages {
   }
 
   /**
-   * What was held of a stretch is looked at as not held; the rows stay until better ones come.
+   * Marks a range as uncached. The rows stay until they are replaced.
    * @param {string} conversation @param {number} from @param {number} to
    */
   async forget(conversation, from, to) {
@@ -177,7 +177,7 @@ export class Pages {
   }
 
   /**
-   * Fetches all of a conversation, from where an earlier try came to.
+   * Fetches a whole conversation. Resumes an earlier attempt.
    * @param {string} conversation
    * @param {{ signal?: AbortSignal, onProgress?: (held: number, all: number) => void }} options
    */
@@ -203,9 +203,9 @@ export class Pages {
 }
 
 /**
- * A page may end where the conversation does. What it has skipped over is then counted anew.
+ * Handles a page that ends at the conversation's end: skipped messages change the unread count.
  * @param {Rows} rows @param {string} id @param {any} page @param {any[]} kept
- * @returns {boolean} Whether there is something to count.
+ * @returns {boolean} Whether to recount.
  */
 function keepLatest(rows, id, page, kept) {
   const conversation = rows.get('conversations', id);
@@ -216,7 +216,7 @@ function keepLatest(rows, id, page, kept) {
 }
 
 /**
- * After a restore somebody else may have said something in the place of what was said before.
+ * Whether a message differs from the cached one with the same `seq`, as after a restore.
  * @param {any} held @param {any} message
  */
 const isAnother = (held, message) => held.id !== message.id || held.created_at !== message.created_at;

@@ -1,4 +1,4 @@
-// The one import: a place, as one person has it.
+// The entry point of the library: a site, as one user sees it.
 //
 //     const parley = await Parley.open({ url: 'https://chat.example.org' });
 //     parley.on('change', () => draw(parley.conversations));
@@ -22,19 +22,19 @@ import { MessageWindow } from './window.js';
 /** @typedef {import('./store.js').Change} Change @typedef {import('./outbox.js').Operation} Operation */
 /**
  * @typedef {object} ParleyOptions
- * @property {string} [url] Where the place is; the page's own origin otherwise.
- * @property {string | null} [token] For programs. Without one the session's cookie says who asks.
- * @property {string} [account] Names what is held, for a page in which several people are signed in.
- * @property {import('./store.js').Store} [store] Where it is held; otherwise IndexedDB, or memory where there is none.
+ * @property {string} [url] Address of the server; default: the page's origin.
+ * @property {string | null} [token] For programs. Without a token the session cookie authenticates.
+ * @property {string} [account] Name of the cache, for pages with several signed-in users.
+ * @property {import('./store.js').Store} [store] The cache; default: IndexedDB, or memory without it.
  * @property {typeof globalThis.fetch} [fetch]
  * @property {Partial<import('./live.js').LiveOptions>} [live]
- * @property {number} [awayAfter] Milliseconds that a person may look elsewhere until others see that they do.
+ * @property {number} [awayAfter] Milliseconds without a visible tab until the presence becomes `away`.
  * @property {LockManager | null} [locks]
  * @property {(new (name: string) => BroadcastChannel) | null} [BroadcastChannel]
  */
 /** @typedef {{ connection: LiveState, reason: Problem | null, waiting: number, failed: number }} State */
 
-/** How long an answer about the place is fresh. */
+/** How long the answer of `GET /server` stays fresh, in milliseconds. */
 const day = 24 * 60 * 60 * 1000;
 /** So long a person may look elsewhere and is here all the same. */
 const aMinute = 60_000;
@@ -45,17 +45,17 @@ export class Parley {
   /** @type {Set<(changes: Change[]) => void>} */
   #changeListeners = new Set();
   /**
-   * What each tab looks at, by its name.
+   * The topics that each tab watches, by the tab's name.
    * @type {Map<string, string[]>}
    */
   #lookedAt = new Map();
   /**
-   * The tabs that somebody looks at.
+   * The tabs that are visible or were visible a moment ago.
    * @type {Set<string>}
    */
   #seen = new Set();
   /**
-   * The tabs that stand in front of somebody now.
+   * The tabs that have the focus now.
    * @type {Set<string>}
    */
   #inFront = new Set();
@@ -71,7 +71,7 @@ export class Parley {
   #isClosed = false;
 
   /**
-   * Opens what is held, which needs no network, and then follows the server.
+   * Opens the cache, which needs no network, and then subscribes to the server.
    * @param {ParleyOptions} options
    */
   static async open(options = {}) {
@@ -91,7 +91,7 @@ export class Parley {
    */
   constructor(client, opened, mirror, name, options) {
     this.client = client;
-    // What is still under way when the place is closed writes nothing any longer: who opens it next would not hear of it.
+    // Operations in progress write nothing after `close`: the next owner of the cache would not be notified.
     /** @type {import('./store.js').Store} */
     const store = {
       ...opened,
@@ -134,22 +134,22 @@ export class Parley {
 
   #turns = () => this.#look();
 
-  /** Whether a tab of this device stands in front of somebody now: then there is no need to call them. */
+  /** Whether a tab of this device has the focus, so that the user needs no notification. */
   get isInFront() {
     return this.#inFront.size > 0;
   }
 
   #isBack = () => this.outbox.kick({ isBack: true });
 
-  /** A tab that is closed looks at nothing, and the others are told. */
+  /** Removes a closed tab's subscriptions and tells the other tabs. */
   #leaves = (/** @type {Event} */ { type }) => {
     this.#isLeaving = type === 'pagehide';
     this.#look();
   };
 
-  // What is held.
+  // The cache.
 
-  /** Oneself, once known. */
+  /** The signed-in user, once known. */
   get me() {
     return this.mirror.me;
   }
@@ -159,7 +159,7 @@ export class Parley {
   }
 
   /**
-   * One's own conversations, the last active first.
+   * The user's conversations, most recent activity first.
    * @returns {any[]}
    */
   get conversations() {
@@ -186,17 +186,17 @@ export class Parley {
   }
 
   /**
-   * A person, fetched when nobody has told of them yet.
+   * Returns a user, fetched if not cached.
    * @param {string} id
    */
   person(id) {
-    const held = this.mirror.people.get(id) ?? null;
+    const held = this.mirror.users.get(id) ?? null;
     if (!held) this.#want(`user:${id}`);
     return held;
   }
 
   /**
-   * How somebody is here, while one follows `presence`; null where nothing was told, as of those who don't show it.
+   * Returns a user's presence while `presence` is subscribed; null if unknown, as for users that hide it.
    * @param {string} id
    */
   presenceOf(id) {
@@ -204,7 +204,7 @@ export class Parley {
   }
 
   /**
-   * Asks anew for what no event tells of: `forum:3`, `user:7`, `message:1042`.
+   * Fetches a thing again by its name: `forum:3`, `user:7`, `message:1042`.
    * @param {string} name
    */
   renew(name) {
@@ -229,8 +229,8 @@ export class Parley {
   }
 
   /**
-   * How far the others have come with a message of one's own: `delivering` (here), `delivered` (the server has it),
-   * `some_read`, `all_read`.
+   * Returns the delivery status of an own message: `delivering` (in the outbox), `delivered` (on the server), `some_read`,
+   * `all_read`.
    * @param {any} message
    */
   statusOf(message) {
@@ -245,7 +245,7 @@ export class Parley {
   }
 
   /**
-   * What the person said and the server has lost in a restore: it exists only here.
+   * Own messages that a restore removed from the server. They exist only in this cache.
    * @returns {any[]}
    */
   get lost() {
@@ -263,10 +263,10 @@ export class Parley {
   }
 
   async forgetLost() {
-    this.#publish(await this.store.update([], () => [{ table: 'place', key: 'lost' }]));
+    this.#publish(await this.store.update([], () => [{ table: 'site', key: 'lost' }]));
   }
 
-  // What a person does. Each is kept before it returns, and sent when there is a network.
+  // Actions of the user. Each is stored in the outbox before it returns, and sent when there is a network.
 
   /**
    * @param {string} conversation
@@ -292,7 +292,7 @@ export class Parley {
    * @param {any} message @param {string} type @param {boolean} on
    */
   async act(message, type, on = true) {
-    // Both ways before anything was sent: nothing has happened.
+    // Set and removed before the request was sent: both operations cancel out.
     const about_ = about(message);
     const isOpposite = (/** @type {Operation} */ op) =>
       op.kind === (on ? 'unact' : 'act') && op.body.type === type && op.tries === 0 &&
@@ -304,7 +304,7 @@ export class Parley {
   }
 
   /**
-   * Up to here everything has been read. It shows at once and is told later.
+   * Moves the read position. The cache changes at once; the server is updated through the outbox.
    * @param {any} message
    */
   async markRead(message) {
@@ -335,7 +335,7 @@ export class Parley {
   }
 
   /**
-   * Tells the others that one is typing, at most every four seconds.
+   * Sends a typing signal, at most every four seconds.
    * @param {string} conversation
    */
   typing(conversation) {
@@ -349,19 +349,19 @@ export class Parley {
   #typed = new Map();
 
   /**
-   * What is being written in a conversation.
+   * The draft of a conversation.
    * @param {string} conversation
    */
   draft(conversation) {
     return this.mirror.drafts.get(conversation)?.value ?? null;
   }
 
-  /** @param {string} conversation @param {any} value Null when there is nothing left to keep. */
+  /** @param {string} conversation @param {any} value Null deletes the draft. */
   async setDraft(conversation, value) {
     const change = value === null
       ? { table: 'drafts', key: conversation }
       : put('drafts', { conversation_id: conversation, value });
-    // Whoever leaves and comes back while the disk is busy finds it.
+    // A draft is readable before it is on disk.
     this.#publish([change]);
     this.#drafts.set(conversation, change);
     this.#keeping ??= this.#keepDrafts().finally(() => {
@@ -371,7 +371,7 @@ export class Parley {
   }
 
   /**
-   * What is to be written of what is being written. Each letter changes it: while the disk is busy, only the last counts.
+   * Draft changes that are not on disk yet. Only the latest change of each draft is written.
    * @type {Map<string, Change>}
    */
   #drafts = new Map();
@@ -386,10 +386,10 @@ export class Parley {
     }
   }
 
-  // What a person looks at.
+  // Views.
 
   /**
-   * A view of a conversation. It shows nothing until `latest` or `around` is called.
+   * Returns a window over a conversation. It is empty until `latest` or `around` is called.
    * @param {string} conversation
    * @param {(window: MessageWindow, deltas: import('./window.js').Delta[]) => void} onChange
    * @param {{ size?: number, page?: number }} options
@@ -419,7 +419,7 @@ export class Parley {
   }
 
   /**
-   * Follows a conversation or a forum for as long as it is looked at. One's own conversations are followed anyway.
+   * Subscribes to a conversation or forum while a view shows it. The user's own conversations are always subscribed.
    * @param {string} topic `conversation:12`, `forum:3`, or `presence`. @returns {() => void} Ends it.
    */
   follow(topic) {
@@ -435,12 +435,12 @@ export class Parley {
   }
 
   /**
-   * What this tab looks at.
+   * The topics that this tab watches.
    * @type {string[]}
    */
   #topics = [];
 
-  /** Says what is looked at here. Who is here is told only to whoever looks. */
+  /** Announces this tab's topics. Presence is subscribed only while a tab is visible. */
   #look() {
     const isSeen = this.looking.isLooking && !this.#isLeaving;
     const topics = this.#isLeaving ? [] : this.#topics.filter((topic) => isSeen || topic !== 'presence');
@@ -475,7 +475,7 @@ export class Parley {
     this.sync?.follow(all);
     const isSeen = this.#seen.size > 0;
     if (isSeen) this.#staysHere();
-    // The last tab that goes is gone, or here again at once: in neither case is anybody away.
+    // After the last tab closes, the user is offline, or back at once after a reload: never `away`.
     if (isSeen || (!this.#isLeaving && this.#goesAway === undefined)) this.sync?.present(isSeen ? 'online' : 'away');
   }
 
@@ -491,7 +491,7 @@ export class Parley {
   }
 
   /**
-   * What is held first, and then what the server says. A cached answer that comes late is dropped.
+   * Answers from the cache first and from the server next. Drops a cached answer that arrives after the fresh one.
    * @template T
    * @param {{ cached: () => Promise<T | null>, fresh: () => Promise<T> }} answers
    * @param {(answer: T, isCached: boolean) => void} onAnswer
@@ -515,12 +515,12 @@ export class Parley {
     if (held && Date.now() - held.at < day) return held.server;
     const server = await this.client.calls.getServer();
     const row = { name: 'server', value: { at: Date.now(), server } };
-    this.#publish(await this.store.update([], () => [put('place', row)]));
+    this.#publish(await this.store.update([], () => [put('site', row)]));
     return server;
   }
 
   /**
-   * Messages that are held, newest first.
+   * Searches cached messages, newest first.
    * @param {import('./search.js').Search} search @param {AbortSignal} [signal]
    */
   searchHeld(search, signal) {
@@ -528,7 +528,7 @@ export class Parley {
   }
 
   /**
-   * Fetches all of a conversation, going on from where an earlier try came to.
+   * Fetches a whole conversation. Resumes an earlier attempt.
    * @param {string} conversation
    * @param {{ signal?: AbortSignal, onProgress?: (held: number, all: number) => void }} options
    */
@@ -537,19 +537,19 @@ export class Parley {
   }
 
   /**
-   * Compares what is held with the server, and mends it.
+   * Compares the cache with the server's digest and repairs differences.
    * @param {string} conversation
    */
   verify(conversation) {
     return verify(this.pages, conversation);
   }
 
-  // What happens.
+  // Events.
 
   /**
-   * `change` (what is held), `state`, `event`, `sent`, `failed`, `cancelled`, `waiting`, `progress`, `typing`,
-   * `presence` (of whom one follows it; null when all of it is forgotten), `forumActivity`, `activity` (calls under way), `notice`, `reset`, `signedOut`, `accountChanged`,
-   * `fault`.
+   * `change` (the cache), `state`, `event`, `sent`, `failed`, `cancelled`, `waiting`, `progress`, `typing`,
+   * `presence` (null when all of it becomes unknown), `forumActivity`, `activity` (calls in progress), `notice`, `reset`,
+   * `signedOut`, `accountChanged`, `fault`.
    * @param {string} kind @param {(detail: any) => void} listener @returns {() => void} Ends it.
    */
   on(kind, listener) {
@@ -589,7 +589,7 @@ export class Parley {
   }
 
   /**
-   * What was written here: seen here, and told to the other tabs.
+   * Publishes changes of the cache to this tab and the others.
    * @param {Change[]} changes
    */
   #publish(changes) {
@@ -632,7 +632,7 @@ export class Parley {
         this.sync?.want(message.name);
         break;
       case 'leader':
-        // A new one asks who looks at what, and says where it stands.
+        // A new tab requests the topics of the others and announces its own.
         this.#look();
         if (!this.tabs.isLeader) this.#takeUntold();
         break;
@@ -649,7 +649,7 @@ export class Parley {
     else this.tabs.tell({ kind: 'want', name });
   }
 
-  /** Shows what the disk has and nobody told: the tab that wrote it was gone before it could, or this one did not listen yet. */
+  /** Reads changes on disk that no tab announced: the writing tab was closed, or this tab was not listening yet. */
   async #takeUntold() {
     try {
       const windows = [...this.#windows].map((window) => window.untold());
@@ -662,11 +662,11 @@ export class Parley {
   }
 
   /**
-   * This tab has the connection now, and sends what waits. What the one before it wrote at last may not have been told.
+   * Makes this tab the leader: it connects and sends the outbox. The last writes of the previous leader may be unannounced.
    * @param {boolean} isFirst
    */
   async #lead(isFirst) {
-    // It is there before the disk is read: what is wanted meanwhile is fetched.
+    // The sync exists before the disk is read, so that requests in the meantime are fetched.
     this.sync = new Sync({
       client: this.client,
       store: this.store,
@@ -677,7 +677,7 @@ export class Parley {
       live: this.options.live,
     });
     if (!isFirst) {
-      // The one before may have gone without a word; the others say anew what they look at.
+      // The previous leader may have closed without a message; the other tabs announce their topics again.
       for (const tabs of [this.#inFront, this.#seen, this.#lookedAt]) tabs.clear();
       this.#look();
       await this.#takeUntold();
@@ -694,7 +694,7 @@ export class Parley {
     }
   }
 
-  /** Somebody else may have signed in since: what is held is not theirs. Without a network they are the same. */
+  /** Detects the sign-in of another user. Without a network the user is assumed unchanged. */
   async #isSamePerson() {
     try {
       const me = await this.client.calls.getUser({ id: 'me', tries: 1 });
@@ -717,8 +717,7 @@ export class Parley {
   }
 
   /**
-   * Ends the session and erases everything that is held here, in every tab. Refused while something waits unsent,
-   * unless it is forced; then that is lost.
+   * Signs out and erases the cache, in every tab. Refused while operations are unsent, unless forced; then they are lost.
    * @param {{ isForced?: boolean }} options
    */
   async signOut({ isForced = false } = {}) {
@@ -736,7 +735,7 @@ export class Parley {
     await this.erase();
   }
 
-  /** Erases everything that is held here, in every tab, and closes. */
+  /** Erases the cache in every tab and closes it. */
   async erase() {
     this.tabs.tell({ kind: 'erased' });
     this.sync?.stop();
@@ -768,7 +767,7 @@ const about = ({ id, client_id, conversation_id }) =>
   id === null ? { conversation_id, target: client_id } : { conversation_id, message_id: id };
 
 /**
- * What other tabs can be told.
+ * Returns the form of an event that can be sent to other tabs.
  * @param {any} detail
  */
 const plain = (detail) =>

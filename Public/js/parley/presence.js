@@ -1,33 +1,33 @@
-// Who is here. It passes and is kept nowhere: what the server said since this device follows it, and nothing without a
-// connection. And the other way round: whether somebody looks at one of the tabs of this device.
+// Presence of other users: in memory only, as received since the subscription, unknown without a connection. And the
+// visibility of this device's tabs, from which its own presence follows.
 
 /**
- * How somebody is here. `last_seen_at` is since when they are no longer `online`, where that was told.
+ * A user's presence. `last_seen_at` is the end of the last `online` period, if known.
  * @typedef {{ user_id: string, presence: 'online' | 'away' | 'offline', last_seen_at: string | null }} Presence
  */
 
-/** What the server said of others. */
+/** Presence as received from the server. */
 export class Presences {
   /** @type {Map<string, Presence>} */
-  #people = new Map();
+  #users = new Map();
 
-  /** @param {Presence | null} said Null: nothing is known any longer. */
+  /** @param {Presence | null} said Null: presence has become unknown. */
   note(said) {
-    if (said === null) this.#people.clear();
-    else this.#people.set(said.user_id, said);
+    if (said === null) this.#users.clear();
+    else this.#users.set(said.user_id, said);
   }
 
-  /** @param {string} id Null for those of whom nothing was told: they are not here, or don't want it to be seen. */
+  /** @param {string} id Null if unknown: the user is offline or hides the presence. */
   of(id) {
-    return this.#people.get(id) ?? null;
+    return this.#users.get(id) ?? null;
   }
 
   get all() {
-    return [...this.#people.values()];
+    return [...this.#users.values()];
   }
 }
 
-/** Whether somebody looks at this tab. A short look elsewhere is no leaving. */
+/** Whether this tab is visible. A short absence does not count. */
 export class Looking {
   isLooking = true;
   #after;

@@ -1,12 +1,11 @@
-// A small picture of a picture, so that lists never load what is large. Made where the picture is chosen: the server opens
-// none.
+// Thumbnails for lists. The client makes them, because the server never decodes images.
 
 /** The longest side in pixels, and the most bytes. */
 const longest = 1_280;
 const most = 200_000;
 
 /**
- * Null where this is no picture, or where nothing can draw one.
+ * Returns a thumbnail; null if the file is not an image or the browser cannot decode it.
  * @param {Blob} blob @returns {Promise<Blob | null>}
  */
 export async function previewOf(blob) {

@@ -5,8 +5,8 @@
  */
 
 /**
- * Why a call was not answered as asked: what the server said (RFC 9457), or `network` when it said nothing. `code` is
- * stable; people see a sentence that is chosen by `code` and `params`.
+ * The error of a call: the server's problem (RFC 9457), or `network` without an answer. `code` is stable; UI texts are
+ * chosen by `code` and `params`.
  */
 export class Problem extends Error {
   /**
@@ -21,7 +21,7 @@ export class Problem extends Error {
     this.status = said.status ?? 0;
     this.code = said.code;
     this.params = said.params ?? {};
-    /** What was wrong with the input, field by field. */
+    /** Errors by field. */
     this.errors = said.errors ?? [];
     /**
      * The first of these fields.
@@ -39,12 +39,12 @@ export class Problem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Whether the same call may succeed later: nobody answered, or the server had no time. */
+  /** Whether a retry may succeed: no answer, or a busy server. */
   get isTemporary() {
     return this.status === 0 ? this.code === 'network' : this.status === 429 || this.status >= 500;
   }
 
-  /** Whether we have to say anew who we are. */
+  /** Whether the credential was rejected. */
   get isSignedOut() {
     return this.status === 401;
   }

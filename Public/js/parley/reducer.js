@@ -1,19 +1,18 @@
-// What an event makes of what is held: local state is f(events). Nothing here waits, reads or writes; `Rows` is given
-// the rows that the event touches and collects what becomes of them.
+// The reducer: local state is f(events). It does no I/O; `Rows` has the rows that an event touches and collects their
+// changes.
 //
-// The rules, so that an event may come twice, late, or beside an answer that knows more:
+// Rules for events that arrive twice, late, or beside a newer answer:
 //
-// - A thing with a `revision` is replaced by a newer one only.
-// - What has none (marks on a message, participants, levels) comes whole, and the newest event wins. `known` says as of
-//   which event a row is held; an answer is as new as its cursor.
-// - Read marks never move back.
-// - A stream's offsets follow one another. One that was seen changes nothing; one too far says that something is
-//   missing.
+// - A row with a `revision` is replaced by a newer revision only.
+// - Rows without a revision (actions, participants, levels) come whole, and the newest event wins. `known` is the event
+//   id as of which a row is valid; an answer is as new as its cursor.
+// - Read positions never move back.
+// - Offsets of a stream are consecutive. A known offset changes nothing; a larger one reveals a gap.
 
 import { newHistory, withStretch } from './history.js';
 import { clearOf, keyOf, put } from './store.js';
 
-/** @typedef {import('./store.js').Place} Place @typedef {import('./store.js').Change} Change */
+/** @typedef {import('./store.js').Source} Source @typedef {import('./store.js').Change} Change */
 /** @typedef {import('./store.js').Key} Key */
 /**
  * @typedef {object} Event
@@ -32,14 +31,14 @@ import { clearOf, keyOf, put } from './store.js';
  * @property {(author: string) => boolean} isMuted
  */
 /**
- * What is left to do for whoever may ask the server.
+ * Follow-up work that needs the server.
  * @typedef {object} Outcome
  * @property {'applied' | 'known' | 'gap'} result
- * @property {string[]} refetch Things by name, such as `conversation:12`, that the event did not tell in full.
- * @property {string[]} recount Conversations whose unread messages are to be counted anew.
+ * @property {string[]} refetch Names, such as `conversation:12`, that the event did not describe in full.
+ * @property {string[]} recount Conversations whose unread count is to be recomputed.
  */
 
-/** Positions of another history are always older, whatever their number. Ids stay far below 2⁴⁰. */
+/** The step between generations: positions of an earlier epoch are always older. Event ids stay far below 2⁴⁰. */
 const generationStep = 2 ** 40;
 
 /** @param {number} generation @param {number | string} id */
@@ -48,7 +47,7 @@ export const position = (generation, id) => generation * generationStep + Number
 /** @param {number} known */
 const generationOf = (known) => Math.floor(known / generationStep);
 
-/** The rows of one transaction: what was read, and what becomes of it. */
+/** The rows of one transaction: as read, and as changed. */
 export class Rows {
   /** @type {Map<string, any>} */
   #rows = new Map();
@@ -57,7 +56,7 @@ export class Rows {
   /** @type {Change[]} */
   #clears = [];
 
-  /** @param {Place[]} sources @param {any[]} rows */
+  /** @param {Source[]} sources @param {any[]} rows */
   constructor(sources, rows) {
     sources.forEach(([source, key], number) => {
       const [table, index] = source.split('@');
@@ -104,7 +103,7 @@ export class Rows {
     this.#clears.push(clearOf(table, conversation));
   }
 
-  /** @returns {Change[]} What was cleared first. */
+  /** @returns {Change[]} Deletions of whole tables first. */
   get changes() {
     return [...this.#clears, ...this.#changes.values()];
   }
@@ -116,10 +115,10 @@ const nameOf = (table, key) => `${table} ${JSON.stringify(key)}`;
 /**
  * The rows that an event may touch.
  * @param {Event} event
- * @returns {Place[]}
+ * @returns {Source[]}
  */
 export function placesOf({ event, stream, data }) {
-  /** @type {Place[]} */
+  /** @type {Source[]} */
   const sources = [['streams', stream]];
   if (event === 'hidden' || !data) return sources;
   const conversation = data.conversation_id ?? data.id;
@@ -143,15 +142,15 @@ export function placesOf({ event, stream, data }) {
     case 'forum':
       return [...sources, ['forums', data.id]];
     case 'user':
-      return [...sources, ['people', data.id], ['place', 'me']];
+      return [...sources, ['users', data.id], ['site', 'me']];
     case 'inbox':
-      return [...sources, ['inbox', data.id ?? ''], ['place', 'inbox']];
+      return [...sources, ['inbox', data.id ?? ''], ['site', 'inbox']];
     case 'relation':
       return [...sources, ['relations', data.user_id]];
     case 'preferences':
-      return [...sources, ['place', 'me']];
+      return [...sources, ['site', 'me']];
     case 'settings':
-      return [...sources, ['place', 'settings']];
+      return [...sources, ['site', 'settings']];
     default:
       return sources;
   }
@@ -194,7 +193,7 @@ const kinds = {
     const actions = isOwnStream ? { ...others } : keepMine(data.actions, message.actions);
     const ownStar = isOwnStream ? data.actions.star && { count: 1, mine: true } : star;
     if (ownStar) actions.star = ownStar;
-    // What of it is one's own no event says: asked for, when it was oneself.
+    // No event has the user's own part. It is fetched if the user is the actor.
     if (!isOwnStream && event.actor_id === context.me) outcome.refetch.push(`message:${data.message_id}`);
     rows.put('messages', { ...message, actions, actions_known: known });
   },
@@ -211,14 +210,14 @@ const kinds = {
   conversation({ rows, event, data, known, outcome }) {
     if (event.event === 'conversation.removed') return dropConversation(rows, data.id);
     const held = rows.get('conversations', data.id);
-    // How much of what was said before is unread, and where its stream stands, no event says.
+    // No event has the unread count and the stream offset of an existing conversation.
     if (data.from_seq !== undefined && held?.unread_count === undefined) {
       outcome.refetch.push(`conversation:${data.id}`);
     }
     if (data.kind === undefined) {
       outcome.refetch.push(`conversation:${data.id}`);
     } else {
-      // Where it ends now is told by the messages, each in its turn: only so are they counted.
+      // Message events move the end, one by one, so that each is counted.
       const { last_seq: last, last_message_id: id } = held ?? data;
       rows.put('conversations', mergeConversation(held, { ...data, last_seq: last, last_message_id: id }, known));
     }
@@ -278,12 +277,12 @@ const kinds = {
       outcome.refetch.push(`user:${data.id}`);
       return;
     }
-    rows.put('people', mergeThing(rows.get('people', data.id), data, known));
+    rows.put('users', mergeThing(rows.get('users', data.id), data, known));
     if (data.id === context.me) putMe(rows, data, known);
   },
 
   inbox({ rows, event, data, outcome }) {
-    if (event.event === 'inbox.added' && data.id) rows.put('inbox', data);
+    if (event.event === 'notification.created' && data.id) rows.put('inbox', data);
     outcome.refetch.push('inbox');
   },
 
@@ -297,24 +296,24 @@ const kinds = {
   },
 
   settings({ rows, data, known }) {
-    const held = rows.get('place', 'settings');
+    const held = rows.get('site', 'settings');
     if (!held || data.revision > held.value.revision || generationOf(known) > generationOf(held.known)) {
-      rows.put('place', { name: 'settings', value: data, known });
+      rows.put('site', { name: 'settings', value: data, known });
     }
   },
 };
 
 /**
- * Oneself, of whom more is told than of others.
+ * Merges the signed-in user, who has more fields than others.
  * @param {Rows} rows @param {any} person @param {number} known
  */
 export function putMe(rows, person, known) {
-  const held = rows.get('place', 'me');
-  rows.put('place', { name: 'me', value: mergeThing(held?.value, person, known) });
+  const held = rows.get('site', 'me');
+  rows.put('site', { name: 'me', value: mergeThing(held?.value, person, known) });
 }
 
 /**
- * A thing with a revision. An answer of the same revision may say more of it than an event did.
+ * Merges a row with a revision. An answer of the same revision may have more fields than an event.
  * @param {any} held @param {any} incoming @param {number} known
  */
 export function mergeThing(held, incoming, known) {
@@ -326,7 +325,7 @@ export function mergeThing(held, incoming, known) {
 }
 
 /**
- * What has its own rules beside the revision keeps them: participants, level, marks, and where it has come to.
+ * Merges a conversation. Participants, level, read positions and the end follow rules of their own beside the revision.
  * @param {any} held @param {any} incoming @param {number} known
  */
 export function mergeConversation(held, incoming, known) {
@@ -351,9 +350,9 @@ export function mergeConversation(held, incoming, known) {
 }
 
 /**
- * A message of an event or an answer, beside the one that is held.
+ * Merges a message of an event or an answer into the cached one.
  * @param {any} held @param {any} incoming @param {number} known
- * @param {{ isEvent?: boolean, isForced?: boolean }} options `isForced`: what is held was found to be wrong.
+ * @param {{ isEvent?: boolean, isForced?: boolean }} options `isForced`: the cached message was found to be wrong.
  */
 export function mergeMessage(held, incoming, known, { isEvent = false, isForced = false } = {}) {
   const isOther = !held || generationOf(known) > generationOf(held.known) || (isForced && known >= held.known);
@@ -372,7 +371,7 @@ export function mergeMessage(held, incoming, known, { isEvent = false, isForced 
 }
 
 /**
- * An event says how many, and not whether oneself is among them.
+ * Merges action counts. Events have counts, but not the user's own actions.
  * @param {Record<string, any>} [incoming] @param {Record<string, any>} [held]
  */
 function keepMine(incoming = {}, held = {}) {
@@ -386,28 +385,28 @@ function keepMine(incoming = {}, held = {}) {
 }
 
 /**
- * What is to be asked for, kept until that is done.
+ * Stores names to refetch, until that is done.
  * @param {Rows} rows @param {string[]} names
  */
 export function wantLater(rows, ...names) {
-  const held = rows.get('place', 'wanted')?.value ?? [];
+  const held = rows.get('site', 'wanted')?.value ?? [];
   const all = new Set([...held, ...names]);
-  if (all.size > held.length) rows.put('place', { name: 'wanted', value: [...all] });
+  if (all.size > held.length) rows.put('site', { name: 'wanted', value: [...all] });
 }
 
 /**
- * What the person has said and the server has lost is kept aside, to be said again if they want to.
+ * Sets aside own messages that the server lost, so that the user can send them again.
  * @param {Rows} rows @param {any[]} messages @param {string | null} me
  */
 export function keepLost(rows, messages, me) {
   const own = messages.filter((one) => one.author_id === me && !one.deleted && !one.machine_only);
   if (own.length === 0) return;
-  const all = [...(rows.get('place', 'lost')?.value ?? []), ...own];
-  rows.put('place', { name: 'lost', value: all.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)) });
+  const all = [...(rows.get('site', 'lost')?.value ?? []), ...own];
+  rows.put('site', { name: 'lost', value: all.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)) });
 }
 
 /**
- * Puts a message, and that it is held.
+ * Stores a message and extends the cached range.
  * @param {Rows} rows @param {any} message
  */
 export function keepMessage(rows, message) {
@@ -418,7 +417,7 @@ export function keepMessage(rows, message) {
 }
 
 /**
- * What waits to be read, as far as one message goes.
+ * Returns the unread count that one message contributes.
  * @param {any} message @param {any} conversation @param {Context} context
  */
 export const isUnread = (message, conversation, context) =>
@@ -450,7 +449,7 @@ function countMessage(rows, before, message, context, outcome) {
 }
 
 /**
- * Nothing of it stays, but what the person themselves has written and not sent.
+ * Deletes a conversation from the cache. Drafts and unsent messages stay.
  * @param {Rows} rows @param {string} id
  */
 export function dropConversation(rows, id) {
@@ -462,7 +461,7 @@ export function dropConversation(rows, id) {
 }
 
 /**
- * A message that an answer brought, where it is newer than what the conversation ends with.
+ * Moves the conversation's end to a message of an answer, if that is newer.
  * @param {Rows} rows @param {any} message
  */
 export function keepSent(rows, message) {

@@ -1,5 +1,5 @@
-// Looking through what is held here, without the server. Words are folded as the server folds them as far as a browser
-// can: case, accents and width don't matter, and in scripts without spaces any part of the text is found.
+// Search in the cache, without the server. Words are folded like on the server, as far as a browser can: case, accents and
+// width are ignored, and in scripts without spaces any part of the text matches.
 
 import { compareIds } from './ids.js';
 
@@ -64,9 +64,9 @@ export function matchesQuery(text, terms) {
 }
 
 /**
- * Held messages that fit, newest first, found conversation by conversation.
+ * Returns matching cached messages, newest first, conversation by conversation.
  * @param {import('./store.js').Store} store
- * @param {string[]} conversations Where to look.
+ * @param {string[]} conversations The conversations to search.
  * @param {Search} search
  * @param {AbortSignal} [signal]
  * @returns {Promise<any[]>}

@@ -1,24 +1,24 @@
-// What a client holds, on the disk. One way to write: `update` reads the named rows, asks what becomes of them, and
-// writes that, all in one transaction. So an event and the cursor behind it are there together or not at all, and two
-// tabs that write at once never undo one another.
+// The cache on disk. `update` is the only way to write: it reads the named rows, calls the closure, and writes the
+// changes, in one transaction. So an event and its cursor are stored together or not at all, and two tabs never overwrite
+// each other's changes.
 //
 // | table | key | row |
 // |---|---|---|
-// | `source` | a name | `cursor`, `me`, `settings`, … |
-// | `people`, `forums`, `conversations` | id | the thing, and `known` |
+// | `site` | a name | `cursor`, `me`, `settings`, … |
+// | `users`, `forums`, `conversations` | id | the thing, and `known` |
 // | `messages` | [conversation, seq] | the message, and `known`; found by `id` and by `client_id` too |
-// | `history` | conversation | which stretches of it are held |
+// | `history` | conversation | the cached ranges |
 // | `streams` | name | the offset of the last event |
-// | `receipts` | [conversation, person] | how far somebody has come |
-// | `relations` | person | follow, mute, block |
-// | `inbox` | id | what rang |
-// | `outbox` | operation's id | what waits to be sent |
-// | `drafts` | conversation | what is being written |
-// | `files` | a name | the bytes of what waits to be uploaded |
+// | `receipts` | [conversation, user] | a read position |
+// | `relations` | user | follow, mute, block |
+// | `inbox` | id | a notification |
+// | `outbox` | operation's id | an unsent operation |
+// | `drafts` | conversation | a draft |
+// | `files` | a name | the content of a pending upload |
 
 /** @typedef {string | number | (string | number)[]} Key */
-// A row's place. A table's name may carry an index: `messages@id`.
-/** @typedef {[table: string, key: Key]} Place */
+// The address of a row. A table's name may carry an index: `messages@id`.
+/** @typedef {[table: string, key: Key]} Source */
 /** @typedef {{ table: string, key: Key, row: any }} Put @typedef {{ table: string, key: Key }} Remove */
 /** @typedef {{ table: string, from: Key, to: Key }} Clear */
 /** @typedef {Put | Remove | Clear} Change */
@@ -26,16 +26,16 @@
  * @typedef {object} Store
  * @property {(table: string, key: Key) => Promise<any>} get A row, or undefined.
  * @property {(table: string, range?: Range) => Promise<any[]>} list Rows in the order of their keys.
- * @property {(places: Place[], decide: (rows: any[]) => Change[]) => Promise<Change[]>} update Gives what was written.
- * @property {() => Promise<void>} erase Everything goes.
+ * @property {(sources: Source[], decide: (rows: any[]) => Change[]) => Promise<Change[]>} update Returns the written changes.
+ * @property {() => Promise<void>} erase Deletes all rows.
  * @property {() => void} close
  */
 /** @typedef {{ from?: Key, to?: Key, limit?: number, newestFirst?: boolean }} Range Both ends belong to it. */
 
 /** @type {Record<string, { key: string[], indices?: Record<string, string> }>} */
 export const tables = {
-  source: { key: ['name'] },
-  people: { key: ['id'] },
+  site: { key: ['name'] },
+  users: { key: ['id'] },
   forums: { key: ['id'] },
   conversations: { key: ['id'] },
   messages: { key: ['conversation_id', 'seq'], indices: { id: 'id', client: 'client_id' } },
@@ -79,7 +79,7 @@ export const clearOf = (table, conversation) => ({
 });
 
 /**
- * In memory, for tests, for Node, and for browsers that keep nothing in private windows.
+ * A store in memory, for tests, Node, and browsers without storage in private windows.
  * @returns {Store}
  */
 export function memoryStore() {
@@ -177,7 +177,7 @@ class MemoryTable {
 const firstOf = (key) => String(Array.isArray(key) ? key[0] : key);
 
 /**
- * What one holds is not what another holds.
+ * Copies a row, so that callers cannot change the store's.
  * @param {any} row
  */
 const structuredCopy = (row) => (row === undefined ? undefined : structuredClone(row));
@@ -201,10 +201,9 @@ export function compareKeys(a, b) {
 const version = 1;
 
 /**
- * In the browser. One database for each place and person.
+ * A store in IndexedDB. One database per site and user.
  * @param {string} name @param {{ indexedDB?: IDBFactory, onLost?: () => void }} options
- *   `onLost`: another tab erased it, or
- * holds a newer one.
+ *   `onLost`: another tab erased or upgraded the database.
  * @returns {Promise<Store>}
  */
 export async function browserStore(name, { indexedDB = globalThis.indexedDB, onLost } = {}) {
@@ -250,7 +249,7 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
     },
     update: (sources, decide) =>
       new Promise((resolve, reject) => {
-        // The whole of it: what the closure will write is not known before it has read.
+        // All tables: the closure decides after reading which rows it writes.
         const transaction = database.transaction(Object.keys(tables), 'readwrite');
         /** @type {Change[]} */
         let changes = [];

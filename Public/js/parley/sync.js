@@ -1,6 +1,6 @@
-// Keeps what is held equal to what the server holds: a snapshot, and from then on every event, in order, each kept in
-// one transaction with the cursor behind it. Where the server can't tell what happened since (`reset`), every
-// conversation is compared by its digest and what differs is fetched anew, before the cursor moves.
+// Keeps the cache equal to the server: a snapshot first, then every event in order, each stored in one transaction with
+// its cursor. After a `reset`, when the server cannot replay, every conversation is compared by its digest and differences
+// are fetched before the cursor moves.
 
 import { withoutStretch } from './history.js';
 import { readCursor } from './ids.js';
@@ -14,7 +14,7 @@ import { put } from './store.js';
 import { wait } from './time.js';
 import { verify } from './verify.js';
 
-/** @typedef {import('./store.js').Change} Change @typedef {import('./store.js').Place} Place */
+/** @typedef {import('./store.js').Change} Change @typedef {import('./store.js').Source} Source */
 /** @typedef {import('./reducer.js').Event} Event */
 /**
  * @typedef {object} SyncOptions
@@ -24,10 +24,10 @@ import { verify } from './verify.js';
  * @property {import('./pages.js').Pages} pages
  * @property {(changes: Change[]) => void} publish
  * @property {(kind: string, detail: any) => void} emit
- * @property {Partial<import('./live.js').LiveOptions>} [live] What tests choose.
+ * @property {Partial<import('./live.js').LiveOptions>} [live] Options for tests.
  */
 
-/** What has its turn among the events, without being one. */
+/** Work that is queued among the events. */
 const control = ['lagging', 'reset', 'notice', 'complete'];
 
 /** Events that are kept in one transaction, at most. */
@@ -41,7 +41,7 @@ export class Sync {
   #queue = [];
   #isPumping = false;
   /**
-   * Conversations and forums that are followed because somebody looks at them.
+   * Topics that are subscribed because a view shows them.
    * @type {Set<string>}
    */
   topics = new Set();
@@ -99,7 +99,7 @@ export class Sync {
   }
 
   /**
-   * Follows a conversation or a forum that is not one's own, for as long as somebody looks at it.
+   * Subscribes to conversations and forums beyond the user's own, while a view shows them.
    * @param {Set<string>} topics
    */
   follow(topics) {
@@ -113,7 +113,7 @@ export class Sync {
   }
 
   /**
-   * Whether somebody looks at this device. The server takes whoever comes for one who does.
+   * Sends the device's presence. The server assumes `online` after a connect.
    * @param {'online' | 'away'} presence
    */
   present(presence) {
@@ -126,7 +126,7 @@ export class Sync {
     if (this.live.state === 'live') this.live.command('presence', { state: this.#presence }).catch(() => {});
   }
 
-  // What comes.
+  // Incoming frames.
 
   /** @param {any} frame */
   #take(frame) {
@@ -145,7 +145,7 @@ export class Sync {
       this.#pump();
       return;
     }
-    // What was on its way when it was no longer followed is old when it is followed again.
+    // Drops events of an earlier subscription to the same topic.
     if (frame.event === 'presence' && !this.topics.has('presence')) return;
     this.emit(frame.event === 'forum.activity' ? 'forumActivity' : frame.event, frame.data ?? frame);
   }
@@ -162,7 +162,7 @@ export class Sync {
         else await this.#control(this.#queue.shift());
       }
     } catch (error) {
-      // What can't be kept or asked for now is asked for again, from the cursor.
+      // After a failed write or request, the sync restarts from the cursor.
       this.#queue = [];
       if (!(error instanceof Problem)) this.emit('fault', error);
       this.live.restart();
@@ -185,7 +185,7 @@ export class Sync {
       if (this.#presence === 'away') this.presentAnew();
       if (this.topics.size > 0) await this.#subscribe([...this.topics]);
     } else if (frame.event === 'lagging') {
-      // What came behind waits until this stream is whole, and so does the cursor.
+      // Later events and the cursor wait until this stream is complete.
       await this.#subscribe([frame.stream]);
     } else if (frame.event === 'notice') {
       if (frame.code === 'lost') this.want(frame.topic);
@@ -194,7 +194,7 @@ export class Sync {
   }
 
   /**
-   * Subscribes from now on, and then fetches what of the streams has been missed, so that nothing falls between.
+   * Subscribes first and then fetches the missed events of the streams, so that there is no gap between.
    * @param {string[]} topics
    */
   async #subscribe(topics) {
@@ -207,7 +207,7 @@ export class Sync {
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      // What is not open to us is nothing to catch up with.
+      // A stream that is not readable needs no catch-up.
       if (error.isTemporary) throw error;
     }
   }
@@ -221,12 +221,12 @@ export class Sync {
     while (left.length > 0) {
       const { changes, outcomes, gap } = await this.#keepEvents(left);
       this.publish(changes);
-      left.slice(0, outcomes.length).forEach((event, place) => this.#told(event, outcomes[place]));
+      left.slice(0, outcomes.length).forEach((event, site) => this.#told(event, outcomes[site]));
       left = left.slice(outcomes.length);
       if (!gap) return;
       await this.#pull(gap.stream, gap.after);
       const stream = await this.store.get('streams', gap.stream);
-      // Still not there: then what is between can't be had, and the event itself is all there is.
+      // The gap cannot be fetched, so the event is applied alone.
       if (stream && stream.offset < left[0].offset - 1) await this.#skipTo(gap.stream, left[0].offset - 1);
     }
   }
@@ -234,18 +234,18 @@ export class Sync {
   /** @param {Event[]} events */
   async #keepEvents(events) {
     const context = this.mirror.context;
-    /** @type {Map<string, Place>} */
+    /** @type {Map<string, Source>} */
     const sources = new Map([
-      ['cursor', /** @type {Place} */ (['place', 'cursor'])],
-      ['wanted', /** @type {Place} */ (['place', 'wanted'])],
+      ['cursor', /** @type {Source} */ (['site', 'cursor'])],
+      ['wanted', /** @type {Source} */ (['site', 'wanted'])],
     ]);
-    for (const event of events) for (const place of placesOf(event)) sources.set(JSON.stringify(place), place);
+    for (const event of events) for (const site of placesOf(event)) sources.set(JSON.stringify(site), site);
     /** @type {{ outcomes: import('./reducer.js').Outcome[], gap: { stream: string, after: number } | null }} */
     const kept = { outcomes: [], gap: null };
     const list = [...sources.values()];
     const changes = await this.store.update(list, (found) => {
       const rows = new Rows(list, found);
-      const cursor = rows.get('place', 'cursor');
+      const cursor = rows.get('site', 'cursor');
       let last = Number(cursor ? readCursor(cursor.value).id : 0);
       kept.outcomes = [];
       kept.gap = null;
@@ -256,13 +256,13 @@ export class Sync {
           break;
         }
         kept.outcomes.push(outcome);
-        // What is followed beside one's own comes out of its turn, and says nothing about the rest.
+        // Events of additionally subscribed topics arrive out of order and do not move the cursor.
         if (this.mirror.isOwn(event.stream)) last = Math.max(last, Number(event.id));
       }
-      // What an event leaves to be asked for is not forgotten when the page closes.
+      // Pending refetches are stored, so that they survive a closed page.
       wantLater(rows, ...kept.outcomes.flatMap(wantedBy));
       if (cursor && last > readCursor(cursor.value).id) {
-        rows.put('place', { ...cursor, value: `${readCursor(cursor.value).epoch}.${last}` });
+        rows.put('site', { ...cursor, value: `${readCursor(cursor.value).epoch}.${last}` });
       }
       return rows.changes;
     });
@@ -277,7 +277,7 @@ export class Sync {
   }
 
   /**
-   * Fetches what a stream has told after an offset. Where the log no longer holds that, the thing itself is fetched.
+   * Fetches a stream's events after an offset. If the log no longer has them, fetches the thing itself.
    * @param {string} stream @param {number} after
    */
   async #pull(stream, after) {
@@ -294,8 +294,8 @@ export class Sync {
       if (page.data.length > 0) {
         const { changes, outcomes } = await this.#keepEvents(page.data);
         this.publish(changes);
-        page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ place) =>
-          this.#told(event, outcomes[place]),
+        page.data.slice(0, outcomes.length).forEach((/** @type {Event} */ event, /** @type {number} */ site) =>
+          this.#told(event, outcomes[site]),
         );
         offset = page.data[page.data.length - 1].offset;
       }
@@ -310,7 +310,7 @@ export class Sync {
   }
 
   /**
-   * A thing whose events are gone is compared with the server's.
+   * Compares a thing with the server's after its events were trimmed.
    * @param {string} stream
    */
   async #renew(stream) {
@@ -319,7 +319,7 @@ export class Sync {
     if (kind === 'conversation') await verify(this.pages, id);
   }
 
-  // Asking for what no event told in full.
+  // Refetching.
 
   /**
    * Fetches a thing soon: `conversation:12`, `forum:3`, `user:7`, `message:1042`, `inbox`, or `unread:12`.
@@ -363,22 +363,22 @@ export class Sync {
   async #settled(name) {
     // Wanted again meanwhile: then it stays until that is done, too.
     if (this.#wanted.has(name) || !this.mirror.value('wanted')?.includes(name)) return;
-    await this.#keep([['place', 'wanted']], (rows) => {
-      const left = rows.get('place', 'wanted').value.filter((/** @type {string} */ one) => one !== name);
-      rows.put('place', { name: 'wanted', value: left });
+    await this.#keep([['site', 'wanted']], (rows) => {
+      const left = rows.get('site', 'wanted').value.filter((/** @type {string} */ one) => one !== name);
+      rows.put('site', { name: 'wanted', value: left });
     });
   }
 
   /** @param {string} name @returns {Promise<void>} */
   async #fetchOne(name) {
     const [kind, id = ''] = name.split(':');
-    // An answer knows at least what had happened when it was asked for.
+    // An answer is at least as new as the cursor at the time of the request.
     const known = this.mirror.position;
     switch (kind) {
       case 'conversation': {
         const found = await this.#orNull(this.client.calls.getConversation({ id }));
-        /** @type {Place[]} */
-        const sources = [['conversations', id], ['streams', `conversation:${id}`], ['place', 'wanted']];
+        /** @type {Source[]} */
+        const sources = [['conversations', id], ['streams', `conversation:${id}`], ['site', 'wanted']];
         return this.#keep(sources, (rows) => {
           if (!found) return dropConversation(rows, id);
           const held = rows.get('conversations', id);
@@ -403,28 +403,28 @@ export class Sync {
       case 'user': {
         const found = await this.#orNull(this.client.calls.getUser({ id }));
         if (!found) return undefined;
-        return this.#keep([['people', id]], (rows) =>
-          rows.put('people', mergeThing(rows.get('people', id), found, known)),
+        return this.#keep([['users', id]], (rows) =>
+          rows.put('users', mergeThing(rows.get('users', id), found, known)),
         );
       }
       case 'message': {
         const found = await this.#orNull(this.client.calls.getMessage({ id }));
         if (!found) return undefined;
-        /** @type {Place} */
-        const place = ['messages', [found.conversation_id, found.seq]];
-        return this.#keep([place], (rows) => {
-          const held = rows.get(...place);
+        /** @type {Source} */
+        const site = ['messages', [found.conversation_id, found.seq]];
+        return this.#keep([site], (rows) => {
+          const held = rows.get(...site);
           if (held) rows.put('messages', mergeMessage(held, found, known));
           if (held && held.deleted !== found.deleted) this.want(`unread:${found.conversation_id}`);
         });
       }
       case 'inbox': {
         const page = await this.#orNull(this.client.calls.listNotifications());
-        return this.#keep([['place', 'inbox']], (rows) => {
-          // What is about a message that is gone goes with it.
+        return this.#keep([['site', 'inbox']], (rows) => {
+          // Notifications about a deleted message are deleted with it.
           for (const held of this.mirror.inbox.keys()) rows.remove('inbox', held);
           for (const row of page?.data ?? []) rows.put('inbox', row);
-          rows.put('place', { name: 'inbox', value: { unread: page?.unread ?? null } });
+          rows.put('site', { name: 'inbox', value: { unread: page?.unread ?? null } });
         });
       }
       case 'unread':
@@ -444,7 +444,7 @@ export class Sync {
     }
   }
 
-  /** @param {Place[]} sources @param {(rows: Rows) => void} change */
+  /** @param {Source[]} sources @param {(rows: Rows) => void} change */
   async #keep(sources, change) {
     this.publish(
       await this.store.update(sources, (found) => {
@@ -456,7 +456,7 @@ export class Sync {
   }
 
   /**
-   * What is not open to us any longer leaves nothing behind.
+   * Deletes a conversation that is no longer readable.
    * @param {string} id
    */
   async #dropForum(id) {
@@ -469,7 +469,7 @@ export class Sync {
   }
 
   /**
-   * Counts what waits to be read, here if all of it is held.
+   * Recomputes the unread count, locally if all messages are cached.
    * @param {string} id @returns {Promise<void>}
    */
   async #recount(id) {
@@ -492,7 +492,7 @@ export class Sync {
 
   // Beginning, and beginning anew.
 
-  /** A snapshot is bounded; what it left out is fetched by pages. */
+  /** Fetches a snapshot, and the pages that it left out, since a snapshot is bounded. */
   async #snapshot() {
     const { signal } = this.#stop;
     const snapshot = await this.client.calls.getSnapshot({ signal });
@@ -514,7 +514,7 @@ export class Sync {
 
   /** @param {string} cursor */
   async #moveCursor(cursor) {
-    this.publish(await this.store.update([], () => [put('place', { name: 'cursor', value: cursor })]));
+    this.publish(await this.store.update([], () => [put('site', { name: 'cursor', value: cursor })]));
   }
 
   /**
@@ -526,18 +526,18 @@ export class Sync {
     const before = this.mirror.cursor === null ? epoch : readCursor(this.mirror.cursor).epoch;
     const generation = this.mirror.generation + (epoch === before ? 0 : 1);
     const known = position(generation, id);
-    /** @type {Place[]} */
-    const sources = [['place', 'me'], ['place', 'settings']];
-    for (const table of ['people', 'forums', 'conversations']) {
+    /** @type {Source[]} */
+    const sources = [['site', 'me'], ['site', 'settings']];
+    for (const table of ['users', 'forums', 'conversations']) {
       for (const row of snapshot[table] ?? []) sources.push([table, row.id]);
     }
     await this.#keep(sources, (rows) => {
-      const put = (/** @type {string} */ name, /** @type {any} */ value) => rows.put('place', { name, value });
+      const put = (/** @type {string} */ name, /** @type {any} */ value) => rows.put('site', { name, value });
       put('generation', generation);
       if (snapshot.me) putMe(rows, snapshot.me, known);
-      if (snapshot.settings) rows.put('place', { name: 'settings', value: snapshot.settings, known });
+      if (snapshot.settings) rows.put('site', { name: 'settings', value: snapshot.settings, known });
       for (const [name, offset] of Object.entries(snapshot.offsets ?? {})) rows.put('streams', { name, offset });
-      for (const table of ['people', 'forums']) {
+      for (const table of ['users', 'forums']) {
         for (const row of snapshot[table] ?? []) rows.put(table, mergeThing(rows.get(table, row.id), row, known));
       }
       for (const row of snapshot.conversations ?? []) {
@@ -553,19 +553,19 @@ export class Sync {
         if (row) rows.put(table, { ...row, level, level_set: true, level_known: known });
       }
       if (!isFirst) return;
-      rows.put('place', { name: 'cursor', value: snapshot.cursor });
+      rows.put('site', { name: 'cursor', value: snapshot.cursor });
     });
   }
 
   /**
-   * The server can't say what happened since our cursor. The outbox and the drafts stay; everything else is compared.
+   * Handles a reset: outbox and drafts stay, everything else is compared with the server.
    * @param {string} reason
    */
   async #reset(reason) {
     const snapshot = await this.#snapshot();
     const listed = new Set((snapshot.conversations ?? []).map((/** @type {any} */ one) => one.id));
     await this.#keep([], (rows) => {
-      // Offsets of streams that the snapshot does not name are learned from what comes.
+      // Offsets of streams that the snapshot does not name are learned from later events.
       for (const name of this.mirror.streams) rows.remove('streams', name);
       for (const one of this.mirror.conversations.values()) {
         if (one.role !== undefined && !listed.has(one.id)) dropConversation(rows, one.id);
@@ -577,7 +577,7 @@ export class Sync {
       try {
         await this.#cutOff(id);
         mended += (await verify(this.pages, id, { signal: this.#stop.signal })).mended;
-        // A digest says nothing of the marks on messages: those of the newest are fetched in any case.
+        // A digest does not cover actions: those of the newest messages are fetched in any case.
         await this.pages.fetch(id, { limit: 200, signal: this.#stop.signal });
       } catch (error) {
         if (!(error instanceof Problem) || error.isTemporary) throw error;
@@ -590,15 +590,15 @@ export class Sync {
   }
 
   /**
-   * Takes what stands behind the end of the server's conversation: after a restore it exists here alone. What the
-   * person has said of it is kept, to be sent again if they want to.
+   * Removes messages beyond the server's end of a conversation: after a restore they exist here alone. Own messages
+   * are set aside, so that the user can send them again.
    * @param {string} id
    */
   async #cutOff(id) {
     const last = (await this.client.calls.getConversation({ id })).last_seq;
     const beyond = await this.pages.held(id, last + 1, Number.MAX_SAFE_INTEGER);
     if (beyond.length === 0) return;
-    await this.#keep([['history', id], ['place', 'lost']], (rows) => {
+    await this.#keep([['history', id], ['site', 'lost']], (rows) => {
       for (const { seq } of beyond) rows.remove('messages', [id, seq]);
       const history = rows.get('history', id);
       const held = withoutStretch(history.held, last + 1, Number.MAX_SAFE_INTEGER);
@@ -608,7 +608,7 @@ export class Sync {
   }
 
   /**
-   * A history that ends before ours has nothing to compare.
+   * Handles a conversation whose end is before the cached one.
    * @param {string} id
    */
   async #beginAnew(id) {
@@ -621,7 +621,7 @@ export class Sync {
   /** @param {import('./live.js').LiveState} state @param {Problem | null} reason */
   #changed(state, reason) {
     if (state === 'offline' || state === 'connecting') {
-      // What had not been kept comes again from the cursor.
+      // Unstored events come again from the cursor.
       this.#queue = [];
     }
     this.emit('state', { connection: state, reason });
@@ -633,7 +633,7 @@ export class Sync {
 const wantedBy = ({ refetch, recount }) => [...refetch, ...recount.map((id) => `unread:${id}`)];
 
 /**
- * A snapshot lists people by what was said of them.
+ * Converts the presence lists of a snapshot into entries.
  * @param {Record<string, string[]>} lists
  */
 function relationsOf(lists) {

@@ -1,7 +1,6 @@
-// Several tabs, one connection. The tab that holds the lock leads: it has the socket and sends what waits. The others
-// read and write the same store, hear of what was written, and one of them takes over when the leader closes. Where
-// there are no locks (pages without HTTPS, Node) every tab leads, which costs connections and breaks nothing: what is
-// written twice is the same.
+// Several tabs, one connection. The tab with the lock is the leader: it has the socket and sends the outbox. The others use
+// the same store and are notified of writes; one of them takes over when the leader closes. Without locks (pages without
+// HTTPS, Node) every tab is a leader, which costs connections but is safe: repeated writes are identical.
 
 /**
  * @typedef {object} TabsOptions
@@ -56,7 +55,7 @@ export class Tabs {
   }
 
   /**
-   * Tells the other tabs.
+   * Posts a message to the other tabs.
    * @param {any} message
    */
   tell(message) {

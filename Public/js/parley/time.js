@@ -1,4 +1,4 @@
-// Waiting, so that tests can hold the clock.
+// Timers and backoff.
 
 /**
  * Resolves after some milliseconds, or at once when the signal says so; it is then for the caller to look at the
@@ -20,9 +20,9 @@ export function wait(milliseconds, signal) {
 }
 
 /**
- * How long to wait before the next try: twice as long each time, somewhere in the upper half, so that those who were
- * cut off together don't come back together.
- * @param {number} tries How many have failed.
+ * Returns the delay before the next attempt: exponential backoff with jitter in the upper half, so that clients do not
+ * reconnect in lockstep.
+ * @param {number} tries Number of failed attempts.
  * @param {{ first?: number, most?: number, random?: () => number }} options
  */
 export function backOff(tries, { first = 500, most = 30_000, random = Math.random } = {}) {

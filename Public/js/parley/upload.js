@@ -15,7 +15,7 @@ const mostTries = 8;
  * @param {Blob & { name?: string }} blob
  * @param {{ name?: string, type?: string, signal?: AbortSignal, onProgress?: (sent: number, size: number) => void,
  *   clientId?: string, uploadId?: string, onUpload?: (id: string) => void | Promise<void> }} options
- *   `clientId` makes a repeated upload one file; `uploadId` goes on with one that was begun, `onUpload` is told its id.
+ *   `clientId` makes a repeated upload idempotent; `uploadId` resumes an upload; `onUpload` receives its id.
  * @returns {Promise<any>} The file.
  */
 export async function upload(client, blob, options = {}) {

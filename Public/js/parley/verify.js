@@ -1,5 +1,5 @@
-// Whether a copy of a conversation is the server's, message by message, and making it so. Two copies with the same
-// digest hold the same (`GET /conversations/{id}/digest` says what it is taken over).
+// Verifies that the cached copy of a conversation equals the server's, message by message, and repairs it. Copies with the
+// same digest are equal (`GET /conversations/{id}/digest` defines its input).
 
 import { newHistory, stretchAt } from './history.js';
 import { readCursor } from './ids.js';
@@ -18,11 +18,11 @@ export function digestLine({ seq, id, previous_message, revision, deleted, text,
 /** @param {any[]} messages In order. */
 export const digestOf = (messages) => sha256(messages.map(digestLine).join(''));
 
-/** What the server already knows and we are about to hear is no fault: it has this long to come, in milliseconds. */
+/** How long events that are under way may take to arrive before a difference counts as a fault, in milliseconds. */
 const patience = 2000;
 
 /**
- * Whether what we hold has moved on to where the server was.
+ * Whether the cache has caught up with a cursor of the server.
  * @param {import('./pages.js').Pages} pages @param {string} cursor @param {AbortSignal} [signal]
  */
 async function hasCaughtUp(pages, cursor, signal) {
@@ -46,7 +46,7 @@ const parts = 16;
  */
 
 /**
- * Compares what is held at the end of a conversation with the server, and mends what differs.
+ * Compares the cached end of a conversation with the server and repairs differences.
  * @param {import('./pages.js').Pages} pages @param {string} conversation
  * @param {{ signal?: AbortSignal }} options
  * @returns {Promise<Verdict>}
@@ -59,7 +59,7 @@ export async function verify(pages, conversation, { signal } = {}) {
   const isComplete = held[0] <= Math.max(1, history.from);
   const changes = await pages.store.update([['history', conversation]], ([row]) => {
     const now = row ?? newHistory(conversation);
-    // What came meanwhile came by events, each of which followed the one before.
+    // Later messages arrived as events, each linked to its predecessor.
     const reaches = stretchAt(now.held, held[1]) !== null;
     const checked = reaches && isComplete ? held[1] : now.checked;
     return [{ table: 'history', key: conversation, row: { ...now, checked } }];

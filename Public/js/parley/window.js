@@ -1,6 +1,5 @@
-// What a view of a conversation shows: a window of messages in memory, fixed in size, that touches the newest end or
-// lies somewhere above. What is held is shown at once, what is fetched after it; a cached answer that comes late is
-// dropped. What the person has said and the server has not heard stands at the newest end.
+// The message list of a view: a window of bounded size in memory, at the newest end or somewhere above. Cached messages
+// are shown at once and fetched ones after; a late cached answer is dropped. Unsent messages follow at the newest end.
 
 import { missing, stretchAt } from './history.js';
 import { withOperations } from './outbox.js';
@@ -9,11 +8,11 @@ import { put } from './store.js';
 /**
  * One line of the list.
  * @typedef {object} Item
- * @property {string} key Stays the same when what waited has been sent.
- * @property {any} message As it is to be shown. Of what was not sent yet: what there is.
- * @property {any} source The held message or operation that it is made of.
+ * @property {string} key Stays the same when a pending message is sent.
+ * @property {any} message The message to show; an incomplete one while it is unsent.
+ * @property {any} source The cached message or the operation behind the item.
  * @property {'sent' | 'pending' | 'failed'} state
- * @property {import('./outbox.js').Operation[]} operations What waits or failed about it.
+ * @property {import('./outbox.js').Operation[]} operations Pending and failed operations on the message.
  * @property {boolean} isMuted
  */
 /** @typedef {{ kind: 'insert' | 'replace' | 'remove', index: number, item: Item }} Delta In the order of applying. */
@@ -22,20 +21,20 @@ import { put } from './store.js';
  * @property {import('./pages.js').Pages} pages
  * @property {import('./mirror.js').Mirror} mirror
  * @property {string} conversation
- * @property {() => boolean} isLive Whether events tell of everything new.
+ * @property {() => boolean} isLive Whether events arrive live.
  * @property {(listener: (changes: import('./store.js').Change[]) => void) => () => void} listen
  * @property {(window: MessageWindow, deltas: Delta[]) => void} onChange
- * @property {number} [size] Messages that are held in memory.
- * @property {number} [page] Messages that are fetched at once.
+ * @property {number} [size] Maximum number of messages in memory.
+ * @property {number} [page] Messages per page.
  */
 
 export class MessageWindow {
   /** @type {Item[]} */
   items = [];
-  /** Whether the newest message is in the window: then what comes is shown. */
+  /** Whether the window contains the newest message, so that new messages are appended. */
   isAtNewest = true;
   isAtOldest = false;
-  /** Whether the view is at its end. While a person reads above, nothing goes from the top. */
+  /** Whether the view is scrolled to the end. While it is not, no messages are dropped from the top. */
   isSticking = true;
   /**
    * Why the last fetch failed.
@@ -79,8 +78,8 @@ export class MessageWindow {
   }
 
   /**
-   * What the disk has of what is shown and of what follows it, and nobody told. What it gives is asked for when it is applied:
-   * whatever was told since then is newer.
+   * Returns changes on disk, in and after the window, that no tab announced. The returned function skips rows that changed
+   * in the meantime.
    * @returns {Promise<() => import('./store.js').Change[]>}
    */
   async untold() {
@@ -108,7 +107,7 @@ export class MessageWindow {
     return last ? Math.max(0, (this.#thing.last_seq ?? 0) - last.seq) : 0;
   }
 
-  /** Opens at the newest end. Resolves when the fresh answer is there; what was held shows before. */
+  /** Opens at the newest end. Shows cached messages first and resolves after the fresh answer. */
   async latest() {
     const turn = this.#begin();
     const { held } = await this.pages.history(this.conversation);
@@ -138,7 +137,7 @@ export class MessageWindow {
 
   /**
    * Opens with a message in the middle.
-   * @param {{ id?: string, seq?: number }} place By id, or by `seq` where that is known.
+   * @param {{ id?: string, seq?: number }} site By id, or by `seq` where that is known.
    */
   async around({ id, seq }) {
     const turn = this.#begin();
@@ -161,7 +160,7 @@ export class MessageWindow {
   }
 
   /**
-   * What is held on either side of one, if it is held itself. True when there is enough, and nothing has to be asked.
+   * Shows the cached messages on either side of one. Returns true if they suffice and no request is needed.
    * @param {number} middle @param {number} turn
    */
   async #showHeld(middle, turn) {
@@ -176,7 +175,7 @@ export class MessageWindow {
     return from > stretch[0] || to < stretch[1] || this.isLive();
   }
 
-  /** Brings what is before the window. Nothing moves: those at the other end go. */
+  /** Loads older messages. The window drops messages at the other end. */
   async older() {
     const first = this.#messages[0];
     if (!first || this.isAtOldest) return;
@@ -202,7 +201,7 @@ export class MessageWindow {
     });
   }
 
-  /** Brings what is after the window. */
+  /** Loads newer messages. */
   async newer() {
     const last = this.#messages[this.#messages.length - 1];
     if (!last || this.isAtNewest) return;
@@ -246,7 +245,7 @@ export class MessageWindow {
   }
 
   /**
-   * A fresh page goes under what is shown, where the two meet.
+   * Merges a fresh page into the window where the two overlap.
    * @param {any[]} fresh
    */
   #joinedWith(fresh) {
@@ -257,7 +256,7 @@ export class MessageWindow {
     return all.slice(-this.size);
   }
 
-  // What comes while the window is open.
+  // Changes while the window is open.
 
   /** @param {import('./store.js').Change[]} changes */
   #heard(changes) {
@@ -310,7 +309,7 @@ export class MessageWindow {
   }
 
   /**
-   * While a person reads above, the window grows to twice its size, and then leaves what comes for later.
+   * Appends new messages. While the view is scrolled up, the window grows to twice its size and then stops appending.
    * @param {any[]} messages
    */
   #mayGrow(messages) {
@@ -318,7 +317,7 @@ export class MessageWindow {
   }
 
   /**
-   * Something came that is not the next: what is between is fetched first.
+   * Fetches a gap before a new message that is not the next one.
    * @param {number} to
    */
   async #fill(to) {
@@ -394,8 +393,8 @@ export class MessageWindow {
 }
 
 /**
- * Finds those about any of these, in order: a message by `m` and its id, what was not sent yet by `c` and its id. Hundreds
- * may wait, and each is asked for whenever one of them goes.
+ * Indexes operations by their message: `m` and the id, or `c` and the client id of an unsent one. Hundreds may be pending,
+ * and each change looks them up.
  * @param {import('./outbox.js').Operation[]} waiting
  */
 function byWhatTheyAreAbout(waiting) {
@@ -427,11 +426,11 @@ const unsent = (op, me) => ({
 });
 
 /**
- * What makes one list the other, in steps that are applied one after the other.
+ * Returns the deltas that turn one list into the other, applied in order.
  * @param {Item[]} before @param {Item[]} after @returns {Delta[]}
  */
 export function difference(before, after) {
-  const sources = new Map(after.map((item, place) => [item.key, place]));
+  const sources = new Map(after.map((item, site) => [item.key, site]));
   /** @type {Delta[]} */
   const deltas = [];
   /** @type {Item[]} */
@@ -439,21 +438,21 @@ export function difference(before, after) {
   let furthest = -1;
   let index = 0;
   for (const item of before) {
-    const place = sources.get(item.key) ?? -1;
+    const site = sources.get(item.key) ?? -1;
     // Gone, or now before one that it followed.
-    if (place <= furthest) {
+    if (site <= furthest) {
       deltas.push({ kind: 'remove', index, item });
       continue;
     }
-    furthest = place;
+    furthest = site;
     kept.push(item);
     index++;
   }
   let next = 0;
-  after.forEach((item, place) => {
+  after.forEach((item, site) => {
     const held = kept[next];
-    if (held?.key !== item.key) deltas.push({ kind: 'insert', index: place, item });
-    else if (!isSame(kept[next++], item)) deltas.push({ kind: 'replace', index: place, item });
+    if (held?.key !== item.key) deltas.push({ kind: 'insert', index: site, item });
+    else if (!isSame(kept[next++], item)) deltas.push({ kind: 'replace', index: site, item });
   });
   return deltas;
 }
@@ -461,4 +460,4 @@ export function difference(before, after) {
 /** @param {Item} a @param {Item} b */
 const isSame = (a, b) =>
   a.source === b.source && a.state === b.state && a.isMuted === b.isMuted &&
-  a.operations.length === b.operations.length && a.operations.every((op, place) => op === b.operations[place]);
+  a.operations.length === b.operations.length && a.operations.every((op, site) => op === b.operations[site]);

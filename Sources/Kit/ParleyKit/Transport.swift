@@ -1,24 +1,24 @@
-// How the kit reaches a server: one exchange of HTTP, and one WebSocket. All that a system must bring; the rest of the kit
-// knows nothing of sockets. `ParleyTransport` brings it over our own; on Apple's systems URLSession does.
+// The network interface of the kit: one HTTP request, one WebSocket. `ParleyTransport` implements it with Parley's own HTTP
+// client; on Apple platforms an app can implement it with URLSession (see README.md).
 
-/// What carries requests. It decides nothing: no redirects, no cookies, no cache, no second attempts.
+/// Sends requests. An implementation must not follow redirects, store cookies, cache or retry.
 public protocol Transport: Sendable {
-  /// Sends a request and gives the head of its answer as soon as it is there. An answer that says no is an answer.
-  func send(_ exchange: Exchange) async throws(TransportFailure) -> ExchangeAnswer
+  /// Sends a request and returns when the head of the response has arrived. An error status is a response.
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse
   /// Opens a WebSocket.
-  func connect(_ exchange: Exchange, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket
+  func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket
 }
 
-/// A request as it goes over the network.
-public struct Exchange: Sendable {
-  /// In capitals: `GET`.
+/// An encoded HTTP request.
+public struct TransportRequest: Sendable {
+  /// Upper case: `GET`.
   public var method: String
-  /// Where the server is: `https://chat.example:8443`.
+  /// Scheme, host and port: `https://chat.example:8443`.
   public var origin: String
-  /// Path and query as they stand in the request, encoded.
+  /// Path and query, percent-encoded.
   public var target: String
   public var fields: [Field]
-  public var body: ExchangeBody
+  public var body: TransportBody
 
   public struct Field: Sendable, Hashable {
     public var name: String
@@ -31,7 +31,7 @@ public struct Exchange: Sendable {
   }
 
   public init(
-    method: String = "GET", origin: String, target: String, fields: [Field] = [], body: ExchangeBody = .none
+    method: String = "GET", origin: String, target: String, fields: [Field] = [], body: TransportBody = .none
   ) {
     self.method = method
     self.origin = origin
@@ -41,53 +41,53 @@ public struct Exchange: Sendable {
   }
 }
 
-public enum ExchangeBody: Sendable {
+public enum TransportBody: Sendable {
   case none
   case bytes([UInt8])
-  /// So many bytes, asked for piece by piece as the network takes them; an empty piece is the end.
-  case pieces(length: Int, next: @Sendable () async throws -> [UInt8])
+  /// A body of `length` bytes, requested in chunks as the connection accepts them. An empty chunk ends it.
+  case stream(length: Int, next: @Sendable () async throws -> [UInt8])
 }
 
-/// What came back: the head, and the body as it comes.
-public struct ExchangeAnswer: Sendable {
+/// A response: its head and a streaming body.
+public struct TransportResponse: Sendable {
   public let status: Int
-  public let fields: [Exchange.Field]
-  private let piece: @Sendable () async throws(TransportFailure) -> [UInt8]?
+  public let fields: [TransportRequest.Field]
+  private let chunk: @Sendable () async throws(TransportFailure) -> [UInt8]?
 
-  /// - Parameter next: the next piece of the body; nil at its end. Whoever lets go of the answer before ends it.
+  /// - Parameter next: returns the next chunk of the body; nil at its end. Releasing the response earlier cancels it.
   public init(
-    status: Int, fields: [Exchange.Field], next: @escaping @Sendable () async throws(TransportFailure) -> [UInt8]?
+    status: Int, fields: [TransportRequest.Field], next: @escaping @Sendable () async throws(TransportFailure) -> [UInt8]?
   ) {
     self.status = status
     self.fields = fields
-    piece = next
+    chunk = next
   }
 
-  /// The next piece of the body; nil at its end.
-  public func next() async throws(TransportFailure) -> [UInt8]? { try await piece() }
+  /// The next chunk of the body; nil at its end.
+  public func next() async throws(TransportFailure) -> [UInt8]? { try await chunk() }
 
-  /// The first field of this name, in any case.
+  /// The first field of a name, case-insensitive.
   public subscript(_ name: String) -> String? {
     let name = name.lowercased()
     return fields.first { $0.name.lowercased() == name }?.value
   }
 
-  /// All of the body, if it is not longer than this.
+  /// Collects the body. Throws `tooLarge` if it is longer than `limit`.
   public func body(limit: Int) async throws(TransportFailure) -> [UInt8] {
     var body: [UInt8] = []
-    while let piece = try await next() {
-      guard body.count + piece.count <= limit else { throw .tooLarge }
-      body += piece
+    while let chunk = try await next() {
+      guard body.count + chunk.count <= limit else { throw .tooLarge }
+      body += chunk
     }
     return body
   }
 }
 
-/// An open WebSocket. Text frames only: the contract has no others.
+/// An open WebSocket. The API has only text messages.
 public struct LiveSocket: Sendable {
-  /// How it ended.
+  /// The close code and reason.
   public struct Ending: Error, Sendable, Hashable {
-    /// 1006 where the connection broke.
+    /// 1006 if the connection broke.
     public let code: Int
     public let reason: String
 
@@ -114,32 +114,32 @@ public struct LiveSocket: Sendable {
     end = close
   }
 
-  /// Returns when the text is on its way.
+  /// Returns when the message is queued for sending.
   public func send(_ text: String) async throws(Ending) { try await sendText(text) }
-  /// The next text; waits for it.
+  /// Waits for the next message.
   public func next() async throws(Ending) -> String { try await nextText() }
-  /// Returns when the server has answered.
+  /// Returns when the pong has arrived.
   public func ping() async throws(Ending) { try await sendPing() }
-  /// Ends it; whoever waits in `next` hears how.
+  /// Closes the socket. A pending `next` throws.
   public func close(_ code: Int = 1000, reason: String = "") { end(code, reason) }
 }
 
-/// Why there was no answer, or not all of it.
+/// The reason of a missing or incomplete response.
 public enum TransportFailure: Error, Sendable, Hashable {
-  /// The server can't be reached: nothing was sent.
+  /// The server can't be reached. Nothing was sent.
   case unreachable(String)
-  /// Whoever answered could not prove to be the server that is meant: nothing was sent.
+  /// The server's certificate was rejected. Nothing was sent.
   case untrusted(String)
   case timedOut
-  /// The connection broke; whether the request was read, nobody knows.
+  /// The connection broke. The server may have processed the request.
   case interrupted(String)
-  /// What came is not HTTP.
+  /// The response is not valid HTTP.
   case malformed(String)
-  /// The answer is longer than is wanted.
+  /// The response exceeds the size limit.
   case tooLarge
-  /// The server answered the WebSocket's handshake with an ordinary answer.
+  /// The server rejected the WebSocket handshake with an HTTP response.
   case notUpgraded(status: Int, body: [UInt8])
-  /// The body to be sent could not be read.
+  /// The request body could not be read.
   case sourceFailed(String)
   case cancelled
 }

@@ -1,11 +1,11 @@
-/// Which server is believed to be the one that is meant.
+/// The certificates to accept.
 public enum Trust: Sendable, Hashable {
-  /// One whose certificate chains to the system's roots and bears the name.
+  /// Certificates with a chain to the system's roots and the server's name.
   case system
-  /// One host's own certificate, by its SHA-256, for a place whose certificate nobody has signed.
+  /// One self-signed certificate, by its SHA-256 fingerprint.
   case fingerprint([UInt8])
 
-  /// A fingerprint as programs show it: 64 hexadecimal digits, with or without colons.
+  /// A fingerprint of 64 hexadecimal digits, with or without colons.
   public init?(fingerprint text: String) {
     var bytes: [UInt8] = []
     var high: UInt8?

@@ -8,15 +8,15 @@ public struct NetworkTransport: Transport {
   private let client: HTTPClient
 
   /// How much of an ordinary answer to a handshake is read.
-  private static let longestRefusal = 65_536
+  private static let maxErrorBytes = 65_536
 
-  public init(trust: Trust = .system, patience: Patience = Patience()) throws(SystemError) {
-    client = try HTTPClient(trust: trust.forTLS, patience: patience)
+  public init(trust: Trust = .system, configuration: ClientConfiguration = ClientConfiguration()) throws(SystemError) {
+    client = try HTTPClient(trust: trust.forTLS, configuration: configuration)
   }
 
-  public func send(_ exchange: Exchange) async throws(TransportFailure) -> ExchangeAnswer {
+  public func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     let (call, destination) = try Self.call(exchange)
-    do throws(CallFailure) {
+    do throws(ClientError) {
       return Self.answer(try await client.send(call, to: destination))
     } catch {
       throw TransportFailure(error)
@@ -24,12 +24,12 @@ public struct NetworkTransport: Transport {
   }
 
   public func connect(
-    _ exchange: Exchange, subprotocols: [String]
+    _ exchange: TransportRequest, subprotocols: [String]
   ) async throws(TransportFailure) -> LiveSocket {
     var (call, destination) = try Self.call(exchange)
-    call.answerLimit = Self.longestRefusal
+    call.maxResponseBytes = Self.maxErrorBytes
     let refusal: (status: Int, body: [UInt8])
-    do throws(CallFailure) {
+    do throws(ClientError) {
       switch try await client.open(call, to: destination, subprotocols: subprotocols) {
       case .socket(let socket): return Self.live(socket)
       case .refused(let answer): refusal = (answer.status.code, try await answer.body())
@@ -40,27 +40,27 @@ public struct NetworkTransport: Transport {
     throw .notUpgraded(status: refusal.status, body: refusal.body)
   }
 
-  private static func call(_ exchange: Exchange) throws(TransportFailure) -> (Call, Destination) {
+  private static func call(_ exchange: TransportRequest) throws(TransportFailure) -> (ClientRequest, Destination) {
     guard let origin = WebAddress(origin: exchange.origin), let destination = Destination(origin) else {
       throw .unreachable("\(exchange.origin) is no server’s address")
     }
     var fields = Fields()
     for field in exchange.fields { fields.add(field.name, field.value) }
-    let body: CallBody =
+    let body: ClientRequestBody =
       switch exchange.body {
       case .none: .none
       case .bytes(let bytes): .bytes(bytes)
-      case .pieces(let length, let next): .pieces(length: length, next: next)
+      case .stream(let length, let next): .stream(length: length, next: next)
       }
-    return (Call(ParleyWire.Method(exchange.method), exchange.target, fields, body: body), destination)
+    return (ClientRequest(ParleyWire.Method(exchange.method), exchange.target, fields, body: body), destination)
   }
 
-  private static func answer(_ answer: CallAnswer) -> ExchangeAnswer {
+  private static func answer(_ answer: ClientResponse) -> TransportResponse {
     let fields = (0..<answer.fields.count).map { index in
-      Exchange.Field(answer.fields.name(at: index), answer.fields.value(at: index))
+      TransportRequest.Field(answer.fields.name(at: index), answer.fields.value(at: index))
     }
-    return ExchangeAnswer(status: answer.status.code, fields: fields) { () async throws(TransportFailure) -> [UInt8]? in
-      do throws(CallFailure) { return try await answer.next() } catch { throw TransportFailure(error) }
+    return TransportResponse(status: answer.status.code, fields: fields) { () async throws(TransportFailure) -> [UInt8]? in
+      do throws(ClientError) { return try await answer.next() } catch { throw TransportFailure(error) }
     }
   }
 
@@ -91,7 +91,7 @@ extension LiveSocket.Ending {
 }
 
 extension TransportFailure {
-  fileprivate init(_ failure: CallFailure) {
+  fileprivate init(_ failure: ClientError) {
     switch failure {
     case .unknownHost, .unreachable: self = .unreachable(failure.description)
     case .untrusted(let reason): self = .untrusted(reason)
@@ -99,7 +99,7 @@ extension TransportFailure {
     case .interrupted(let reason): self = .interrupted(reason)
     case .malformed(let reason): self = .malformed(reason)
     case .tooLarge: self = .tooLarge
-    case .unsendable(let reason): self = .sourceFailed(reason)
+    case .invalidRequest(let reason): self = .sourceFailed(reason)
     case .cancelled: self = .cancelled
     }
   }

@@ -22,12 +22,12 @@ public struct API: Sendable {
     /// Of the pages that it serves: a page that is older loads itself anew.
     public var web: String
     /// Older clients are asked to be renewed.
-    public var leastClient: String
+    public var minClient: String
 
-    public init(version: String = "0", web: String = "0", leastClient: String = "0") {
+    public init(version: String = "0", web: String = "0", minClient: String = "0") {
       self.version = version
       self.web = web
-      self.leastClient = leastClient
+      self.minClient = minClient
     }
   }
 
@@ -60,7 +60,7 @@ public struct API: Sendable {
 
 /// One line of the table of contents.
 struct Endpoint: Sendable {
-  typealias Answer = @Sendable (Call) async throws -> Response
+  typealias Answer = @Sendable (RequestContext) async throws -> Response
 
   let method: Method
   let path: String
@@ -77,8 +77,8 @@ struct Endpoint: Sendable {
   enum Access: Sendable, Hashable {
     /// Nobody too.
     case anyone
-    /// A person whose way in is good for that.
-    case person(Scope)
+    /// A user whose way in is good for that.
+    case user(Scope)
     /// Who has the data folder, by a socket in it.
     case host
   }
@@ -106,13 +106,13 @@ struct Endpoint: Sendable {
   }
 
   func handler(of api: API) -> Handler {
-    { request, context throws(Problem) in
+    { request, server throws(Problem) in
       do {
-        let call = try Call(request, context, api, for: self)
+        let context = try RequestContext(request, server, api, for: self)
         // Before anything is changed; and what changes nothing, once it had the time to read its query.
-        if !method.isSafe, !takesQuery { try call.requireNoStrayQuery() }
-        let response = try await answer(call)
-        if method.isSafe { try call.requireNoStrayQuery() }
+        if !method.isSafe, !takesQuery { try context.requireNoStrayQuery() }
+        let response = try await answer(context)
+        if method.isSafe { try context.requireNoStrayQuery() }
         return response
       } catch {
         throw Problem(error)

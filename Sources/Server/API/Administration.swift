@@ -5,21 +5,21 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func showStatistics(_ call: Call) async throws -> Response {
-    let statistics = try await call.community.statistics(for: call.caller)
+  @Sendable static func getStatistics(_ context: RequestContext) async throws -> Response {
+    let statistics = try await context.community.getStatistics(for: context.caller)
     return .object { json in
       statistics.writeMembers(to: &json)
-      json.field("version", call.api.release.version)
+      json.field("version", context.api.release.version)
     }
   }
 
-  @Sendable static func startBackup(_ call: Call) async throws -> Response {
-    .one(try await call.community.backUp(program: call.api.release.version, by: call.caller).backup, .accepted)
+  @Sendable static func createBackup(_ context: RequestContext) async throws -> Response {
+    .one(try await context.community.createBackup(program: context.api.release.version, by: context.caller).backup, .accepted)
   }
 
-  @Sendable static func listBackups(_ call: Call) async throws -> Response {
-    let (limit, next): (Int, ID<StoredBackup>?) = try call.query { query in (try query.limit(), try query.id("next")) }
-    return .page(try call.view.backups(before: next, limit: limit, for: call.caller), limit: limit) {
+  @Sendable static func listBackups(_ context: RequestContext) async throws -> Response {
+    let (limit, next): (Int, ID<StoredBackup>?) = try context.query { query in (try query.limit(), try query.id("next")) }
+    return .page(try context.view.listBackups(before: next, limit: limit, for: context.caller), limit: limit) {
       $0.id.description
     }
   }

@@ -5,9 +5,9 @@ import ParleyWire
 import Web
 
 /// One request, with who asks and what they ask of.
-struct Call {
+struct RequestContext {
   let request: Request
-  let context: Context
+  let server: Context
   let api: API
   /// The community as this loop reads it.
   let view: CommunityView
@@ -19,19 +19,19 @@ struct Call {
 
   var community: Community { api.community }
 
-  init(_ request: Request, _ context: Context, _ api: API, for endpoint: Endpoint) throws {
+  init(_ request: Request, _ server: Context, _ api: API, for endpoint: Endpoint) throws {
     self.request = request
-    self.context = context
+    self.server = server
     self.api = api
-    view = context.locals.object(CommunityView.self) { api.community.view() }
+    view = server.locals.object(CommunityView.self) { api.community.view() }
     queryUse = request.head.target.query == nil ? nil : QueryUse()
     if endpoint.access == .host {
-      caller = try view.host()
+      caller = try view.operatorCaller()
       return
     }
-    caller = try Authentication.caller(of: request, context, view)
-    if case .person(let scope) = endpoint.access { _ = try caller.person(for: scope) }
-    if let work = endpoint.work { try api.limiter.count(work, by: caller, at: context.client, now: context.now) }
+    caller = try Authentication.caller(of: request, server, view)
+    if case .user(let scope) = endpoint.access { _ = try caller.requireUser(scope) }
+    if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.now) }
   }
 
   /// What stands in the path.
@@ -41,14 +41,14 @@ struct Call {
   }
 
   /// Whom the path means: an id, `@name` or `me`, which is who asks where the path names nobody.
-  func person(_ name: String = "id") throws(Refusal) -> ID<Account> {
-    try view.account(try reference(name), for: caller)
+  func userID(_ name: String = "id") throws(Refusal) -> ID<User> {
+    try view.userID(try reference(name), for: caller)
   }
 
   /// The same, to be looked up by a rule.
-  func reference(_ name: String = "id") throws(Refusal) -> AccountReference {
+  func reference(_ name: String = "id") throws(Refusal) -> UserReference {
     guard let text = request.parameters[name] else { return .me }
-    guard let reference = AccountReference(parsing: text) else { throw .notFound }
+    guard let reference = UserReference(parsing: text) else { throw .notFound }
     return reference
   }
 

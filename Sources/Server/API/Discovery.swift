@@ -4,8 +4,8 @@ import ParleyModel
 import Web
 
 extension API {
-  @Sendable static func discover(_ call: Call) async throws -> Response {
-    let addresses: [String] = try await call.body { body in try body.read("addresses") }
-    return .page(try await call.community.discover(addresses, by: call.caller), next: nil)
+  @Sendable static func discoverUsers(_ context: RequestContext) async throws -> Response {
+    let addresses: [String] = try await context.body { body in try body.read("addresses") }
+    return .page(try await context.community.discoverUsers(addresses, by: context.caller), next: nil)
   }
 }

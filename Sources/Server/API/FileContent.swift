@@ -1,4 +1,4 @@
-// The bytes of files as answers. Nothing that people upload runs in our name: whatever is no picture, sound or film is saved
+// The bytes of files as answers. Nothing that users upload runs in our name: whatever is no picture, sound or film is saved
 // and not shown, nobody guesses types, and what a browser opens all the same has no origin and may do nothing.
 
 import Community
@@ -37,30 +37,30 @@ extension KeptFile {
 }
 
 extension Response {
-  static func content(of kept: KeptFile, _ call: Call, caching: String) throws -> Response {
+  static func content(of kept: KeptFile, _ context: RequestContext, caching: String) throws -> Response {
     let file = kept.file
-    return try stored(file.digest, file.mimeType, named: file.name, call, caching)
+    return try stored(file.digest, file.mimeType, named: file.name, context, caching)
   }
 
-  static func preview(of kept: KeptFile, _ call: Call) throws -> Response {
+  static func preview(of kept: KeptFile, _ context: RequestContext) throws -> Response {
     guard let digest = kept.previewDigest, let preview = kept.file.preview else { throw Refusal.notFound }
-    return try stored(digest, preview.mimeType, named: kept.file.name, call, FileContent.caching)
+    return try stored(digest, preview.mimeType, named: kept.file.name, context, FileContent.caching)
   }
 
   private static func stored(
-    _ digest: [UInt8], _ mimeType: String, named name: String, _ call: Call, _ caching: String
+    _ digest: [UInt8], _ mimeType: String, named name: String, _ context: RequestContext, _ caching: String
   ) throws -> Response {
-    guard let file = OpenFile(call.community.path(ofContent: digest)) else {
+    guard let file = OpenFile(context.community.path(ofContent: digest)) else {
       var problem = Problem.unavailable
       problem.cause = "the content \(FileContent.tag(digest)) is not there"
       throw problem
     }
-    let isInline = call.community.isShownInline(mimeType)
+    let isInline = context.community.isShownInline(mimeType)
     return try .file(
       file, ContentType(mimeType, isCompressible: false), tag: EntityTag(FileContent.tag(digest)),
       fields: [
         "Content-Disposition": FileContent.disposition(name, isInline: isInline),
         "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox", "Cache-Control": caching,
-      ], for: call.request, now: call.context.now)
+      ], for: context.request, now: context.server.now)
   }
 }

@@ -5,15 +5,15 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func showInbox(_ call: Call) async throws -> Response {
-    let (kind, isUnread, limit, next, show): (InboxEntry.Kind?, Bool?, Int, ID<InboxEntry>?, MessageShow) =
-      try call.query { query in
+  @Sendable static func listNotifications(_ context: RequestContext) async throws -> Response {
+    let (kind, isUnread, limit, next, show): (Notification.Kind?, Bool?, Int, ID<Notification>?, MessageOptions) =
+      try context.query { query in
         (
           try query.word("kind"), try query.flag("unread"), try query.limit(), try query.id("next"), try query.show()
         )
       }
-    let page = try await call.community.inbox(
-      kind: kind, isUnread: isUnread ?? false, before: next, limit: limit, show, for: call.caller)
+    let page = try await context.community.listNotifications(
+      kind: kind, isUnread: isUnread ?? false, before: next, limit: limit, show, for: context.caller)
     return .object { json in
       json.field("data", page.entries)
       json.field("more", page.next != nil)
@@ -22,9 +22,9 @@ extension API {
     }
   }
 
-  @Sendable static func readInbox(_ call: Call) async throws -> Response {
-    let entry: ID<InboxEntry> = try await call.body { body in try body.read("up_to") }
-    let unread = try await call.community.readInbox(upTo: entry, by: call.caller)
+  @Sendable static func markNotificationsRead(_ context: RequestContext) async throws -> Response {
+    let entry: ID<Notification> = try await context.body { body in try body.read("up_to") }
+    let unread = try await context.community.markNotificationsRead(upTo: entry, by: context.caller)
     return .object { json in json.field("unread", unread) }
   }
 }

@@ -5,7 +5,7 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func showJob(_ call: Call) async throws -> Response {
-    .one(try await call.community.job(try call.id(), for: call.caller))
+  @Sendable static func getJob(_ context: RequestContext) async throws -> Response {
+    .one(try await context.community.getJob(try context.id(), for: context.caller))
   }
 }

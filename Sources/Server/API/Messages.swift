@@ -5,11 +5,11 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func postMessage(_ call: Call) async throws -> Response {
-    let draft = try await call.body { body in try MessageDraft(&body) }
-    let conversation: ID<Conversation> = try call.id()
-    let posted = try await call.community.post(draft, in: conversation, by: call.caller)
-    let missed = try await call.view.missed(in: conversation, after: draft.catchUpAfter, for: call.caller)
+  @Sendable static func postMessage(_ context: RequestContext) async throws -> Response {
+    let draft = try await context.body { body in try MessageDraft(&body) }
+    let conversation: ID<Conversation> = try context.id()
+    let posted = try await context.community.postMessage(draft, in: conversation, by: context.caller)
+    let missed = try await context.view.missed(in: conversation, after: draft.catchUpAfter, for: context.caller)
     return .object(posted.isNew ? .created : .ok) { json in
       posted.message.writeFields(to: &json)
       if let missed {
@@ -18,94 +18,95 @@ extension API {
     }
   }
 
-  @Sendable static func listMessages(_ call: Call) async throws -> Response {
-    let request = try call.query { query in try query.messages() }
-    let page = try await call.view.messages(in: try call.id(), request, for: call.caller)
+  @Sendable static func listMessages(_ context: RequestContext) async throws -> Response {
+    let request = try context.query { query in try query.messages() }
+    let page = try await context.view.listMessages(in: try context.id(), request, for: context.caller)
     return .object { json in page.writeFields(to: &json) }
   }
 
-  @Sendable static func showMessages(_ call: Call) async throws -> Response {
-    let (ids, show) = try call.query { query in (try query.messageIDs(), try query.show()) }
-    let found = try await call.view.messages(ids, show, for: call.caller)
+  @Sendable static func getMessages(_ context: RequestContext) async throws -> Response {
+    let (ids, show) = try context.query { query in (try query.messageIDs(), try query.show()) }
+    let found = try await context.view.getMessages(ids, show, for: context.caller)
     return .page(found, next: nil)
   }
 
-  @Sendable static func showMessage(_ call: Call) async throws -> Response {
-    let show = try call.query { query in try query.show() }
-    let seen = try await call.view.message(try call.id(), show, for: call.caller)
+  @Sendable static func getMessage(_ context: RequestContext) async throws -> Response {
+    let show = try context.query { query in try query.show() }
+    let seen = try await context.view.getMessage(try context.id(), show, for: context.caller)
     return .one(seen).tagged(seen.tag)
   }
 
-  @Sendable static func editMessage(_ call: Call) async throws -> Response {
-    let id: ID<Message> = try call.id()
-    let change = try await call.body { body in try MessageChange(&body) }
-    return try await call.changed {
-      try await call.community.edit(id, change, by: call.caller)
+  @Sendable static func editMessage(_ context: RequestContext) async throws -> Response {
+    let id: ID<Message> = try context.id()
+    let change = try await context.body { body in try MessageChange(&body) }
+    return try await context.changed {
+      try await context.community.editMessage(id, change, by: context.caller)
     } now: {
-      try call.view.seen(id, for: call.caller)
+      try context.view.getPlainMessage(id, for: context.caller)
     }
   }
 
-  @Sendable static func deleteMessage(_ call: Call) async throws -> Response {
-    .one(try await call.community.delete(try call.id() as ID<Message>, by: call.caller))
+  @Sendable static func deleteMessage(_ context: RequestContext) async throws -> Response {
+    .one(try await context.community.deleteMessage(try context.id(), by: context.caller))
   }
 
-  @Sendable static func removeMessage(_ call: Call) async throws -> Response {
-    let reason = try await call.reason()
-    return .one(try await call.community.remove(try call.id(), reason: reason, by: call.caller))
+  @Sendable static func removeMessage(_ context: RequestContext) async throws -> Response {
+    let reason = try await context.reason()
+    return .one(try await context.community.removeMessage(try context.id(), reason: reason, by: context.caller))
   }
 
-  @Sendable static func restoreMessage(_ call: Call) async throws -> Response {
-    let reason = try await call.reason()
-    return .one(try await call.community.restore(try call.id(), reason: reason, by: call.caller))
+  @Sendable static func restoreMessage(_ context: RequestContext) async throws -> Response {
+    let reason = try await context.reason()
+    return .one(try await context.community.restoreMessage(try context.id(), reason: reason, by: context.caller))
   }
 
-  @Sendable static func listReplies(_ call: Call) async throws -> Response {
-    let (limit, next, show): (Int, ID<Message>?, MessageShow) = try call.query { query in
+  @Sendable static func listReplies(_ context: RequestContext) async throws -> Response {
+    let (limit, next, show): (Int, ID<Message>?, MessageOptions) = try context.query { query in
       (try query.limit(), try query.id("next"), try query.show())
     }
-    let (replies, more) = try await call.view.replies(
-      to: try call.id(), after: next, limit: limit, show, for: call.caller)
+    let (replies, more) = try await context.view.listReplies(
+      to: try context.id(), after: next, limit: limit, show, for: context.caller)
     return .page(replies, next: more ? replies.last?.message.id.description : nil)
   }
 
-  @Sendable static func listRevisions(_ call: Call) async throws -> Response {
-    let (limit, next) = try call.query { query in (try query.limit(), try query.int("next", in: 1...Int.max)) }
-    let (revisions, more) = try call.view.revisions(
-      of: try call.id(), after: next ?? 0, limit: limit, for: call.caller)
+  @Sendable static func listRevisions(_ context: RequestContext) async throws -> Response {
+    let (limit, next) = try context.query { query in (try query.limit(), try query.int("next", in: 1...Int.max)) }
+    let (revisions, more) = try context.view.listRevisions(
+      of: try context.id(), after: next ?? 0, limit: limit, for: context.caller)
     return .page(revisions, next: more ? revisions.last.map { "\($0.revision)" } : nil)
   }
 
-  @Sendable static func deleteRevision(_ call: Call) async throws -> Response {
-    guard let text = call.request.parameters["revision"], let revision = Int(text), "\(revision)" == text else {
+  @Sendable static func deleteRevision(_ context: RequestContext) async throws -> Response {
+    guard let text = context.request.parameters["revision"], let revision = Int(text), "\(revision)" == text else {
       throw Refusal.notFound
     }
-    try await call.community.deleteRevision(revision, of: try call.id(), by: call.caller)
+    try await context.community.deleteRevision(revision, of: try context.id(), by: context.caller)
     return Response(.noContent)
   }
 
-  @Sendable static func listReceipts(_ call: Call) async throws -> Response {
-    .page(try call.view.receipts(of: try call.id(), for: call.caller), next: nil)
+  @Sendable static func listReceipts(_ context: RequestContext) async throws -> Response {
+    .page(try context.view.listReceipts(of: try context.id(), for: context.caller), next: nil)
   }
 
-  @Sendable static func makeTopic(_ call: Call) async throws -> Response {
-    let title = try await call.body { body in try body.string("title") }
-    let (made, job, isNew) = try await call.community.makeTopic(of: try call.id(), title: title, by: call.caller)
+  @Sendable static func createTopicFromMessage(_ context: RequestContext) async throws -> Response {
+    let title = try await context.body { body in try body.string("title") }
+    let (made, job, isNew) = try await context.community.createTopicFromMessage(
+      of: try context.id(), title: title, by: context.caller)
     return .object(isNew ? .created : .ok) { json in
       made.writeFields(to: &json)
       json.field("job_id", job)
     }
   }
 
-  @Sendable static func showDigest(_ call: Call) async throws -> Response {
-    let (from, to, parts) = try call.query { query in
+  @Sendable static func getDigest(_ context: RequestContext) async throws -> Response {
+    let (from, to, parts) = try context.query { query in
       (
         try query.int("from_seq", in: 1...Int.max), try query.int("to_seq", in: 0...(Int.max - 1)),
         try query.int("parts", in: 1...1_024)
       )
     }
-    let (digest, cursor) = try await call.community.digest(
-      of: try call.id(), fromSeq: from, toSeq: to, parts: parts ?? 16, for: call.caller)
+    let (digest, cursor) = try await context.community.getDigest(
+      of: try context.id(), fromSeq: from, toSeq: to, parts: parts ?? 16, for: context.caller)
     return .object { json in
       json.field("cursor", cursor)
       json.field("digest", digest.digest)
@@ -114,7 +115,7 @@ extension API {
   }
 }
 
-extension Call {
+extension RequestContext {
   /// Why something is done, where somebody says so.
   func reason() async throws -> String? {
     guard request.head.framing != .none, request.head.framing != .length(0) else { return nil }
@@ -126,7 +127,7 @@ extension CommunityView {
   /// What came after the last message that a sender had. All of it, so that the chain can be proved.
   func missed(
     in conversation: ID<Conversation>, after anchor: ID<Message>?, for caller: Caller
-  ) async throws -> SeenPage? {
+  ) async throws -> MessagePageView? {
     guard let anchor else { return nil }
     var request = MessageRequest()
     request.window = .between(after: anchor, before: nil)
@@ -134,11 +135,11 @@ extension CommunityView {
     request.limit = community.bounds.catchUp
     request.includesMachineOnly = true
     request.includesMuted = true
-    return try await messages(in: conversation, request, for: caller)
+    return try await listMessages(in: conversation, request, for: caller)
   }
 }
 
-extension SeenPage {
+extension MessagePageView {
   func writeFields(to json: inout JSONWriter) {
     json.field("data", messages)
     json.field("more", page.hasMore)
@@ -151,8 +152,8 @@ extension SeenPage {
 }
 
 extension Query {
-  mutating func show() throws(Refusal) -> MessageShow {
-    var show = MessageShow()
+  mutating func show() throws(Refusal) -> MessageOptions {
+    var show = MessageOptions()
     show.includesAnnotations = try flag("include_annotations") ?? true
     show.includesHTML = try flag("html") ?? false
     return show

@@ -3,35 +3,35 @@ import ParleyModel
 import Web
 
 extension API {
-  @Sendable static func showAvatar(_ call: Call) async throws -> Response {
-    switch try call.view.avatar(of: try call.reference(), for: call.caller) {
-    case .drawing(let drawing): return .drawing(drawing)
-    case .file(let kept): return try .content(of: kept, call, caching: "public, max-age=300")
+  @Sendable static func getAvatar(_ context: RequestContext) async throws -> Response {
+    switch try context.view.getAvatar(of: try context.reference(), for: context.caller) {
+    case .generated(let drawing): return .drawing(drawing)
+    case .file(let kept): return try .content(of: kept, context, caching: "public, max-age=300")
     }
   }
 
-  @Sendable static func setAvatar(_ call: Call) async throws -> Response {
-    let file: ID<File> = try await call.body { body in try body.read("file") }
-    return .one(try await call.community.setAvatar(file, of: try call.reference(), by: call.caller))
+  @Sendable static func setAvatar(_ context: RequestContext) async throws -> Response {
+    let file: ID<File> = try await context.body { body in try body.read("file") }
+    return .one(try await context.community.setAvatar(file, of: try context.reference(), by: context.caller))
   }
 
-  @Sendable static func removeAvatar(_ call: Call) async throws -> Response {
-    try await call.community.removeAvatar(of: try call.reference(), by: call.caller)
+  @Sendable static func deleteAvatar(_ context: RequestContext) async throws -> Response {
+    try await context.community.deleteAvatar(of: try context.reference(), by: context.caller)
     return Response(.noContent)
   }
 
-  @Sendable static func showPlaceIcon(_ call: Call) async throws -> Response {
-    try .icon(try call.view.placeIcon(), call, caching: "public, max-age=300")
+  @Sendable static func getSiteIcon(_ context: RequestContext) async throws -> Response {
+    try .icon(try context.view.getSiteIcon(), context, caching: "public, max-age=300")
   }
 }
 
 extension Response {
-  static func icon(_ icon: ForumIcon, _ call: Call, caching: String) throws -> Response {
+  static func icon(_ icon: ForumIcon, _ context: RequestContext, caching: String) throws -> Response {
     var response =
       switch icon {
-      case .file(let kept): try Response.content(of: kept, call, caching: caching)
-      case .address(_, let drawing): try Response.icon(drawing, call, caching: caching)
-      case .drawing(let svg, let tag): Response(.ok, Array(svg.utf8), type: .forEnding("svg")).tagged(tag)
+      case .file(let kept): try Response.content(of: kept, context, caching: caching)
+      case .address(_, let drawing): try Response.icon(drawing, context, caching: caching)
+      case .generated(let svg, let tag): Response(.ok, Array(svg.utf8), type: .forExtension("svg")).tagged(tag)
       }
     // Opened by itself it runs nothing.
     response.fields.addMissing(from: [
@@ -42,8 +42,8 @@ extension Response {
 
   /// The same for whoever asks, and soon asked for again, since a name may change. Opened by itself it runs nothing and
   /// has no origin.
-  static func drawing(_ drawing: Drawing) -> Response {
-    var response = Response(.ok, Array(drawing.svg.utf8), type: .forEnding("svg")).tagged(drawing.tag)
+  static func drawing(_ drawing: GeneratedPicture) -> Response {
+    var response = Response(.ok, Array(drawing.svg.utf8), type: .forExtension("svg")).tagged(drawing.tag)
     response.fields.add("Cache-Control", "public, max-age=300")
     response.fields.add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
     return response

@@ -6,37 +6,37 @@ import Web
 
 extension API {
   /// A client's configuration, meant to be asked once a day.
-  @Sendable static func showServer(_ call: Call) async throws -> Response {
-    let facts = try call.view.facts()
-    let release = call.api.release
+  @Sendable static func getServer(_ context: RequestContext) async throws -> Response {
+    let facts = try context.view.getServer()
+    let release = context.api.release
     let tag =
       "\(facts.settings.revision)-\(facts.isSetUp ? 1 : 0)-\(facts.epoch)-\(release.version)-\(release.web)"
-      + (call.api.previews == nil ? "-alone" : "")
+      + (context.api.previews == nil ? "-alone" : "")
     return Response.object { json in
       json.field("name", facts.settings.name)
       json.field("hue", facts.settings.hue)
       json.field("version", release.version)
       json.field("web_version", release.web)
-      json.field("min_client", release.leastClient)
+      json.field("min_client", release.minClient)
       json.field("epoch", facts.epoch)
       json.field("policy", facts.settings.registration.rawValue)
       json.field("set_up", facts.isSetUp)
-      json.field("link_previews", facts.settings.linkPreviews && call.api.previews != nil)
-      json.object("limits") { call.community.bounds.write(to: &$0) }
+      json.field("link_previews", facts.settings.linkPreviews && context.api.previews != nil)
+      json.object("limits") { context.community.bounds.write(to: &$0) }
     }.tagged(tag)
   }
 
-  @Sendable static func showSettings(_ call: Call) async throws -> Response {
-    let settings = try call.view.settings()
+  @Sendable static func getSettings(_ context: RequestContext) async throws -> Response {
+    let settings = try context.view.getSettings()
     return .one(settings).tagged("\(settings.revision)")
   }
 
-  @Sendable static func changeSettings(_ call: Call) async throws -> Response {
-    let change = try await call.body { body in try PlaceSettingsChange(&body) }
-    return try await call.changed {
-      try await call.community.change(change, by: call.caller)
+  @Sendable static func updateSettings(_ context: RequestContext) async throws -> Response {
+    let change = try await context.body { body in try SiteSettingsChange(&body) }
+    return try await context.changed {
+      try await context.community.updateSettings(change, by: context.caller)
     } now: {
-      try call.view.settings()
+      try context.view.getSettings()
     }
   }
 }
@@ -46,12 +46,12 @@ extension Bounds {
   fileprivate func write(to json: inout JSONWriter) {
     json.field("message_scalars", messageScalars)
     json.field("annotation_bytes", annotationBytes)
-    json.field("name_bytes", AccountName.mostBytes)
+    json.field("name_bytes", UserName.maxBytes)
     json.field("display_name_scalars", displayNameScalars)
     json.field("bio_scalars", bioScalars)
     json.field("title_scalars", titleScalars)
     json.field("description_scalars", descriptionScalars)
-    json.field("password_least_scalars", leastPasswordScalars)
+    json.field("password_min_scalars", minPasswordScalars)
     json.field("password_bytes", passwordBytes)
     json.field("preferences_bytes", preferencesBytes)
     json.field("file_bytes", fileBytes)
@@ -63,7 +63,7 @@ extension Bounds {
   }
 }
 
-extension Call {
+extension RequestContext {
   /// The thing after a PATCH; where the PATCH came too late, a conflict that says what is there now.
   func changed<Thing: JSONWritable>(
     _ change: () async throws -> Thing, now current: () throws -> Thing

@@ -7,12 +7,12 @@ import Web
 
 extension API {
   /// What stands behind a link. Nothing is kept of who asked.
-  @Sendable static func preview(_ call: Call) async throws -> Response {
-    let (url, keeps): (String, Bool) = try await call.body { body in
+  @Sendable static func createLinkPreview(_ context: RequestContext) async throws -> Response {
+    let (url, keeps): (String, Bool) = try await context.body { body in
       (try body.string("url"), try body.optional("keep") ?? false)
     }
-    guard try call.looksAtLinks, let previews = call.api.previews else { throw Refusal.forbidden }
-    if keeps { _ = try call.caller.person(for: .write) }
+    guard try context.looksAtLinks, let previews = context.api.previews else { throw Refusal.forbidden }
+    if keeps { _ = try context.caller.requireUser(.write) }
     let preview: LinkPreview
     do throws(PreviewFault) {
       preview = try await previews.preview(of: url)
@@ -21,7 +21,7 @@ extension API {
     } catch .busy {
       throw Refusal.unavailable
     }
-    let file = try await keeps ? call.keep(preview) : nil
+    let file = try await keeps ? context.keep(preview) : nil
     return .object { json in
       preview.fields(&json)
       json.field("file", file)
@@ -29,20 +29,20 @@ extension API {
   }
 
   /// Whoever has the key was given the preview.
-  @Sendable static func showPreviewPicture(_ call: Call) async throws -> Response {
-    guard let key = call.request.parameters["key"], let picture = call.api.previews?.picture(key) else {
+  @Sendable static func getLinkPreviewPicture(_ context: RequestContext) async throws -> Response {
+    guard let key = context.request.parameters["key"], let picture = context.api.previews?.picture(key) else {
       throw Refusal.notFound
     }
     return .picture(picture, caching: "private, max-age=3600, immutable")
   }
 }
 
-extension Call {
-  /// Whether the server asks others for people: the host and the staff both say yes.
+extension RequestContext {
+  /// Whether the server asks others for users: the host and the staff both say yes.
   var looksAtLinks: Bool {
     get throws {
       guard api.previews != nil else { return false }
-      return try view.settings().linkPreviews
+      return try view.getSettings().linkPreviews
     }
   }
 
@@ -51,16 +51,16 @@ extension Call {
     guard let picture = preview.picture else { return nil }
     let intake = try community.intake(for: caller, announced: picture.bytes.count, view)
     do {
-      try await intake.take(picture.bytes)
+      try await intake.receive(picture.bytes)
       let name = preview.title ?? preview.siteName ?? WebAddress(preview.url)?.host ?? "preview"
-      return try await community.makeFile(FileDraft(name: name), of: intake, by: caller).file
+      return try await community.createFile(FileDraft(name: name), of: intake, by: caller).file
     } catch {
       await intake.discard()
       throw error
     }
   }
 
-  /// The picture at an address that people have given for something of theirs; nil where there is none to be had.
+  /// The picture at an address that users have given for something of theirs; nil where there is none to be had.
   func picture(at address: String) async throws -> PreviewPicture? {
     guard try looksAtLinks, let previews = api.previews else { return nil }
     do throws(PreviewFault) {

@@ -1,4 +1,4 @@
-// Token buckets, one for each kind of work and each person or address. Of a bucket only one number is kept: the moment at
+// Token buckets, one for each kind of work and each user or address. Of a bucket only one number is kept: the moment at
 // which it will be full again (GCRA, ITU-T I.371). A full bucket need not be kept at all, so memory is bounded by two
 // generations: when the younger has its fill, the elder, in which nothing was spent since the last time, is forgotten.
 
@@ -14,7 +14,7 @@ final class RateLimiter: Sendable {
   private let buckets = Mutex(Buckets())
 
   /// Buckets of a generation. Who spends from more addresses than this at once gets some of it back.
-  static let mostBuckets = 32_768
+  static let maxBuckets = 32_768
 
   init(_ limits: RateLimits) {
     self.limits = limits
@@ -25,11 +25,11 @@ final class RateLimiter: Sendable {
     let owner: Owner
   }
 
-  /// Who is counted. A person is that person wherever they are.
+  /// Who is counted. A user is that user wherever they are.
   private enum Owner: Hashable {
-    case person(ID<Account>)
+    case user(ID<User>)
     case address(IPAddress)
-    /// Whose password is guessed, whether there is such a person or not.
+    /// Whose password is guessed, whether there is such a user or not.
     case name(String)
   }
 
@@ -41,7 +41,7 @@ final class RateLimiter: Sendable {
     subscript(_ bucket: Bucket) -> Int64? {
       get { younger[bucket] ?? elder[bucket] }
       set {
-        if younger.count >= RateLimiter.mostBuckets, younger[bucket] == nil {
+        if younger.count >= RateLimiter.maxBuckets, younger[bucket] == nil {
           elder = younger
           younger = [:]
         }
@@ -60,12 +60,12 @@ final class RateLimiter: Sendable {
 
   /// The same for one more password that is tried for a name. One that was right costs nothing: it is given back.
   func countGuess(at name: String, now: Int64) throws(Problem) {
-    try spend(.guessing, of: .name(AccountName.key(name)), now)
+    try spend(.guessing, of: .name(UserName.key(name)), now)
   }
 
   func giveBackGuess(at name: String, now: Int64) {
     let each = Self.microseconds(limits[.guessing])
-    let bucket = Bucket(work: .guessing, owner: .name(AccountName.key(name)))
+    let bucket = Bucket(work: .guessing, owner: .name(UserName.key(name)))
     buckets.withLock { buckets in
       if let kept = buckets[bucket] { buckets[bucket] = max(kept - each, now * 1_000) }
     }
@@ -80,12 +80,12 @@ final class RateLimiter: Sendable {
   /// Nil: what is not counted. Behind a socket in the file system is only what the host put there.
   private func owner(of work: Work, _ caller: Caller, _ address: IPAddress?) -> Owner? {
     switch work {
-    // Who guesses at passwords, or makes people up, has as many accounts as they like.
+    // Who guesses at passwords, or makes users up, has as many users as they like.
     case .login, .registration: address.map { .address($0.subscriber) }
     // Counted by the name, which stands in the body.
     case .guessing: nil
     case .sending, .discovery, .previewing, .signalling, .writing:
-      caller.account.map { .person($0) } ?? address.map { .address($0.subscriber) }
+      caller.user.map { .user($0) } ?? address.map { .address($0.subscriber) }
     }
   }
 

@@ -7,7 +7,7 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case registration
   /// Messages.
   case sending
-  /// Looking for people by their addresses.
+  /// Looking for users by their addresses.
   case discovery
   /// Having links looked at.
   case previewing
@@ -17,7 +17,7 @@ public enum Work: Sendable, Hashable, CaseIterable {
   case writing
 }
 
-/// How much of each kind of work one person, or one address, may ask for.
+/// How much of each kind of work one user, or one address, may ask for.
 public struct RateLimits: Sendable {
   public var login = Allowance(burst: 30, perMinute: 20)
   public var guessing = Allowance(burst: 40, perDay: 240)
@@ -64,7 +64,7 @@ extension RateLimits {
     Entry(name: "guessing", meaning: "wrong passwords for one name in a day", path: \.guessing.perDay),
     Entry(name: "guessing-burst", meaning: "how many of them at once", path: \.guessing.burst),
     Entry(
-      name: "registration", meaning: "people whom one address registers in a minute", path: \.registration.perMinute),
+      name: "registration", meaning: "registrations per address and minute", path: \.registration.perMinute),
     Entry(name: "registration-burst", meaning: "how many of them at once", path: \.registration.burst),
     Entry(name: "sending", meaning: "messages of one person in a minute", path: \.sending.perMinute),
     Entry(name: "sending-burst", meaning: "how many of them at once", path: \.sending.burst),

@@ -5,15 +5,15 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func report(_ call: Call) async throws -> Response {
-    let draft = try await call.body { body in try ReportDraft(&body) }
-    let (report, isNew) = try await call.community.report(draft, by: call.caller)
+  @Sendable static func createReport(_ context: RequestContext) async throws -> Response {
+    let draft = try await context.body { body in try ReportDraft(&body) }
+    let (report, isNew) = try await context.community.createReport(draft, by: context.caller)
     // What becomes of it is for those who judge.
     return .object(isNew ? .created : .ok) { json in report.writeReported(to: &json) }
   }
 
-  @Sendable static func listReports(_ call: Call) async throws -> Response {
-    let (filter, user, assignee, limit, next) = try call.query { query in
+  @Sendable static func listReports(_ context: RequestContext) async throws -> Response {
+    let (filter, user, assignee, limit, next) = try context.query { query in
       var filter = ReportFilter()
       filter.state = try query.word("state") ?? .open
       filter.forum = try query.id("forum")
@@ -21,24 +21,24 @@ extension API {
       return (filter, try query.reference("user"), try query.reference("assignee"), try query.limit(), next)
     }
     var wanted = filter
-    wanted.account = try call.account(user, "user")
-    wanted.assignee = try call.account(assignee, "assignee")
-    let found = try call.view.reports(wanted, before: next, limit: limit, for: call.caller)
+    wanted.user = try context.userID(user, "user")
+    wanted.assignee = try context.userID(assignee, "assignee")
+    let found = try context.view.listReports(wanted, before: next, limit: limit, for: context.caller)
     return .page(found, limit: limit) { $0.id.description }
   }
 
-  @Sendable static func showReport(_ call: Call) async throws -> Response {
-    let report = try call.view.report(try call.id(), for: call.caller)
+  @Sendable static func getReport(_ context: RequestContext) async throws -> Response {
+    let report = try context.view.getReport(try context.id(), for: context.caller)
     return .one(report).tagged("\(report.revision)-\(report.copy == nil ? 0 : 1)")
   }
 
-  @Sendable static func changeReport(_ call: Call) async throws -> Response {
-    let id: ID<Report> = try call.id()
-    let change = try await call.body { body in try ReportChange(&body) }
-    return try await call.changed {
-      try await call.community.change(id, change, by: call.caller)
+  @Sendable static func updateReport(_ context: RequestContext) async throws -> Response {
+    let id: ID<Report> = try context.id()
+    let change = try await context.body { body in try ReportChange(&body) }
+    return try await context.changed {
+      try await context.community.updateReport(id, change, by: context.caller)
     } now: {
-      try call.view.report(id, for: call.caller)
+      try context.view.getReport(id, for: context.caller)
     }
   }
 }

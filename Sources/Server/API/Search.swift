@@ -5,14 +5,14 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func search(_ call: Call) async throws -> Response {
-    let request = try call.query { query in try query.search() }
-    let page = try await call.community.search(request, for: call.caller)
+  @Sendable static func searchMessages(_ context: RequestContext) async throws -> Response {
+    let request = try context.query { query in try query.search() }
+    let page = try await context.community.searchMessages(request, for: context.caller)
     return .page(page.hits, next: page.next?.text)
   }
 }
 
-extension SearchRequest.Place {
+extension SearchRequest.Cursor {
   fileprivate var text: String {
     switch self {
     case .before(let id): "b\(id)"
@@ -35,13 +35,13 @@ extension Query {
     var request = SearchRequest()
     request.words = try text("q")
     (request.conversation, request.forum) = (try id("conversation"), try id("forum"))
-    (request.author, request.mention) = (try person("author"), try person("mention"))
+    (request.author, request.mention) = (try user("author"), try user("mention"))
     (request.hashtag, request.annotation) = (try text("hashtag"), try text("annotation"))
     if let name = try text("action") {
       guard let type = ActionType(name) else { throw .invalid("action", .invalid) }
       request.action = type
     }
-    request.placeName = try text("location")
+    request.locationName = try text("location")
     request.circle = try circle()
     for word in try text("has")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
       guard let kind = SearchRequest.Kind(rawValue: String(word)) else { throw .invalid("has", .invalid) }
@@ -52,22 +52,22 @@ extension Query {
     request.order = try word("order") ?? .newest
     request.limit = try limit()
     request.next = try text("next").map { text throws(Refusal) in
-      guard let place = SearchRequest.Place(text) else { throw .invalid("next", .invalid) }
+      guard let place = SearchRequest.Cursor(text) else { throw .invalid("next", .invalid) }
       return place
     }
     request.show = try show()
     return request
   }
 
-  private mutating func person(_ name: String) throws(Refusal) -> AccountReference? {
+  private mutating func user(_ name: String) throws(Refusal) -> UserReference? {
     guard let text = try text(name) else { return nil }
-    guard let reference = AccountReference(parsing: text) else { throw .invalid(name, .invalid) }
+    guard let reference = UserReference(parsing: text) else { throw .invalid(name, .invalid) }
     return reference
   }
 
   /// `near=48.14,11.58&within=500`: neither says anything without the other.
   private mutating func circle() throws(Refusal) -> GeoCircle? {
-    let (near, within) = (try text("near"), try int("within", in: 1...GeoCircle.mostMetres))
+    let (near, within) = (try text("near"), try int("within", in: 1...GeoCircle.maxMetres))
     guard let near else {
       guard within == nil else { throw .invalid("near", .missing) }
       return nil

@@ -5,71 +5,71 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func signIn(_ call: Call) async throws -> Response {
-    let (name, password, device, wantsCookie) = try await call.body { body in
+  @Sendable static func signIn(_ context: RequestContext) async throws -> Response {
+    let (name, password, device, wantsCookie) = try await context.body { body in
       (
-        try body.string("username"), try body.string("password"),
+        try body.string("name"), try body.string("password"),
         try body.optional("device") ?? "", try body.optional("cookie") ?? false
       )
     }
     // Who comes with a session of theirs is let in however many others guess.
-    let isCounted = try name.utf8.count <= AccountName.mostBytes && !call.view.isCalled(name, call.caller)
-    if isCounted { try call.api.limiter.countGuess(at: name, now: call.context.now) }
+    let isCounted = try name.utf8.count <= UserName.maxBytes && !context.view.isSignInName(name, context.caller)
+    if isCounted { try context.api.limiter.countGuess(at: name, now: context.server.now) }
     do throws(Refusal) {
-      let opened = try await call.community.signIn(name: name, password: password, on: device)
-      if isCounted { call.api.limiter.giveBackGuess(at: name, now: call.context.now) }
-      return call.signedIn(opened, wantsCookie: wantsCookie)
+      let opened = try await context.community.signIn(name: name, password: password, on: device)
+      if isCounted { context.api.limiter.giveBackGuess(at: name, now: context.server.now) }
+      return context.signedIn(opened, wantsCookie: wantsCookie)
     } catch {
-      if isCounted, error != .unauthenticated { call.api.limiter.giveBackGuess(at: name, now: call.context.now) }
+      if isCounted, error != .unauthenticated { context.api.limiter.giveBackGuess(at: name, now: context.server.now) }
       throw error
     }
   }
 
-  @Sendable static func listSessions(_ call: Call) async throws -> Response {
-    try call.sessions(.session)
+  @Sendable static func listSessions(_ context: RequestContext) async throws -> Response {
+    try context.sessions(.session)
   }
 
-  @Sendable static func endSession(_ call: Call) async throws -> Response {
-    let isCurrent = call.request.parameters["id"] == "current"
-    let session: ID<Session>? = isCurrent ? nil : try call.id()
-    try await call.community.end(session, by: call.caller)
+  @Sendable static func revokeSession(_ context: RequestContext) async throws -> Response {
+    let isCurrent = context.request.parameters["id"] == "current"
+    let session: ID<Session>? = isCurrent ? nil : try context.id()
+    try await context.community.revokeSession(session, by: context.caller)
     var response = Response(.noContent)
-    if isCurrent, let cookie = call.cookie(holding: "", maxAge: 0) { response.fields.add("Set-Cookie", cookie) }
+    if isCurrent, let cookie = context.cookie(holding: "", maxAge: 0) { response.fields.add("Set-Cookie", cookie) }
     return response
   }
 
-  @Sendable static func changePassword(_ call: Call) async throws -> Response {
-    let (old, new) = try await call.body { body in (try body.string("old_password"), try body.string("password")) }
-    try await call.community.changePassword(from: old, to: new, by: call.caller)
+  @Sendable static func changePassword(_ context: RequestContext) async throws -> Response {
+    let (old, new) = try await context.body { body in (try body.string("old_password"), try body.string("password")) }
+    try await context.community.changePassword(from: old, to: new, by: context.caller)
     return Response(.noContent)
   }
 
-  @Sendable static func makeToken(_ call: Call) async throws -> Response {
-    let draft = try await call.body { body in try TokenDraft(&body) }
-    let made = try await call.community.makeToken(draft, by: call.caller)
+  @Sendable static func createToken(_ context: RequestContext) async throws -> Response {
+    let draft = try await context.body { body in try TokenDraft(&body) }
+    let made = try await context.community.createToken(draft, by: context.caller)
     return .object(made.secret == nil ? .ok : .created) { json in
       made.session.writeMembers(to: &json)
       if let secret = made.secret { json.field("token", secret) }
     }
   }
 
-  @Sendable static func listTokens(_ call: Call) async throws -> Response {
-    try call.sessions(.token)
+  @Sendable static func listTokens(_ context: RequestContext) async throws -> Response {
+    try context.sessions(.token)
   }
 
-  @Sendable static func endToken(_ call: Call) async throws -> Response {
-    try await call.community.endToken(try call.id(), by: call.caller)
+  @Sendable static func revokeToken(_ context: RequestContext) async throws -> Response {
+    try await context.community.revokeToken(try context.id(), by: context.caller)
     return Response(.noContent)
   }
 }
 
-extension Call {
+extension RequestContext {
   /// Somebody is in: a program gets the token, a browser a cookie that its pages can't read.
   func signedIn(_ opened: OpenedSession, wantsCookie: Bool, _ status: Status = .created) -> Response {
     var response = Response.object(status) { json in
       json.field("id", opened.id)
       if !wantsCookie { json.field("token", opened.token) }
-      json.field("user", opened.person)
+      json.field("user", opened.user)
     }
     guard wantsCookie else { return response }
     if let cookie = cookie(holding: opened.token, maxAge: Authentication.cookieAge) {
@@ -80,7 +80,7 @@ extension Call {
 
   fileprivate func cookie(holding token: String, maxAge: Int) -> String? {
     SetCookie(
-      name: Authentication.cookieName(context), value: token, maxAge: maxAge, isSecure: context.isSecure)?.fieldValue
+      name: Authentication.cookieName(server), value: token, maxAge: maxAge, isSecure: server.isSecure)?.fieldValue
   }
 
   fileprivate func sessions(_ kind: Session.Kind) throws -> Response {

@@ -3,8 +3,8 @@ import Web
 
 extension API {
   /// The tag is of what it says and not of the cursor: where nothing that one sees has changed, an older cursor is as good.
-  @Sendable static func showSnapshot(_ call: Call) async throws -> Response {
-    let snapshot = try await call.community.snapshot(for: call.caller)
+  @Sendable static func getSnapshot(_ context: RequestContext) async throws -> Response {
+    let snapshot = try await context.community.getSnapshot(for: context.caller)
     var json = JSONWriter(reserving: 1 << 16)
     json.value(snapshot)
     let said = json.bytes[(json.bytes.firstIndex(of: UInt8(ascii: ",")) ?? 0)...]

@@ -5,26 +5,26 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func listTopics(_ call: Call) async throws -> Response {
-    let (limit, next) = try call.query { query in (try query.limit(), try query.nextPair()) }
+  @Sendable static func listTopics(_ context: RequestContext) async throws -> Response {
+    let (limit, next) = try context.query { query in (try query.limit(), try query.nextPair()) }
     let last = next.map { (isPinned: $0.0 == 1, activity: $0.1) }
-    let found = try call.view.topics(of: try call.id(), after: last, limit: limit, for: call.caller)
+    let found = try context.view.listTopics(of: try context.id(), after: last, limit: limit, for: context.caller)
     return .page(found, limit: limit) { "\($0.isPinned ? 1 : 0).\($0.activity)" }
   }
 
-  @Sendable static func startTopic(_ call: Call) async throws -> Response {
-    let draft = try await call.body { body in try TopicDraft(&body) }
-    let made = try await call.community.startTopic(draft, in: try call.id(), by: call.caller)
+  @Sendable static func createTopic(_ context: RequestContext) async throws -> Response {
+    let draft = try await context.body { body in try TopicDraft(&body) }
+    let made = try await context.community.createTopic(draft, in: try context.id(), by: context.caller)
     return .one(made.topic, made.isNew ? .created : .ok)
   }
 
-  @Sendable static func changeTopic(_ call: Call) async throws -> Response {
-    let id: ID<Conversation> = try call.id()
-    let change = try await call.body { body in try TopicChange(&body) }
-    return try await call.changed {
-      try await call.community.changeTopic(id, change, by: call.caller)
+  @Sendable static func updateTopic(_ context: RequestContext) async throws -> Response {
+    let id: ID<Conversation> = try context.id()
+    let change = try await context.body { body in try TopicChange(&body) }
+    return try await context.changed {
+      try await context.community.updateTopic(id, change, by: context.caller)
     } now: {
-      try call.view.topic(id, for: call.caller)
+      try context.view.getTopic(id, for: context.caller)
     }
   }
 }

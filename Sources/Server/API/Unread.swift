@@ -3,9 +3,9 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func showUnread(_ call: Call) async throws -> Response {
-    let (limit, next) = try call.query { query in (try query.limit(), try query.int("next", in: 0...Int.max)) }
-    let (places, isMore) = try await call.community.unread(from: next ?? 0, limit: limit, for: call.caller)
+  @Sendable static func getUnread(_ context: RequestContext) async throws -> Response {
+    let (limit, next) = try context.query { query in (try query.limit(), try query.int("next", in: 0...Int.max)) }
+    let (places, isMore) = try await context.community.getUnread(from: next ?? 0, limit: limit, for: context.caller)
     return .page(places, next: isMore ? String((next ?? 0) + limit) : nil)
   }
 }

@@ -6,7 +6,7 @@ import Web
 /// A request that brings a file: its bytes as they are, with the rest in the query, or a form (RFC 7578) that may bring a
 /// preview too.
 final class UploadBody {
-  private let call: Call
+  private let context: RequestContext
   private let draft: FileDraft
   private let form: MultipartDecoder?
   private var file: FileIntake?
@@ -23,16 +23,16 @@ final class UploadBody {
 
   /// Fields of a form that are no files, and what each may have, in bytes.
   private static let known = ["name", "type", "public", "client_id"]
-  private static let mostInField = 4_096
+  private static let maxInField = 4_096
 
-  init(_ call: Call) throws {
-    self.call = call
-    draft = try call.query { query in
+  init(_ context: RequestContext) throws {
+    self.context = context
+    draft = try context.query { query in
       FileDraft(
         name: try query.text("name") ?? "", type: try query.text("type"),
         isPublic: try query.flag("public") ?? false, clientID: try query.text("client_id"))
     }
-    let type = call.request.fields["content-type"].flatMap { MediaType($0) }
+    let type = context.request.fields["content-type"].flatMap { MediaType($0) }
     if let type, type.isMultipartForm {
       guard let decoder = MultipartDecoder(type, limits: MultipartLimits(parts: 8)) else {
         throw Problem.badRequest("The form has no boundary.")
@@ -44,15 +44,15 @@ final class UploadBody {
   }
 
   func read() async throws -> (draft: FileDraft, file: FileIntake, preview: FileIntake?) {
-    let announced = call.request.body.announced
-    file = try call.community.intake(for: call.caller, announced: announced, call.view)
+    let announced = context.request.body.contentLength
+    file = try context.community.intake(for: context.caller, announced: announced, context.view)
     var isThere = form == nil
     if var form {
-      try await call.eachPiece { piece in try await self.take(piece, &form) }
+      try await context.eachPiece { piece in try await self.take(piece, &form) }
       guard form.isDone else { throw Problem.badRequest("The form is cut off.") }
       isThere = fileName != nil
     } else {
-      try await call.eachPiece { piece in try await self.file?.take(piece) }
+      try await context.eachPiece { piece in try await self.file?.receive(piece) }
     }
     guard isThere, let file else { throw Refusal.invalid("file", .missing) }
     return (try completed(), file, preview)
@@ -79,7 +79,7 @@ final class UploadBody {
       switch event {
       case .part(let next): try begin(next)
       case .payload(let range): try await give(Array(piece[(start + range.lowerBound)..<(start + range.upperBound)]))
-      case .heldPayload(let bytes): try await give(bytes)
+      case .bufferedPayload(let bytes): try await give(bytes)
       case .more, .end: break
       }
       start += length
@@ -94,8 +94,8 @@ final class UploadBody {
       part = .file
     case "preview":
       guard preview == nil else { throw Refusal.invalid("preview", .tooMany(limit: 1)) }
-      preview = try call.community.intake(
-        for: call.caller, announced: nil, limit: call.community.bounds.previewBytes, call.view)
+      preview = try context.community.intake(
+        for: context.caller, announced: nil, limit: context.community.bounds.previewBytes, context.view)
       part = .preview
     case let name where Self.known.contains(name):
       guard fields.updateValue([], forKey: name) == nil else { throw Refusal.invalid(name, .tooMany(limit: 1)) }
@@ -107,11 +107,11 @@ final class UploadBody {
   private func give(_ bytes: [UInt8]) async throws {
     switch part {
     case .none: break
-    case .file: try await file?.take(bytes)
-    case .preview: try await preview?.take(bytes)
+    case .file: try await file?.receive(bytes)
+    case .preview: try await preview?.receive(bytes)
     case .field(let name):
       let all = (fields[name] ?? []) + bytes
-      guard all.count <= Self.mostInField else { throw Refusal.invalid(name, .tooLong(limit: Self.mostInField)) }
+      guard all.count <= Self.maxInField else { throw Refusal.invalid(name, .tooLong(limit: Self.maxInField)) }
       fields[name] = all
     }
   }

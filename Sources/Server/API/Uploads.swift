@@ -7,48 +7,48 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func startUpload(_ call: Call) async throws -> Response {
-    let (draft, size) = try await call.body { body in try FileDraft.upload(&body) }
-    let upload = try await call.community.startUpload(draft, size: size, by: call.caller)
+  @Sendable static func createUpload(_ context: RequestContext) async throws -> Response {
+    let (draft, size) = try await context.body { body in try FileDraft.upload(&body) }
+    let upload = try await context.community.createUpload(draft, size: size, by: context.caller)
     var response = Response.one(upload, .created).at(upload)
     response.fields.add("Location", "\(API.base)/uploads/\(upload.id)")
     return response
   }
 
-  @Sendable static func showUpload(_ call: Call) async throws -> Response {
-    let upload = try await call.community.upload(try call.id(), for: call.caller, call.view)
+  @Sendable static func getUpload(_ context: RequestContext) async throws -> Response {
+    let upload = try await context.community.getUpload(try context.id(), for: context.caller, context.view)
     var response = Response.one(upload).at(upload)
     response.fields.set("cache-control", "no-store")
     return response
   }
 
   /// Goes on with one. The answer to the last part is the file.
-  @Sendable static func continueUpload(_ call: Call) async throws -> Response {
-    let id: ID<Upload> = try call.id()
-    guard let text = call.request.fields["upload-offset"], let offset = Int(text), offset >= 0, String(offset) == text
-    else { throw Refusal.invalid("Upload-Offset", call.request.fields.has("upload-offset") ? .invalid : .missing) }
+  @Sendable static func appendToUpload(_ context: RequestContext) async throws -> Response {
+    let id: ID<Upload> = try context.id()
+    guard let text = context.request.fields["upload-offset"], let offset = Int(text), offset >= 0, String(offset) == text
+    else { throw Refusal.invalid("Upload-Offset", context.request.fields.has("upload-offset") ? .invalid : .missing) }
     do {
-      let turn = try await call.community.resume(id, at: offset, by: call.caller, call.view)
+      let turn = try await context.community.appendToUpload(id, at: offset, by: context.caller, context.view)
       do {
-        try await call.eachPiece { piece in try await turn.take(piece) }
+        try await context.eachPiece { piece in try await turn.receive(piece) }
       } catch {
-        await turn.breakOff()
+        await turn.suspend()
         throw error
       }
-      let (upload, made) = try await turn.end(by: call.caller)
+      let (upload, made) = try await turn.end(by: context.caller)
       guard let made else { return Response(.noContent).at(upload) }
       return .one(made.file, .created).at(upload)
     } catch Refusal.conflict {
       // Where it goes on.
       var problem = Problem(Refusal.conflict)
-      let upload = try await call.community.upload(id, for: call.caller, call.view)
+      let upload = try await context.community.getUpload(id, for: context.caller, context.view)
       problem.fields.add("Upload-Offset", "\(upload.offset)")
       throw problem
     }
   }
 
-  @Sendable static func deleteUpload(_ call: Call) async throws -> Response {
-    try await call.community.deleteUpload(try call.id(), by: call.caller)
+  @Sendable static func cancelUpload(_ context: RequestContext) async throws -> Response {
+    try await context.community.cancelUpload(try context.id(), by: context.caller)
     return Response(.noContent)
   }
 }

@@ -3,31 +3,31 @@ import ParleyModel
 public import PubSub
 public import Storage
 
-/// A place where people talk, and its rules.
+/// The rules of the site. Each operation checks, stores and publishes.
 public final class Community: Sendable {
   public let store: Store
   public let bounds: Bounds
-  /// What happens, to those who follow along.
+  /// Publishes committed events and signals.
   public let hub: Hub
   let passwords: Passwords
-  let uploadRoom = UploadRoom()
-  let told = ToldEvents()
+  let uploadQuota = UploadQuota()
+  let encodedEvents = EncodedEventCache()
 
-  /// `publisher` is where the store delivers to, and `passwordCost` is for tests, which have no time.
+  /// The store delivers commits to `publisher`. `passwordCost` shortens tests.
   public init(_ store: Store, publisher: Publisher, bounds: Bounds = Bounds(), passwordCost: Scrypt? = nil) {
     self.store = store
     hub = publisher.hub
     publisher.start(store)
     self.bounds = bounds
-    passwords = Passwords(cost: passwordCost ?? Passwords.dear)
+    passwords = Passwords(cost: passwordCost ?? Passwords.productionCost)
   }
 
-  /// The community as one event loop reads it.
+  /// Creates a view for one event loop.
   public func view() -> CommunityView { CommunityView(self, store.reader()) }
 }
 
-/// What can be read without waiting: bounded questions with an index, asked on the loop that answers. Each family of
-/// questions is an extension of this class.
+/// Bounded, indexed queries that run inline on the calling event loop. Each group of queries is an extension of this
+/// class.
 public final class CommunityView {
   public let community: Community
   private let reader: Reader
@@ -37,36 +37,36 @@ public final class CommunityView {
     self.reader = reader
   }
 
-  /// All that `body` asks belongs to one moment.
+  /// Runs `body` in one read transaction.
   func read<Value>(_ body: (ReadTransaction) throws(Refusal) -> Value) throws(Refusal) -> Value {
     try reader.read(body)
   }
 }
 
 extension ReadTransaction {
-  /// What the caller may do in a conversation. One that they may not read is not there.
+  /// The caller's rights in a conversation. Throws `notFound` if the caller may not read it.
   func rights(of caller: Caller, in conversation: ID<Conversation>) throws(Refusal) -> (Rights, Standing) {
-    guard let standing = try standing(of: caller.account, in: conversation) else { throw .notFound }
+    guard let standing = try standing(of: caller.user, in: conversation) else { throw .notFound }
     let rights = Permissions.rights(of: caller.role, in: standing)
     guard rights.contains(.read) else { throw .notFound }
     return (rights, standing)
   }
 
-  /// The same, refused unless all of `needed` is among them.
+  /// Throws unless the caller has all of the rights `needed`.
   @discardableResult
   func require(_ needed: Rights, _ caller: Caller, in conversation: ID<Conversation>) throws(Refusal) -> Standing {
     let (rights, standing) = try rights(of: caller, in: conversation)
-    guard rights.isSuperset(of: needed) else { throw caller.account == nil ? .unauthenticated : .forbidden }
+    guard rights.isSuperset(of: needed) else { throw caller.user == nil ? .unauthenticated : .forbidden }
     return standing
   }
 
-  /// What the caller may do with a forum. One that they may not see is not there.
+  /// Throws unless the caller has all of the rights `needed`. Throws `notFound` if the caller may not see the forum.
   @discardableResult
   func require(_ needed: ForumRights, _ caller: Caller, in forum: ID<Forum>) throws(Refusal) -> ForumStanding {
-    guard let standing = try standing(of: caller.account, in: forum) else { throw .notFound }
+    guard let standing = try standing(of: caller.user, in: forum) else { throw .notFound }
     let rights = Permissions.rights(of: caller.role, in: standing)
     guard rights.contains(.see) else { throw .notFound }
-    guard rights.isSuperset(of: needed) else { throw caller.account == nil ? .unauthenticated : .forbidden }
+    guard rights.isSuperset(of: needed) else { throw caller.user == nil ? .unauthenticated : .forbidden }
     return standing
   }
 }

@@ -1,10 +1,10 @@
-// Fields that more than one request has, each with its bounds.
+// Fields shared by several requests, with their limits.
 
 import ParleyModel
 
 extension Texts {
-  /// What somebody or something is called, to be shown in a line with other words: nothing in it turns what follows around
-  /// (UAX #9).
+  /// A name that is displayed within other text. Bidirectional controls are refused, because they would reorder the
+  /// text that follows (UAX #9).
   static func label(_ text: String, _ field: String, scalars limit: Int) throws(Refusal) -> String {
     let line = try line(text, field, scalars: limit)
     let isPlain = line.unicodeScalars.allSatisfy { scalar in
@@ -22,27 +22,27 @@ extension Texts {
     try label(text, "title", scalars: bounds.titleScalars)
   }
 
-  /// What a person calls a device.
+  /// A user's name for a device.
   static func device(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
-    try line(text, "device", scalars: bounds.labelScalars, least: 0)
+    try line(text, "device", scalars: bounds.labelScalars, atLeast: 0)
   }
 
   static func checkName(_ text: String) throws(Refusal) {
-    guard AccountName(text) != nil else { throw .invalid("name", .invalid) }
+    guard UserName(text) != nil else { throw .invalid("name", .invalid) }
   }
 
   static func checkPassword(_ text: String, _ bounds: Bounds) throws(Refusal) {
     guard text.utf8.count <= bounds.passwordBytes else {
       throw .invalid("password", .tooLong(limit: bounds.passwordBytes))
     }
-    _ = try block(text, "password", scalars: bounds.passwordBytes, least: bounds.leastPasswordScalars)
+    _ = try block(text, "password", scalars: bounds.passwordBytes, atLeast: bounds.minPasswordScalars)
   }
 
-  /// The name that a sender gives to what is made.
+  /// An idempotency key chosen by the client.
   static func checkClientID(_ text: String, _ bounds: Bounds) throws(Refusal) {
     guard text.utf8.count <= bounds.clientIDBytes else {
       throw .invalid("client_id", .tooLong(limit: bounds.clientIDBytes))
     }
-    _ = try block(text, "client_id", scalars: bounds.clientIDBytes, least: 1)
+    _ = try block(text, "client_id", scalars: bounds.clientIDBytes, atLeast: 1)
   }
 }

@@ -1,22 +1,26 @@
 import ParleyModel
 
-/// What people type into fields: within bounds, and without what no text has.
+/// Validation of text fields.
 enum Texts {
-  /// Spaces at both ends go. Control characters, line ends among them, are refused.
-  static func line(_ text: String, _ field: String, scalars limit: Int, least: Int = 1) throws(Refusal) -> String {
+  /// Trims white space at both ends. Refuses control characters, including line ends.
+  static func line(_ text: String, _ field: String, scalars limit: Int, atLeast minimum: Int = 1) throws(Refusal)
+    -> String
+  {
     let trimmed = text.trimmingWhitespace()
     let count = try length(of: trimmed, field, limit)
-    guard count >= least else { throw .invalid(field, .tooShort(least: least)) }
+    guard count >= minimum else { throw .invalid(field, .tooShort(least: minimum)) }
     guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
       throw .invalid(field, .invalid)
     }
     return trimmed
   }
 
-  /// Kept as it was sent; only NUL is refused, since nothing shows it and C ends at it.
-  static func block(_ text: String, _ field: String, scalars limit: Int, least: Int = 0) throws(Refusal) -> String {
+  /// Leaves the text unchanged. Refuses only NUL: it is not displayable and terminates strings in C.
+  static func block(_ text: String, _ field: String, scalars limit: Int, atLeast minimum: Int = 0) throws(Refusal)
+    -> String
+  {
     let count = try length(of: text, field, limit)
-    guard count >= least else { throw .invalid(field, .tooShort(least: least)) }
+    guard count >= minimum else { throw .invalid(field, .tooShort(least: minimum)) }
     guard !text.utf8.contains(0) else { throw .invalid(field, .invalid) }
     return text
   }

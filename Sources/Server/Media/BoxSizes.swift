@@ -1,8 +1,8 @@
-/// The sizes that a file of AVIF or HEIC names (ISO 23008-12 §6.5.3, `ispe`). It has one for each of its pictures; that of
-/// the whole is the largest, since tiles and thumbnails are smaller.
+/// The size of an AVIF or HEIC picture (ISO 23008-12 §6.5.3, `ispe`). A file has one `ispe` box per picture; the
+/// largest is the whole picture, since tiles and thumbnails are smaller.
 enum BoxSizes {
-  /// Whoever needs more boxes than these is not making a picture.
-  private static let mostBoxes = 1_000
+  /// A limit for malicious files. Real pictures have fewer boxes.
+  private static let maxBoxes = 1_000
 
   static func largest(in bytes: Span<UInt8>) -> PixelSize? {
     var finder = Finder()
@@ -13,18 +13,18 @@ enum BoxSizes {
 
   private struct Finder {
     var largest: PixelSize?
-    /// By a quarter, for the whole: a file that turns one of its pictures turns all.
+    /// A rotation by a quarter turn. A file that rotates one of its pictures rotates all.
     var isTurned = false
     var boxes = 0
 
     mutating func look(at bytes: Span<UInt8>, _ range: Range<Int>, inside: String) {
       var start = range.lowerBound
-      while start + 8 <= range.upperBound, boxes < mostBoxes {
+      while start + 8 <= range.upperBound, boxes < maxBoxes {
         boxes += 1
         guard let length = bytes.uint32(at: start), length >= 8, let name = bytes.uint32(at: start + 4) else { return }
         let end = min(start + length, range.upperBound)
         switch (inside, name) {
-        // "meta", which has four bytes of version and flags
+        // "meta" starts with four bytes of version and flags.
         case ("", 0x6d65_7461): look(at: bytes, min(start + 12, end)..<end, inside: "meta")
         case ("meta", 0x6970_7270): look(at: bytes, start + 8..<end, inside: "iprp")
         case ("iprp", 0x6970_636f): look(at: bytes, start + 8..<end, inside: "ipco")

@@ -1,4 +1,4 @@
-// Looking at bytes without leaving them: whatever lies beyond the end is nil or not so.
+// Bounds-checked access to bytes: beyond the end the result is nil or false.
 
 extension Span where Element == UInt8 {
   func has(_ other: [UInt8], at start: Int) -> Bool {
@@ -9,7 +9,7 @@ extension Span where Element == UInt8 {
 
   func has(_ text: String, at start: Int) -> Bool { has(Array(text.utf8), at: start) }
 
-  /// Big-endian, as nearly all of these formats are.
+  /// Big-endian, as in nearly all of these formats.
   func uint(_ length: Int, at start: Int) -> Int? {
     guard start >= 0, start <= count, count - start >= length else { return nil }
     var value = 0
@@ -29,7 +29,7 @@ extension Span where Element == UInt8 {
 }
 
 extension [UInt8] {
-  /// Takes bytes of `piece` from `index` on until there are `count` of them; whether there are.
+  /// Appends bytes of `piece` from `index` until `self` has `count` bytes. Returns whether it has.
   mutating func gather(_ piece: [UInt8], from index: inout Int, until count: Int) -> Bool {
     let end = Swift.min(index + Swift.max(count - self.count, 0), piece.count)
     append(contentsOf: piece[index..<end])

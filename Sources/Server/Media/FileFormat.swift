@@ -1,5 +1,5 @@
-/// What a file is, as far as its bytes tell. What a client calls it, or how its name ends, is not looked at: a browser is
-/// told this, and told not to guess.
+/// The format of a file, detected from its bytes. The client's media type and the file name are ignored: browsers get
+/// this type with `nosniff`.
 public enum FileFormat: String, Sendable, Hashable, CaseIterable {
   case png = "image/png"
   case jpeg = "image/jpeg"
@@ -38,7 +38,7 @@ public enum FileFormat: String, Sendable, Hashable, CaseIterable {
 
   public var mimeType: String { rawValue }
 
-  /// What people would call it.
+  /// The kind of file in the UI.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case image, video, audio, text, document, archive, other
   }
@@ -49,15 +49,15 @@ public enum FileFormat: String, Sendable, Hashable, CaseIterable {
     case .mp4, .quickTime, .webm, .matroska, .avi, .oggVideo: .video
     case .mp3, .aac, .mp4Audio, .ogg, .flac, .wave: .audio
     case .text: .text
-    // A drawing that can run programs is a document.
+    // SVG can run scripts and is therefore a document.
     case .pdf, .svg, .html, .xml: .document
     case .zip, .gzip, .sevenZip, .rar, .xz, .bzip2, .zstd: .archive
     case .unknown: .other
     }
   }
 
-  /// Whether a browser may show it where it was asked for: pictures, sounds and films that every browser has a decoder for.
-  /// All else is saved to a file.
+  /// Whether a browser may display the file inline: images, audio and video with a decoder in every browser. Other
+  /// files are downloaded.
   public var isShownInline: Bool {
     switch self {
     case .png, .jpeg, .gif, .webp, .avif, .bmp, .icon, .mp4, .webm, .oggVideo, .mp3, .aac, .mp4Audio, .ogg, .flac,
@@ -69,19 +69,19 @@ public enum FileFormat: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether it can stand for a person or a place: a picture that every browser shows.
+  /// Whether the file can be an avatar or site icon: an image that every browser displays.
   public var isPicture: Bool { kind == .image && isShownInline && self != .bmp && self != .icon }
 
-  /// More first bytes than these tell nothing more.
+  /// The number of leading bytes that `sniff` uses.
   public static let bytesToSniff = 4_096
 
-  /// By the first `bytesToSniff` bytes, or all that there are.
+  /// Detects the format from the first `bytesToSniff` bytes, or the whole file if shorter.
   public static func sniff(_ bytes: Span<UInt8>) -> FileFormat {
-    for (start, format) in starts where bytes.has(start, at: 0) { return format }
-    return riff(bytes) ?? boxes(bytes) ?? film(bytes) ?? sound(bytes) ?? PlainText.format(of: bytes) ?? .unknown
+    for (start, format) in signatures where bytes.has(start, at: 0) { return format }
+    return riff(bytes) ?? boxes(bytes) ?? video(bytes) ?? audio(bytes) ?? PlainText.format(of: bytes) ?? .unknown
   }
 
-  private static let starts: [([UInt8], FileFormat)] = [
+  private static let signatures: [([UInt8], FileFormat)] = [
     ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], .png),
     ([0xff, 0xd8, 0xff], .jpeg),
     (Array("GIF87a".utf8), .gif), (Array("GIF89a".utf8), .gif),
@@ -106,13 +106,13 @@ public enum FileFormat: String, Sendable, Hashable, CaseIterable {
     return bytes.has("AVI ", at: 8) ? .avi : nil
   }
 
-  /// ISO 14496-12 §4.3: the first box says by which brands the file can be read.
+  /// ISO 14496-12 §4.3: the first box lists the compatible brands.
   private static func boxes(_ bytes: Span<UInt8>) -> FileFormat? {
     guard bytes.has("ftyp", at: 4), let length = bytes.uint32(at: 0), length >= 12 else { return nil }
     let end = min(length, bytes.count)
-    // The major brand, its version, and the brands that it goes along with.
-    let places = [8] + stride(from: 16, to: max(16, end - 3), by: 4)
-    let brands = places.compactMap { bytes.uint32(at: $0) }
+    // The major brand, its version, and the compatible brands.
+    let offsets = [8] + stride(from: 16, to: max(16, end - 3), by: 4)
+    let brands = offsets.compactMap { bytes.uint32(at: $0) }
     if brands.contains(where: { pictures[$0] == .avif }) { return .avif }
     if brands.contains(where: { pictures[$0] == .heic }) { return .heic }
     if bytes.has("qt  ", at: 8) { return .quickTime }
@@ -128,7 +128,7 @@ public enum FileFormat: String, Sendable, Hashable, CaseIterable {
 
   private static func number(_ name: String) -> Int { name.utf8.reduce(0) { $0 << 8 | Int($1) } }
 
-  private static func film(_ bytes: Span<UInt8>) -> FileFormat? {
+  private static func video(_ bytes: Span<UInt8>) -> FileFormat? {
     if bytes.has([0x1a, 0x45, 0xdf, 0xa3], at: 0) {
       return (4..<64).contains { bytes.has("webm", at: $0) } ? .webm : .matroska
     }
@@ -136,8 +136,8 @@ public enum FileFormat: String, Sendable, Hashable, CaseIterable {
     return bytes.has([0x80] + Array("theora".utf8), at: 28) ? .oggVideo : .ogg
   }
 
-  /// Frames of MPEG audio: eleven bits set, then a version, a layer and rates that exist.
-  private static func sound(_ bytes: Span<UInt8>) -> FileFormat? {
+  /// MPEG audio frames: eleven bits set, then a valid version, layer and rates.
+  private static func audio(_ bytes: Span<UInt8>) -> FileFormat? {
     guard bytes.count >= 4, bytes[0] == 0xff else { return nil }
     if bytes[1] & 0xf6 == 0xf0 { return bytes[2] & 0x3c < 0x34 ? .aac : nil }
     let hasRates = bytes[2] & 0xf0 != 0xf0 && bytes[2] & 0x0c != 0x0c
@@ -145,7 +145,7 @@ public enum FileFormat: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Tells text from other bytes, and pages from text.
+/// Distinguishes plain text, HTML, SVG, XML and binary data.
 private enum PlainText {
   static func format(of bytes: Span<UInt8>) -> FileFormat? {
     guard bytes.count > 0, isText(bytes) else { return nil }
@@ -153,18 +153,18 @@ private enum PlainText {
     while start < bytes.count, [9, 10, 12, 13, 32].contains(bytes[start]) { start += 1 }
     guard start < bytes.count, bytes[start] == UInt8(ascii: "<") else { return .text }
     if contains(bytes, "<svg") { return .svg }
-    if pages.contains(where: { contains(bytes, $0) }) { return .html }
+    if tags.contains(where: { contains(bytes, $0) }) { return .html }
     return bytes.has("<?xml", at: start) ? .xml : .text
   }
 
-  /// What a browser that guessed would take for a page.
-  private static let pages = [
+  /// Tags that a sniffing browser interprets as HTML.
+  private static let tags = [
     "<!doctype html", "<html", "<head", "<body", "<script", "<iframe", "<title", "<table", "<style", "<div", "<h1",
     "<a ",
     "<p>", "<br", "<img", "<form", "<!--",
   ]
 
-  /// In small letters or capitals.
+  /// Ignores ASCII case.
   private static func contains(_ bytes: Span<UInt8>, _ word: String) -> Bool {
     let word = Array(word.utf8)
     guard bytes.count >= word.count else { return false }
@@ -176,7 +176,7 @@ private enum PlainText {
     }
   }
 
-  /// UTF-8 without control characters; the last character may be cut off.
+  /// UTF-8 without control characters; the last character may be truncated.
   private static func isText(_ bytes: Span<UInt8>) -> Bool {
     var index = 0
     while index < bytes.count {
@@ -186,7 +186,7 @@ private enum PlainText {
         index += 1
         continue
       }
-      let (length, least): (Int, UInt8) =
+      let (length, minimum): (Int, UInt8) =
         switch first {
         case 0xc2...0xdf: (2, 0x80)
         case 0xe0: (3, 0xa0)
@@ -196,9 +196,9 @@ private enum PlainText {
         default: (0, 0)
         }
       guard length > 0 else { return false }
-      for place in 1..<length where index + place < bytes.count {
-        let byte = bytes[index + place]
-        guard byte & 0xc0 == 0x80, place > 1 || byte >= least else { return false }
+      for offset in 1..<length where index + offset < bytes.count {
+        let byte = bytes[index + offset]
+        guard byte & 0xc0 == 0x80, offset > 1 || byte >= minimum else { return false }
       }
       index += length
     }

@@ -1,12 +1,12 @@
-// JPEG (ITU-T T.81 annex B): segments that begin with FF and a marker, most of them with a length; after a start of scan
-// come compressed bytes, in which FF stands before 00, before a restart marker, or before the next segment.
+// JPEG (ITU-T T.81 annex B): segments that begin with FF and a marker, usually followed by a length. Compressed data
+// follows a start of scan; in it FF precedes 00, a restart marker, or the next segment.
 //
-// A segment is gathered, at most 64 KB, and goes on if a decoder needs it; what is compressed goes through as it comes.
+// A segment is buffered, at most 64 KB, and written if a decoder needs it; compressed data is passed through.
 
 struct JPEGFilter: Sendable {
   private enum Stage: Sendable {
     case start
-    /// What stands here, before FF, is nothing.
+    /// Bytes before FF are skipped.
     case between
     /// After FF.
     case marker
@@ -18,7 +18,7 @@ struct JPEGFilter: Sendable {
   }
 
   private var stage = Stage.start
-  private var held: [UInt8] = []
+  private var buffer: [UInt8] = []
   private var hasOrientation = false
   private(set) var orientation: Orientation?
   private(set) var size: PixelSize?
@@ -28,9 +28,9 @@ struct JPEGFilter: Sendable {
     while index < piece.count {
       switch stage {
       case .start:
-        guard held.gather(piece, from: &index, until: 2) else { return }
-        output += held
-        held = []
+        guard buffer.gather(piece, from: &index, until: 2) else { return }
+        output += buffer
+        buffer = []
         stage = .between
       case .between:
         guard let found = piece[index...].firstIndex(of: 0xff) else { return }
@@ -40,9 +40,9 @@ struct JPEGFilter: Sendable {
         begin(piece[index], &output)
         index += 1
       case .segment:
-        guard held.gather(piece, from: &index, until: 4) else { return }
-        guard let length = held.span.uint16(at: 2), length >= 2 else { throw PictureFilter.Malformed() }
-        guard held.gather(piece, from: &index, until: 2 + length) else { return }
+        guard buffer.gather(piece, from: &index, until: 4) else { return }
+        guard let length = buffer.span.uint16(at: 2), length >= 2 else { throw PictureFilter.Malformed() }
+        guard buffer.gather(piece, from: &index, until: 2 + length) else { return }
         end(&output)
       case .scan:
         let found = piece[index...].firstIndex(of: 0xff) ?? piece.count
@@ -59,7 +59,7 @@ struct JPEGFilter: Sendable {
           begin(byte, &output)
         }
         index += 1
-      // What follows the end: other pictures, films, and what they say of themselves.
+      // Data after the end: other pictures, videos and their metadata.
       case .done: return
       }
     }
@@ -72,18 +72,18 @@ struct JPEGFilter: Sendable {
     case 0xd9:
       output += [0xff, marker]
       stage = .done
-    // Without a length, and without a meaning here.
+    // Markers without a length, meaningless here.
     case 0x00, 0x01, 0xd0...0xd8: stage = .between
     default:
-      held = [0xff, marker]
+      buffer = [0xff, marker]
       stage = .segment
     }
   }
 
-  /// The segment is there.
+  /// Handles a complete segment.
   private mutating func end(_ output: inout [UInt8]) {
-    let segment = held
-    held = []
+    let segment = buffer
+    buffer = []
     stage = segment[1] == 0xda ? .scan : .between
     switch segment[1] {
     case 0xc0...0xcf:
@@ -95,8 +95,8 @@ struct JPEGFilter: Sendable {
     // Tables, the number of lines, the restart interval, the start of a scan.
     case 0xda...0xdf: output += segment
     case 0xe0: if segment.span.has("JFIF\0", at: 4), segment.count >= 18 { output += Self.header(segment) }
-    case 0xe1: if segment.span.has("Exif\0\0", at: 4) { takeExif(Array(segment.dropFirst(10)), &output) }
-    // Colours are part of the picture.
+    case 0xe1: if segment.span.has("Exif\0\0", at: 4) { writeExif(Array(segment.dropFirst(10)), &output) }
+    // The color profile is part of the picture.
     case 0xe2: if segment.span.has("ICC_PROFILE\0", at: 4) { output += segment }
     case 0xee:
       if segment.span.has("Adobe", at: 4), segment.count >= 16 { output += [0xff, 0xee, 0, 14] + segment[4..<16] }
@@ -104,12 +104,12 @@ struct JPEGFilter: Sendable {
     }
   }
 
-  /// JFIF says how dense the pixels are, and may hold a thumbnail, of what was there before somebody cropped it.
+  /// Keeps the pixel density of JFIF and drops its thumbnail, which may show the picture before cropping.
   private static func header(_ segment: [UInt8]) -> [UInt8] {
     [0xff, 0xe0, 0, 16] + segment[4..<16] + [0, 0]
   }
 
-  private mutating func takeExif(_ tiff: [UInt8], _ output: inout [UInt8]) {
+  private mutating func writeExif(_ tiff: [UInt8], _ output: inout [UInt8]) {
     guard !hasOrientation else { return }
     hasOrientation = true
     orientation = Orientation(tiff: tiff.span)

@@ -1,23 +1,23 @@
-// PNG (W3C, third edition): a signature, then chunks of a length, a name, that many bytes and a checksum.
+// PNG (W3C, third edition): a signature, then chunks of a length, a name, data of that length and a checksum.
 
 struct PNGFilter: Sendable {
   private enum Stage: Sendable {
     case signature, chunk
-    /// Gathered as a whole: so many bytes.
-    case holding(Int)
+    /// Buffers a chunk of this length.
+    case buffering(Int)
     case passing(Int)
     case dropping(Int)
     case done
   }
 
   private var stage = Stage.signature
-  private var held: [UInt8] = []
+  private var buffer: [UInt8] = []
   private(set) var orientation: Orientation?
   private(set) var size: PixelSize?
   private var hasHeader = false
   private var hasOrientation = false
 
-  /// What a picture and its animation are made of, and their colours; no words, no times, and nothing that nobody knows.
+  /// Chunks of the image, its animation and its colors. Text, times and unknown chunks are dropped.
   private static let kept: Set<[UInt8]> = Set(
     [
       "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
@@ -29,24 +29,24 @@ struct PNGFilter: Sendable {
     while index < piece.count {
       switch stage {
       case .signature:
-        guard held.gather(piece, from: &index, until: 8) else { return }
-        output += held
-        held = []
+        guard buffer.gather(piece, from: &index, until: 8) else { return }
+        output += buffer
+        buffer = []
         stage = .chunk
       case .chunk:
-        guard held.gather(piece, from: &index, until: 8) else { return }
+        guard buffer.gather(piece, from: &index, until: 8) else { return }
         try begin(&output)
-      case .holding(let count):
-        guard held.gather(piece, from: &index, until: count) else { return }
+      case .buffering(let count):
+        guard buffer.gather(piece, from: &index, until: count) else { return }
         end(&output)
-      case .passing(let left):
-        let end = min(index + left, piece.count)
+      case .passing(let remaining):
+        let end = min(index + remaining, piece.count)
         output += piece[index..<end]
-        stage = end - index == left ? .chunk : .passing(left - (end - index))
+        stage = end - index == remaining ? .chunk : .passing(remaining - (end - index))
         index = end
-      case .dropping(let left):
-        let end = min(index + left, piece.count)
-        stage = end - index == left ? .chunk : .dropping(left - (end - index))
+      case .dropping(let remaining):
+        let end = min(index + remaining, piece.count)
+        stage = end - index == remaining ? .chunk : .dropping(remaining - (end - index))
         index = end
       case .done: return
       }
@@ -54,35 +54,35 @@ struct PNGFilter: Sendable {
   }
 
   private mutating func begin(_ output: inout [UInt8]) throws(PictureFilter.Malformed) {
-    let name = Array(held[4..<8])
-    // §5.3: no chunk is longer, and the first is the header, once.
-    guard let length = held.span.uint32(at: 0), length < 1 << 31, hasHeader != (name == Array("IHDR".utf8)) else {
+    let name = Array(buffer[4..<8])
+    // §5.3: the maximum length of a chunk; exactly the first chunk is the header.
+    guard let length = buffer.span.uint32(at: 0), length < 1 << 31, hasHeader != (name == Array("IHDR".utf8)) else {
       throw PictureFilter.Malformed()
     }
     if !hasHeader {
       guard length == 13 else { throw PictureFilter.Malformed() }
       hasHeader = true
-      stage = .holding(8 + length + 4)
+      stage = .buffering(8 + length + 4)
     } else if name == Array("IEND".utf8) {
       guard length == 0 else { throw PictureFilter.Malformed() }
-      stage = .holding(8 + 4)
-    } else if name == Array("eXIf".utf8), length <= PictureFilter.mostHeld, !hasOrientation {
+      stage = .buffering(8 + 4)
+    } else if name == Array("eXIf".utf8), length <= PictureFilter.maxBuffered, !hasOrientation {
       hasOrientation = true
-      stage = .holding(8 + length + 4)
+      stage = .buffering(8 + length + 4)
     } else {
       if Self.kept.contains(name) {
-        output += held
+        output += buffer
         stage = .passing(length + 4)
       } else {
         stage = .dropping(length + 4)
       }
-      held = []
+      buffer = []
     }
   }
 
   private mutating func end(_ output: inout [UInt8]) {
-    let chunk = held
-    held = []
+    let chunk = buffer
+    buffer = []
     stage = .chunk
     if chunk.span.has("eXIf", at: 4) {
       let tiff = Array(chunk[8..<(chunk.count - 4)])
@@ -107,7 +107,7 @@ struct PNGFilter: Sendable {
     return chunk
   }
 
-  /// §D: CRC-32, bit by bit, since it is of a few bytes.
+  /// §D: CRC-32 bit by bit, sufficient for a few bytes.
   private static func checksum(_ bytes: [UInt8]) -> UInt32 {
     ~bytes.reduce(UInt32.max) { crc, byte in
       (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xedb8_8320 : crc >> 1 }

@@ -1,13 +1,12 @@
-/// A picture that comes in piece by piece, without what it says beside the picture: where and when it was taken, with which
-/// camera, and how it looked before it was cropped.
+/// Removes metadata from a streamed picture: location, time, camera, and thumbnails of the picture before cropping.
 public struct PictureFilter: Sendable {
-  /// Lengths contradict themselves, or there is no picture.
+  /// Contradictory lengths or no picture.
   public struct Malformed: Error, Sendable, Hashable {
     public init() {}
   }
 
-  /// What a segment or chunk may take that has to be looked at as a whole.
-  static let mostHeld = 65_536
+  /// The maximum size of a buffered segment or chunk.
+  static let maxBuffered = 65_536
 
   private enum Format: Sendable {
     case jpeg(JPEGFilter)
@@ -17,7 +16,7 @@ public struct PictureFilter: Sendable {
 
   private var format: Format
 
-  /// Nil for formats that are kept as they are.
+  /// Nil for formats without a filter.
   public init?(_ format: FileFormat) {
     switch format {
     case .jpeg: self.format = .jpeg(JPEGFilter())
@@ -27,7 +26,7 @@ public struct PictureFilter: Sendable {
     }
   }
 
-  /// What is left of this piece, and of what was held back of those before.
+  /// Returns the filtered bytes of this piece and of earlier buffered data.
   public mutating func take(_ piece: [UInt8]) throws(Malformed) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(piece.count)
@@ -48,7 +47,7 @@ public struct PictureFilter: Sendable {
     return output
   }
 
-  /// After the last piece: how large the picture is.
+  /// Returns the size of the picture, after the last piece.
   public func finish() throws(Malformed) -> PixelSize {
     let size: PixelSize? =
       switch format {

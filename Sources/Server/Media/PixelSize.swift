@@ -1,16 +1,16 @@
-/// How large a picture is, as it is shown.
+/// The size of a picture as displayed, in pixels.
 public struct PixelSize: Sendable, Hashable {
   public let width: Int
   public let height: Int
 
-  /// Nil where it is nothing.
+  /// Nil if either is not positive.
   public init?(width: Int, height: Int) {
     guard width > 0, height > 0 else { return nil }
     self.width = width
     self.height = height
   }
 
-  /// Of what the first bytes tell by themselves; of other pictures `PictureFilter` says it.
+  /// Reads the size from the first bytes. For other formats see `PictureFilter`.
   public init?(_ format: FileFormat, firstBytes bytes: Span<UInt8>) {
     switch format {
     case .gif:
@@ -27,7 +27,7 @@ public struct PixelSize: Sendable, Hashable {
   }
 
   func turned(_ orientation: Orientation?) -> PixelSize {
-    guard let orientation, orientation.isOnItsSide else { return self }
+    guard let orientation, orientation.isQuarterTurn else { return self }
     return PixelSize(width: height, height: width) ?? self
   }
 }

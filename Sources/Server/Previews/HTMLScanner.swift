@@ -1,5 +1,5 @@
-// Walks over a page from tag to tag, as a browser would cut it, without a tree. Each byte is looked at once, whatever stands in
-// the page: what is not ended (a comment, a quoted value, a script) goes on to the end.
+// Scans a page from tag to tag, with a browser's tokenization but without a tree. Every byte is visited once: an unterminated
+// comment, quoted value or script extends to the end of the page.
 
 import ParleyWire
 
@@ -7,20 +7,20 @@ struct HTMLScanner {
   private let bytes: [UInt8]
   private var index = 0
 
-  /// Attributes of one tag, and bytes of a name: what goes beyond is of no interest.
-  private static let mostAttributes = 32
-  private static let longestName = 24
+  /// Limits of attributes per tag and of bytes per name. Tags beyond them are irrelevant for metadata.
+  private static let maxAttributes = 32
+  private static let maxNameBytes = 24
 
   struct Tag {
-    /// In lower case; empty where it is too long to be one of interest.
+    /// In lower case; empty if longer than `maxNameBytes`.
     let name: String
-    /// The first of each name, as it stands in the page.
+    /// The first attribute of each name, undecoded.
     var attributes: [String: Range<Int>] = [:]
   }
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The next tag that begins an element.
+  /// The next start tag.
   mutating func next() -> Tag? {
     while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
       index = start + 1
@@ -36,7 +36,7 @@ struct HTMLScanner {
     return nil
   }
 
-  /// What stands before the end tag of an element that holds no others; the end tag is passed.
+  /// The raw text up to the end tag of `name`. Skips the end tag.
   mutating func text(of name: String) -> Range<Int> {
     let start = index
     while let bracket = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
@@ -58,14 +58,14 @@ struct HTMLScanner {
     while index < bytes.count, !Self.endsName(bytes[index]) { index += 1 }
     var tag = Tag(name: lowercase(start..<index))
     while let (name, value) = attribute() {
-      if tag.attributes.count < Self.mostAttributes, !name.isEmpty, tag.attributes[name] == nil {
+      if tag.attributes.count < Self.maxAttributes, !name.isEmpty, tag.attributes[name] == nil {
         tag.attributes[name] = value
       }
     }
     return tag
   }
 
-  /// The next attribute of this tag; nil once the tag has ended.
+  /// The next attribute; nil at the end of the tag.
   private mutating func attribute() -> (name: String, value: Range<Int>)? {
     while index < bytes.count, Self.isSpace(bytes[index]) || bytes[index] == UInt8(ascii: "/") { index += 1 }
     guard index < bytes.count else { return nil }
@@ -74,7 +74,7 @@ struct HTMLScanner {
       return nil
     }
     let start = index
-    // A name may begin with `=` (WHATWG HTML §13.2.5.32), so something is passed each time.
+    // A name may begin with `=` (WHATWG HTML §13.2.5.32). Skipping one byte guarantees progress.
     index += 1
     while index < bytes.count, !Self.endsName(bytes[index]), bytes[index] != UInt8(ascii: "=") { index += 1 }
     let name = lowercase(start..<index)
@@ -101,7 +101,7 @@ struct HTMLScanner {
 
   private mutating func skipComment() {
     index += 3
-    // WHATWG HTML §13.2.5.43: `<!-->` and `<!--->` are over at once.
+    // WHATWG HTML §13.2.5.43: `<!-->` and `<!--->` are empty comments.
     if has(">", at: index) || has("->", at: index) { return skip(to: UInt8(ascii: ">")) }
     while let dash = bytes[index...].firstIndex(of: UInt8(ascii: "-")) {
       index = dash + 1
@@ -118,14 +118,14 @@ struct HTMLScanner {
     while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
   }
 
-  /// In whatever case.
-  private func has(_ text: String, at place: Int) -> Bool {
-    guard place + text.utf8.count <= bytes.count else { return false }
-    return zip(bytes[place...], text.utf8).allSatisfy { ASCII.lowercase($0) == $1 }
+  /// Compares without case.
+  private func has(_ text: String, at offset: Int) -> Bool {
+    guard offset + text.utf8.count <= bytes.count else { return false }
+    return zip(bytes[offset...], text.utf8).allSatisfy { ASCII.lowercase($0) == $1 }
   }
 
   private func lowercase(_ range: Range<Int>) -> String {
-    guard range.count <= Self.longestName else { return "" }
+    guard range.count <= Self.maxNameBytes else { return "" }
     return String(decoding: bytes[range].map(ASCII.lowercase), as: UTF8.self)
   }
 

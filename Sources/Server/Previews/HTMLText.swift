@@ -1,10 +1,10 @@
-// Text of a page as people read it. Of HTML's 2,231 names those are known that older pages write: the Latin-1 letters, and
-// what typesetters need. Others stay as they are.
+// Decodes character references in HTML text. Of the 2,231 named references it knows the common ones: the Latin-1 letters and
+// typographic characters. Others stay as they are.
 
 import ParleyWire
 
 enum HTMLText {
-  private static let longestName = 8
+  private static let maxNameBytes = 8
 
   static func decoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
@@ -23,26 +23,25 @@ enum HTMLText {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// What begins behind the `&`.
+  /// Parses the reference after an `&`.
   private static func reference(_ bytes: [UInt8], at start: Int) -> (Unicode.Scalar, end: Int)? {
     guard start < bytes.count else { return nil }
     if bytes[start] == UInt8(ascii: "#") { return number(bytes, at: start + 1) }
     var end = start
-    while end < bytes.count, end - start < longestName, ASCII.isAlpha(bytes[end]) || ASCII.isDigit(bytes[end]) {
+    while end < bytes.count, end - start < maxNameBytes, ASCII.isAlpha(bytes[end]) || ASCII.isDigit(bytes[end]) {
       end += 1
     }
     guard end < bytes.count, bytes[end] == UInt8(ascii: ";") else { return nil }
     return names[String(decoding: bytes[start..<end], as: UTF8.self)].map { ($0, end + 1) }
   }
 
-  /// WHATWG HTML §13.2.5.80: what is no character is U+FFFD, and 0x80 to 0x9f are those of windows-1252. The semicolon may be
-  /// left out.
+  /// WHATWG HTML §13.2.5.80: an invalid code point becomes U+FFFD, 0x80 to 0x9f are windows-1252, the semicolon is optional.
   private static func number(_ bytes: [UInt8], at start: Int) -> (Unicode.Scalar, end: Int)? {
     let isHex = start < bytes.count && ASCII.lowercase(bytes[start]) == UInt8(ascii: "x")
     let first = isHex ? start + 1 : start
     var (end, value): (Int, UInt32) = (first, 0)
     while end < bytes.count, let digit = ASCII.hexValue(bytes[end]), isHex || digit < 10 {
-      // Beyond all characters it stays so.
+      // Saturates above the last code point.
       value = min(value * (isHex ? 16 : 10) + UInt32(digit), 0x11_0000)
       end += 1
     }

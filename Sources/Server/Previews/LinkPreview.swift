@@ -1,29 +1,29 @@
 public import ParleyJSON
 
-/// What stands behind a link.
+/// The preview of a linked page or picture.
 public struct LinkPreview: Sendable, Hashable {
-  /// Where it leads to in the end.
+  /// The final URL after redirects.
   public let url: String
   public var title: String?
   public var about: String?
   public var siteName: String?
-  /// Whether the link itself leads to a picture.
+  /// Whether the URL is itself a picture.
   public var isImage = false
   public var picture: PreviewPicture?
 
   init(url: String) { self.url = url }
 }
 
-/// A copy of the page's picture, so that who looks at it asks nobody but us.
+/// A copy of the page's picture. Clients load it from this server, so that a third party never sees their IP addresses.
 public struct PreviewPicture: Sendable, Hashable {
-  /// By which it is asked for; nobody can guess it.
+  /// An unguessable key that gives access to the picture.
   public let key: String
   public let mimeType: String
   public let width: Int
   public let height: Int
   public let bytes: [UInt8]
 
-  /// Below the host.
+  /// The path of the picture on this server.
   public var address: String { "/api/v1/previews/\(key)/picture" }
 }
 

@@ -1,51 +1,51 @@
-// Previews live in memory alone. On the disk the addresses would outlast the messages they come from, and say what somebody
-// had read; here they are gone after an hour, and with the process. Nothing is kept of who asked.
+// Previews are stored in memory only. On disk the URLs would outlast the messages that contain them and reveal reading
+// habits; in memory they expire after an hour. The requesting user is not recorded.
 
 import Media
 public import ParleyHTTPClient
 import ParleyWire
 import Synchronization
 
-/// Why there is no preview.
+/// The reason for a missing preview.
 public enum PreviewFault: Error, Sendable, Hashable {
-  /// Nothing that could be shown is there, or it may not be asked.
+  /// The URL has no previewable content or is refused by the policy.
   case unreachable
-  /// Enough others are asked at the moment.
+  /// The maximum of concurrent fetches is reached.
   case busy
 }
 
-/// What stands behind links, looked at once for all who ask. Shared by all loops.
+/// Fetches and caches link previews. Concurrent requests for one URL share a fetch. Shared by all event loops.
 public final class LinkPreviews: Sendable {
   typealias Outcome = Result<LinkPreview, PreviewFault>
 
-  private let client: OutgoingClient
+  private let client: UntrustedClient
   private let limits: PreviewLimits
   private let now: @Sendable () -> Int64
   private let state: Mutex<State>
 
   private struct State {
     var cache: PreviewCache
-    var underWay: [WebAddress: Task<Outcome, Never>] = [:]
+    var pending: [WebAddress: Task<Outcome, Never>] = [:]
   }
 
-  /// `now` is the time in milliseconds.
-  public init(_ client: OutgoingClient, limits: PreviewLimits = PreviewLimits(), now: @escaping @Sendable () -> Int64) {
+  /// - Parameter now: the clock, in milliseconds.
+  public init(_ client: UntrustedClient, limits: PreviewLimits = PreviewLimits(), now: @escaping @Sendable () -> Int64) {
     self.client = client
     self.limits = limits
     self.now = now
     state = Mutex(State(cache: PreviewCache(limits)))
   }
 
-  /// Waits for the one fetch of this address that is under way, if one is.
+  /// Returns the cached preview, or joins or starts a fetch of this URL.
   public func preview(of link: String) async throws(PreviewFault) -> LinkPreview {
     guard let address = client.address(of: link) else { throw .unreachable }
     let now = now()
     let (known, task) = state.withLock { state -> (Outcome?, Task<Outcome, Never>?) in
       if let known = state.cache.outcome(for: address, now: now) { return (known, nil) }
-      if let task = state.underWay[address] { return (nil, task) }
-      // It goes on when who asked first has gone: others may wait for it.
+      if let task = state.pending[address] { return (nil, task) }
+      // Not cancelled with its first caller: others may wait for the same fetch.
       let task = Task { await self.find(address) }
-      state.underWay[address] = task
+      state.pending[address] = task
       return (nil, task)
     }
     if let known { return try known.get() }
@@ -53,7 +53,7 @@ public final class LinkPreviews: Sendable {
     return try await task.value.get()
   }
 
-  /// By the key of a preview that was given.
+  /// The cached picture for the key of a preview.
   public func picture(_ key: String) -> PreviewPicture? { state.withLock { $0.cache.picture(key) } }
 
   private func find(_ address: WebAddress) async -> Outcome {
@@ -65,21 +65,21 @@ public final class LinkPreviews: Sendable {
     }
     let now = now()
     return state.withLock { state in
-      state.underWay[address] = nil
-      // That others are asked says nothing about this page.
+      state.pending[address] = nil
+      // `busy` says nothing about this page, so it is not cached.
       if outcome == .failure(.busy) { return outcome }
-      return state.cache.keep(outcome, for: address, now: now)
+      return state.cache.store(outcome, for: address, now: now)
     }
   }
 
   private func fetch(_ address: WebAddress) async throws(PreviewFault) -> LinkPreview {
     let answer = try await ask(
       address.description,
-      OutgoingWish(
+      AcceptedContent(
         accept: "text/html, application/xhtml+xml;q=0.9, image/*;q=0.8",
         [
-          .init("text/html", most: limits.page, mayBeCut: true),
-          .init("application/xhtml+xml", most: limits.page, mayBeCut: true), .init("image/", most: limits.picture),
+          .init("text/html", maxBytes: limits.page, mayTruncate: true),
+          .init("application/xhtml+xml", maxBytes: limits.page, mayTruncate: true), .init("image/", maxBytes: limits.picture),
         ]))
     var preview = LinkPreview(url: answer.address.description)
     if answer.type.type == "image" {
@@ -88,24 +88,24 @@ public final class LinkPreviews: Sendable {
       preview.picture = picture
       return preview
     }
-    let facts = PageFacts(page: answer.body, charset: answer.type["charset"])
+    let facts = PageMetadata(page: answer.body, charset: answer.type["charset"])
     (preview.title, preview.about, preview.siteName) = (facts.title, facts.about, facts.siteName)
     var picture = facts.picture
     if let embed = facts.embed, preview.title == nil || picture == nil,
-      let facts = await self.embed(answer.address.text(of: embed))
+      let facts = await self.embed(answer.address.resolve(embed))
     {
       preview.title = preview.title ?? facts.title
       preview.siteName = preview.siteName ?? facts.siteName
       picture = picture ?? facts.picture
     }
-    if let picture { preview.picture = await self.picture(at: answer.address.text(of: picture)) }
+    if let picture { preview.picture = await self.picture(at: answer.address.resolve(picture)) }
     guard preview.title != nil || preview.picture != nil else { throw .unreachable }
     return preview
   }
 
-  private func ask(_ link: String, _ wish: OutgoingWish) async throws(PreviewFault) -> OutgoingAnswer {
-    do throws(OutgoingFault) {
-      return try await client.fetch(link, wish)
+  private func ask(_ link: String, _ accepted: AcceptedContent) async throws(PreviewFault) -> UntrustedResponse {
+    do throws(UntrustedFault) {
+      return try await client.fetch(link, accepted)
     } catch .busy {
       throw .busy
     } catch {
@@ -113,21 +113,21 @@ public final class LinkPreviews: Sendable {
     }
   }
 
-  /// Without it a preview has less, and is one all the same.
-  private func embed(_ link: String) async -> EmbedFacts? {
-    let wish = OutgoingWish(accept: "application/json", [.init("application/json", most: limits.embed)])
-    return (try? await ask(link, wish)).flatMap { EmbedFacts($0.body) }
+  /// Fetches the oEmbed metadata; nil on any fault, since the page's own metadata may suffice.
+  private func embed(_ link: String) async -> OEmbedMetadata? {
+    let accepted = AcceptedContent(accept: "application/json", [.init("application/json", maxBytes: limits.embed)])
+    return (try? await ask(link, accepted)).flatMap { OEmbedMetadata($0.body) }
   }
 
   private func picture(at link: String) async -> PreviewPicture? {
-    let wish = OutgoingWish(accept: "image/*", [.init("image/", most: limits.picture)])
-    guard let picture = (try? await ask(link, wish)).flatMap({ Self.picture($0.body) }),
-      min(picture.width, picture.height) >= limits.leastSide
+    let accepted = AcceptedContent(accept: "image/*", [.init("image/", maxBytes: limits.picture)])
+    guard let picture = (try? await ask(link, accepted)).flatMap({ Self.picture($0.body) }),
+      min(picture.width, picture.height) >= limits.minSide
     else { return nil }
     return picture
   }
 
-  /// What the bytes are, whatever they are called; without what nobody has to know of a picture.
+  /// Detects the format from the bytes, ignoring the declared media type, and removes the picture's metadata.
   private static func picture(_ bytes: [UInt8]) -> PreviewPicture? {
     let format = FileFormat.sniff(bytes.span.extracting(first: FileFormat.bytesToSniff))
     guard format.isPicture else { return nil }

@@ -1,15 +1,14 @@
 import ParleyWire
 
-/// How the bytes of a page are read. Today's pages are UTF-8; of older ones those of Western Europe are read too, and of all
-/// others what is ASCII.
+/// The character encoding of a page: UTF-8, or windows-1252 for older pages. Of other encodings only ASCII text is read.
 enum PageCharset: Sendable, Hashable {
   case utf8, windows1252
-  /// Nobody has said: UTF-8 where it is that, else as browsers have it.
-  case guessed
+  /// Not declared: UTF-8 if valid, else windows-1252, as browsers do.
+  case unspecified
   case other
 
-  /// By the byte-order mark, which rules (WHATWG Encoding §6).
-  init?(markOf page: [UInt8]) {
+  /// Detects the byte order mark, which overrides every declaration (WHATWG Encoding §6).
+  init?(byteOrderMarkOf page: [UInt8]) {
     if page.starts(with: [0xef, 0xbb, 0xbf]) {
       self = .utf8
     } else if page.starts(with: [0xfe, 0xff]) || page.starts(with: [0xff, 0xfe]) {
@@ -19,7 +18,7 @@ enum PageCharset: Sendable, Hashable {
     }
   }
 
-  /// WHATWG Encoding §4.2: what the web calls Latin-1 or ASCII is windows-1252.
+  /// WHATWG Encoding §4.2: the labels of Latin-1 and ASCII mean windows-1252.
   init(label: String) {
     switch label.lowercased() {
     case "utf-8", "utf8", "unicode-1-1-utf-8": self = .utf8
@@ -29,12 +28,12 @@ enum PageCharset: Sendable, Hashable {
     }
   }
 
-  /// Nil where it can't be read.
+  /// Nil if the bytes can't be decoded.
   func text(_ bytes: ArraySlice<UInt8>) -> String? {
     switch self {
     case .utf8: String(decoding: bytes, as: UTF8.self)
     case .windows1252: Self.western(bytes)
-    case .guessed: String(validating: bytes, as: UTF8.self) ?? Self.western(bytes)
+    case .unspecified: String(validating: bytes, as: UTF8.self) ?? Self.western(bytes)
     case .other: bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
     }
   }
@@ -45,13 +44,13 @@ enum PageCharset: Sendable, Hashable {
     return String(scalars)
   }
 
-  /// One byte of windows-1252, which numbers in HTML mean, too.
+  /// Decodes one byte of windows-1252. Numeric character references of HTML use it too.
   static func scalar(_ byte: UInt8) -> Unicode.Scalar {
     guard 0x80...0x9f ~= byte else { return Unicode.Scalar(byte) }
     return upper[Int(byte) - 0x80]
   }
 
-  /// 0x80 to 0x9f; five of them are nothing.
+  /// 0x80 to 0x9f; five of them are undefined and map to themselves.
   private static let upper = Array(
     "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ".unicodeScalars)
 }

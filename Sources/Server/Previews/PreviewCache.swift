@@ -1,11 +1,11 @@
 import ParleyWire
 
-/// What was found, for as long as it holds; the oldest goes when there is too much of it.
+/// A cache of previews and failures with expiry times. At its limits it evicts the oldest entry first.
 struct PreviewCache {
   private let limits: PreviewLimits
   private var entries: [WebAddress: Entry] = [:]
   private var pictures: [String: WebAddress] = [:]
-  /// In the order in which they came; what has been replaced since is passed over.
+  /// Insertion order. Replaced entries are skipped by their number.
   private var order: [(address: WebAddress, number: Int)] = []
   private var oldest = 0
   private var count = 0
@@ -15,7 +15,7 @@ struct PreviewCache {
     let outcome: LinkPreviews.Outcome
     let number: Int
     let bytes: Int
-    let endsAt: Int64
+    let expiresAt: Int64
   }
 
   init(_ limits: PreviewLimits) { self.limits = limits }
@@ -23,18 +23,18 @@ struct PreviewCache {
   var pages: Int { entries.count }
 
   func outcome(for address: WebAddress, now: Int64) -> LinkPreviews.Outcome? {
-    guard let entry = entries[address], now < entry.endsAt else { return nil }
+    guard let entry = entries[address], now < entry.expiresAt else { return nil }
     return entry.outcome
   }
 
-  /// Also one that holds no longer, until it is looked at anew: pages that show it are still open.
+  /// The picture of an entry, expired or not: open pages may still show it.
   func picture(_ key: String) -> PreviewPicture? {
     guard let address = pictures[key], case .success(let preview) = entries[address]?.outcome else { return nil }
     return preview.picture
   }
 
-  /// Keeps it, and gives it back as it is kept: the same picture as before has the same key as before.
-  mutating func keep(_ outcome: LinkPreviews.Outcome, for address: WebAddress, now: Int64) -> LinkPreviews.Outcome {
+  /// Stores an outcome and returns it as stored: an unchanged picture keeps the key of the previous entry.
+  mutating func store(_ outcome: LinkPreviews.Outcome, for address: WebAddress, now: Int64) -> LinkPreviews.Outcome {
     var outcome = outcome
     if case .success(var preview) = outcome, let picture = preview.picture,
       case .success(let before) = entries[address]?.outcome, before.picture?.bytes == picture.bytes
@@ -44,18 +44,18 @@ struct PreviewCache {
     }
     remove(address)
     count += 1
-    let (age, cost): (Int64, Int) =
+    let (maxAge, cost): (Int64, Int) =
       switch outcome {
-      case .success(let preview): (limits.age, preview.cost)
-      case .failure: (limits.faultAge, LinkPreview.leastCost)
+      case .success(let preview): (limits.maxAge, preview.cost)
+      case .failure: (limits.maxFaultAge, LinkPreview.baseCost)
       }
     entries[address] = Entry(
-      outcome: outcome, number: count, bytes: cost + address.description.utf8.count, endsAt: now + age)
+      outcome: outcome, number: count, bytes: cost + address.description.utf8.count, expiresAt: now + maxAge)
     bytes += entries[address]?.bytes ?? 0
     if case .success(let preview) = outcome, let key = preview.picture?.key { pictures[key] = address }
     order.append((address, count))
     while entries.count > limits.pages || bytes > limits.bytes, oldest < order.count { dropOldest() }
-    // What was dropped, or replaced, need not stand in it any longer.
+    // Compact: remove evicted and replaced entries.
     if order.count > 2 * limits.pages {
       order = order[oldest...].filter { entries[$0.address]?.number == $0.number }
       oldest = 0
@@ -77,11 +77,11 @@ struct PreviewCache {
 }
 
 extension LinkPreview {
-  /// In bytes, about.
+  /// Approximate memory in bytes.
   fileprivate var cost: Int {
     let texts = [url, title, about, siteName].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-    return Self.leastCost + texts + (picture?.bytes.count ?? 0)
+    return Self.baseCost + texts + (picture?.bytes.count ?? 0)
   }
 
-  fileprivate static let leastCost = 512
+  fileprivate static let baseCost = 512
 }

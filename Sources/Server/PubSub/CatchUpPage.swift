@@ -1,7 +1,7 @@
 public import ParleyModel
 import Synchronization
 
-/// Part of what happened since a cursor, read from the log by the rights of the moment of reading.
+/// A page of the event log after a cursor, read with the rights at the time of reading.
 public struct CatchUpPage: Sendable {
   public struct Item: Sendable {
     public let event: Int
@@ -18,16 +18,16 @@ public struct CatchUpPage: Sendable {
     }
   }
 
-  /// What happened, shared with the pages of others who missed the same.
+  /// The items of a page, shared with other clients that missed the same events.
   public final class Content: Sendable {
-    /// By the ids of the events.
+    /// Ordered by event id.
     public let items: [Item]
-    /// The second are compressed.
+    /// The cached frames.
     private let framed = Mutex<(plain: [UInt8]?, compressed: [UInt8]?)>((nil, nil))
 
     public init(_ items: [Item]) { self.items = items }
 
-    /// All of it as messages of a WebSocket, put together when it is first asked for.
+    /// All items as WebSocket messages, encoded on first use.
     public func frames(isCompressed: Bool, _ frame: ([UInt8]) -> [UInt8]) -> [UInt8] {
       framed.withLock { framed in
         if let known = isCompressed ? framed.compressed : framed.plain { return known }
@@ -39,20 +39,21 @@ public struct CatchUpPage: Sendable {
   }
 
   public var content: Content
-  /// Somebody else was given the same content before.
+  /// Whether the content comes from a cache.
   public var isShared = false
-  /// Everything up to here is in it, or was in one before.
+  /// Every event up to this id is in this page or an earlier one.
   public var through: Int
   public var hasMore: Bool
-  /// Every stream of the topics that were asked for.
-  public var streams: [EventStream: FollowedStream]
-  /// Topics that are not there for the one who asks.
+  /// All streams of the requested topics.
+  public var streams: [EventStream: SubscribedStream]
+  /// Topics that the caller cannot read.
   public var lost: [LiveTopic]
 
   public var items: [Item] { content.items }
 
   public init(
-    _ content: Content = Content([]), through: Int, hasMore: Bool = false, streams: [EventStream: FollowedStream] = [:],
+    _ content: Content = Content([]), through: Int, hasMore: Bool = false,
+    streams: [EventStream: SubscribedStream] = [:],
     lost: [LiveTopic] = []
   ) {
     self.content = content
@@ -63,36 +64,36 @@ public struct CatchUpPage: Sendable {
   }
 }
 
-/// How somebody follows a stream.
-public struct FollowedStream: Sendable, Hashable {
-  /// Who they are there: what is not open to them reaches them reduced.
+/// A stream as one client is subscribed to it.
+public struct SubscribedStream: Sendable, Hashable {
+  /// The reader's rights. Events that are not open to them are sent reduced.
   public var reader: StreamReader
-  public var ground: Ground
-  /// Whether it belongs to the topic `me`.
+  public var readAccess: ReadAccess
+  /// Whether the stream belongs to the topic `me`.
   public var isOfMe: Bool
-  /// Watched for what it says of one's rights, and not sent.
+  /// Subscribed for access changes only; events are not sent.
   public var isQuiet: Bool
 
-  /// Why somebody may read it.
-  public enum Ground: Sendable, Hashable {
-    /// They belong to it.
+  /// The reason why the client may read the stream.
+  public enum ReadAccess: Sendable, Hashable {
+    /// The client is a participant or the owner.
     case own
-    /// It is open.
+    /// The conversation is open.
     case open
     case forum(ID<Forum>)
   }
 
-  public init(_ reader: StreamReader, _ ground: Ground, isOfMe: Bool = false, isQuiet: Bool = false) {
+  public init(_ reader: StreamReader, _ readAccess: ReadAccess, isOfMe: Bool = false, isQuiet: Bool = false) {
     self.reader = reader
-    self.ground = ground
+    self.readAccess = readAccess
     self.isOfMe = isOfMe
     self.isQuiet = isQuiet
   }
 }
 
-/// What reading on gives.
+/// The result of a catch-up read.
 public enum CatchUp: Sendable {
   case page(CatchUpPage)
-  /// It can't be told. What follows goes on from `head`.
+  /// The log cannot be replayed from the position. Later events continue from `head`.
   case reset(ResetReason, head: Int)
 }

@@ -1,10 +1,10 @@
-/// What is sent, encoded once for all who get it. The bytes are shared, not copied.
+/// An outgoing message, encoded once for all recipients. The bytes are shared, not copied.
 public struct Frame: Sendable {
   /// JSON.
   public let text: [UInt8]
-  /// The same as a message of a WebSocket.
+  /// The text as an uncompressed WebSocket message.
   public let framed: [UInt8]
-  /// The same compressed, where that makes it shorter.
+  /// The text as a compressed WebSocket message. Nil if compression does not make it shorter.
   public let deflated: [UInt8]?
 
   public init(text: [UInt8], framed: [UInt8], deflated: [UInt8]?) {
@@ -13,9 +13,9 @@ public struct Frame: Sendable {
     self.deflated = deflated
   }
 
-  /// As a socket gets it that takes what is compressed.
+  /// The frame for sockets that negotiated permessage-deflate.
   public var shortest: [UInt8] { deflated ?? framed }
 
-  /// How much of memory it takes.
+  /// Memory use in bytes.
   var size: Int { text.count + framed.count + (deflated?.count ?? 0) }
 }

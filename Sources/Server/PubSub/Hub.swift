@@ -1,9 +1,8 @@
-// Where what was committed becomes known to those who follow along. There is one mailbox for each event loop: the hub
-// knows which audiences a loop has and puts into its mailbox what concerns it, so that a batch costs one job for each loop
-// and nothing for each client.
+// The hub publishes committed events to subscribers. Each event loop has one mailbox. The hub knows the audiences of
+// each loop and enqueues only matching broadcasts, so a batch costs one wake-up per loop and no work per client.
 //
-// Whoever follows declares it first (`Mailbox.follow`) and reads the log afterwards. What is published in between is in
-// the mailbox, and what was published before is in what was read.
+// A client subscribes first (`Mailbox.subscribe`) and reads the log afterwards. Events published in between are in the
+// mailbox; earlier events are in the log page.
 
 public import ParleyModel
 import Synchronization
@@ -19,7 +18,7 @@ public final class Hub: Sendable {
   private let presence = Mutex(PresenceBoard())
   private let frame: @Sendable ([UInt8]) -> Frame
 
-  /// `frame` makes what is sent out of JSON, once for all.
+  /// `frame` encodes JSON as a frame, once for all recipients.
   public init(frame: @escaping @Sendable ([UInt8]) -> Frame) {
     self.frame = frame
   }
@@ -28,7 +27,7 @@ public final class Hub: Sendable {
 
   // MARK: The loops
 
-  /// One for each loop, which waits at its bell.
+  /// Creates the mailbox of an event loop. The loop waits on `Mailbox.wakeUps`.
   public func open() -> Mailbox {
     let mailbox = Mailbox()
     let isClosed = state.withLock { state in
@@ -39,7 +38,7 @@ public final class Hub: Sendable {
     return mailbox
   }
 
-  /// Everyone who waits for something is told that nothing will come.
+  /// Closes all mailboxes. Subscribers are notified with `hubClosed`.
   public func close() {
     let mailboxes = state.withLock { state in
       state.isClosed = true
@@ -52,26 +51,26 @@ public final class Hub: Sendable {
 
   // MARK: Publishing
 
-  /// Whether somebody follows it, so that it has to be read and encoded at all.
+  /// Whether the audience has a subscriber. Without one, events are neither read nor encoded.
   public func hasAudience(_ audience: Signal.Audience) -> Bool {
-    mailboxes.contains { $0.follows(audience) }
+    mailboxes.contains { $0.hasAudience(audience) }
   }
 
-  /// Of these events, those that somebody follows.
-  public func wanted(_ events: [Event]) -> [Event] {
+  /// The events whose stream has a subscriber.
+  public func subscribed(_ events: [Event]) -> [Event] {
     let mailboxes = self.mailboxes
-    return events.filter { event in mailboxes.contains { $0.follows(.stream(event.stream)) } }
+    return events.filter { event in mailboxes.contains { $0.hasAudience(.stream(event.stream)) } }
   }
 
-  /// Hands on, in this order, to each loop what concerns it.
-  public func publish(_ postings: [Posting]) {
-    guard !postings.isEmpty else { return }
-    for mailbox in mailboxes { mailbox.put(postings) }
+  /// Enqueues the broadcasts, in order, in the mailbox of each loop with a matching audience.
+  public func publish(_ broadcasts: [Broadcast]) {
+    guard !broadcasts.isEmpty else { return }
+    for mailbox in mailboxes { mailbox.put(broadcasts) }
   }
 
-  /// What was committed can't be told: everyone looks into the log.
-  public func lose() {
-    for mailbox in mailboxes { mailbox.lose() }
+  /// Reports that committed events were not published. All subscribers catch up from the log.
+  public func reportLoss() {
+    for mailbox in mailboxes { mailbox.reportLoss() }
   }
 
   public func publish(_ signal: Signal) {
@@ -79,46 +78,47 @@ public final class Hub: Sendable {
     publish([.signal(signal, frame(signal.jsonBytes))])
   }
 
-  // MARK: What passes
+  // MARK: Typing and presence
 
-  /// Somebody writes. Told once, however often it is said, and ended by itself.
-  public func type(_ account: ID<Account>, in conversation: ID<Conversation>, now: Int64) {
-    let isNew = typing.withLock { $0.begin(account, in: conversation, now: now) }
-    if isNew { publish(.typing(conversation, by: account, isTyping: true)) }
+  /// Publishes that a user started typing. Repeated calls publish one signal; it expires after `TypingBoard.time`.
+  public func startTyping(_ user: ID<User>, in conversation: ID<Conversation>, now: Int64) {
+    let isNew = typing.withLock { $0.begin(user, in: conversation, now: now) }
+    if isNew { publish(.typing(conversation, by: user, isTyping: true)) }
   }
 
-  /// They have said it, or are gone.
-  public func stopTyping(_ account: ID<Account>, in conversation: ID<Conversation>? = nil) {
-    for conversation in typing.withLock({ $0.end(account, in: conversation) }) {
-      publish(.typing(conversation, by: account, isTyping: false))
+  /// Publishes that a user stopped typing, in one conversation or in all.
+  public func stopTyping(_ user: ID<User>, in conversation: ID<Conversation>? = nil) {
+    for conversation in typing.withLock({ $0.end(user, in: conversation) }) {
+      publish(.typing(conversation, by: user, isTyping: false))
     }
   }
 
-  /// One device more, or one less, or one that is looked away from.
-  public func note(_ device: PresenceBoard.Device, of account: ID<Account>, _ presence: Signal.Presence, now: Int64) {
-    if let told = self.presence.withLock({ $0.note(device, of: account, presence, now: now) }) {
-      publish(.presence(account, told, lastSeenAt: told == .online ? nil : now))
+  /// Records the presence of a connected device; `.offline` removes the device.
+  public func update(_ device: PresenceBoard.Device, of user: ID<User>, _ presence: Signal.Presence, now: Int64) {
+    if let published = self.presence.withLock({ $0.update(device, of: user, presence, now: now) }) {
+      publish(.presence(user, published, lastSeenAt: published == .online ? nil : now))
     }
   }
 
-  /// They no longer want to be seen.
-  public func hide(_ account: ID<Account>) {
-    if presence.withLock({ $0.hide(account) }) { publish(.presence(account, .offline, lastSeenAt: nil)) }
+  /// Publishes the user as offline, after the user turned presence off.
+  public func hide(_ user: ID<User>) {
+    if presence.withLock({ $0.hide(user) }) { publish(.presence(user, .offline, lastSeenAt: nil)) }
   }
 
-  /// Who is here now.
-  public var present: [ID<Account>] { presence.withLock { $0.present } }
+  /// Users with published presence.
+  public var present: [ID<User>] { presence.withLock { $0.present } }
 
-  /// How somebody is here, if they are.
-  public func presence(of account: ID<Account>) -> Signal.Presence? { presence.withLock { $0.told(of: account) } }
+  /// The published presence of a user, or nil if absent.
+  public func presence(of user: ID<User>) -> Signal.Presence? { presence.withLock { $0.published(of: user) } }
 
-  /// Time passes: what ends by itself ends. Called about once a second; `now` is in milliseconds.
+  /// Expires typing and presence and forwards the time to subscribers. Called about once a second; `now` is in
+  /// milliseconds.
   public func tick(now: Int64) {
-    for (account, conversation) in typing.withLock({ $0.expire(now: now) }) {
-      publish(.typing(conversation, by: account, isTyping: false))
+    for (user, conversation) in typing.withLock({ $0.expire(now: now) }) {
+      publish(.typing(conversation, by: user, isTyping: false))
     }
-    for (account, presence) in presence.withLock({ $0.settle(now: now) }) {
-      publish(.presence(account, presence, lastSeenAt: presence == .online ? nil : now))
+    for (user, presence) in presence.withLock({ $0.expire(now: now) }) {
+      publish(.presence(user, presence, lastSeenAt: presence == .online ? nil : now))
     }
     for mailbox in mailboxes { mailbox.tick(now) }
   }

@@ -1,48 +1,48 @@
 public import ParleyModel
 import Synchronization
 
-/// What waits for one event loop. Whoever publishes puts into it; the loop is rung for once, however much is put in
-/// meanwhile, and takes all of it.
+/// The queue of one event loop. Publishers enqueue broadcasts; the loop is woken once per batch and takes the whole
+/// contents.
 public final class Mailbox: Sendable {
-  /// What the loop takes out.
+  /// The contents returned by `take`.
   public struct Contents: Sendable {
-    public var postings: [Posting] = []
-    /// Something is not among them that should be: whoever follows is to read on before they are told any of these.
-    public var hasMissed = false
-    /// What time it has become since the last look, if it has.
+    public var broadcasts: [Broadcast] = []
+    /// Broadcasts were dropped. Subscribers catch up from the log before they receive the remaining broadcasts.
+    public var hasGap = false
+    /// The last clock tick since the previous `take`.
     public var now: Int64?
     public var isClosed = false
   }
 
   private struct State {
     var audiences: Set<Signal.Audience> = []
-    /// Whether anybody is there, be it without following anything yet.
-    var isAttended = false
+    /// Whether the loop has a subscriber, with or without subscriptions.
+    var hasSubscribers = false
     var contents = Contents()
     var size = 0
   }
 
   private let state = Mutex(State())
-  /// Rings when there is something to take.
-  public let bell: AsyncStream<Void>
-  private let ring: AsyncStream<Void>.Continuation
+  /// Yields when the mailbox has contents.
+  public let wakeUps: AsyncStream<Void>
+  private let wakeUp: AsyncStream<Void>.Continuation
 
-  /// A loop that is so far behind looks into the log instead.
-  static let mostPostings = 8_192
-  static let mostBytes = 32 << 20
+  /// Beyond these limits the queue is dropped, and the loop's subscribers catch up from the log.
+  static let maxBroadcasts = 8_192
+  static let maxBytes = 32 << 20
 
   init() {
-    (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
   // MARK: The loop's side
 
-  /// Somebody has come, or the last one has gone.
-  func attend(_ isAttended: Bool) { state.withLock { $0.isAttended = isAttended } }
+  /// Called when the loop gets its first subscriber or loses its last.
+  func setHasSubscribers(_ hasSubscribers: Bool) { state.withLock { $0.hasSubscribers = hasSubscribers } }
 
-  public func follow(_ audience: Signal.Audience) { state.withLock { _ = $0.audiences.insert(audience) } }
+  public func subscribe(_ audience: Signal.Audience) { state.withLock { _ = $0.audiences.insert(audience) } }
 
-  public func unfollow(_ audience: Signal.Audience) { state.withLock { _ = $0.audiences.remove(audience) } }
+  public func unsubscribe(_ audience: Signal.Audience) { state.withLock { _ = $0.audiences.remove(audience) } }
 
   public func take() -> Contents {
     state.withLock { state in
@@ -56,59 +56,60 @@ public final class Mailbox: Sendable {
 
   // MARK: The hub's side
 
-  func follows(_ audience: Signal.Audience) -> Bool { state.withLock { $0.audiences.contains(audience) } }
+  func hasAudience(_ audience: Signal.Audience) -> Bool { state.withLock { $0.audiences.contains(audience) } }
 
-  func put(_ postings: [Posting]) {
+  func put(_ broadcasts: [Broadcast]) {
     let hasNew = state.withLock { state in
-      let before = state.contents.postings.count
-      let isAttended = state.isAttended || !state.audiences.isEmpty
-      for posting in postings where posting.concerns(state.audiences, isAttended) {
-        state.contents.postings.append(posting)
-        state.size += posting.size
+      let before = state.contents.broadcasts.count
+      let hasSubscribers = state.hasSubscribers || !state.audiences.isEmpty
+      for broadcast in broadcasts where broadcast.matches(state.audiences, hasSubscribers) {
+        state.contents.broadcasts.append(broadcast)
+        state.size += broadcast.size
       }
-      let hasNew = state.contents.postings.count > before
-      if state.contents.postings.count > Self.mostPostings || state.size > Self.mostBytes {
-        state.contents.forget()
+      let hasNew = state.contents.broadcasts.count > before
+      if state.contents.broadcasts.count > Self.maxBroadcasts || state.size > Self.maxBytes {
+        state.contents.drop()
         state.size = 0
       }
       return hasNew
     }
-    if hasNew { ring.yield() }
+    if hasNew { wakeUp.yield() }
   }
 
-  func lose() {
-    state.withLock { $0.contents.hasMissed = true }
-    ring.yield()
+  func reportLoss() {
+    state.withLock { $0.contents.hasGap = true }
+    wakeUp.yield()
   }
 
   func tick(_ now: Int64) {
     state.withLock { $0.contents.now = now }
-    ring.yield()
+    wakeUp.yield()
   }
 
   func close() {
     state.withLock { $0.contents.isClosed = true }
-    ring.yield()
-    ring.finish()
+    wakeUp.yield()
+    wakeUp.finish()
   }
 }
 
 extension Mailbox.Contents {
-  /// Leaves it to the log, which says by the rights of now what there is. Only who has to go is not to be read there.
-  fileprivate mutating func forget() {
+  /// Drops all broadcasts except session endings, which the log does not contain. Subscribers re-read the events from
+  /// the log with their current rights.
+  fileprivate mutating func drop() {
     var ended: Set<ID<Session>> = []
-    for case .ended(let sessions) in postings { ended.formUnion(sessions) }
-    postings = ended.isEmpty ? [] : [.ended(ended)]
-    hasMissed = true
+    for case .ended(let sessions) in broadcasts { ended.formUnion(sessions) }
+    broadcasts = ended.isEmpty ? [] : [.ended(ended)]
+    hasGap = true
   }
 }
 
-extension Posting {
-  fileprivate func concerns(_ audiences: Set<Signal.Audience>, _ isAttended: Bool) -> Bool {
+extension Broadcast {
+  fileprivate func matches(_ audiences: Set<Signal.Audience>, _ hasSubscribers: Bool) -> Bool {
     switch self {
     case .event(let publication): audiences.contains(.stream(publication.event.stream))
     case .signal(let signal, _): audiences.contains(signal.audience)
-    case .access, .ended: isAttended
+    case .access, .ended: hasSubscribers
     }
   }
 

@@ -1,77 +1,80 @@
 public import ParleyModel
 
-/// Who is here: whoever has a device that follows along, and looks at one of them. Time is an argument, in milliseconds.
+/// The presence of users. A user is present with at least one subscribed device, and `.online` with at least one device
+/// in the foreground. Time is an argument, in milliseconds.
 public struct PresenceBoard {
   public typealias Device = ObjectIdentifier
 
-  private struct Person {
+  private struct Entry {
     var devices: [Device: Signal.Presence] = [:]
-    /// What others were told.
-    var told: Signal.Presence
-    /// Grows with each time that others were told, and says when they may be told again.
+    /// The presence last published.
+    var published: Signal.Presence
+    /// GCRA state of the rate limit: the time, in milliseconds, at which all published changes are paid for.
     var bucket: Int64 = 0
-    /// When others are told that nobody is there: a page that is loaded anew is no leaving.
-    var goesAt: Int64?
+    /// When the user goes offline. The grace period bridges a page reload.
+    var offlineAt: Int64?
 
     var now: Signal.Presence {
       if devices.isEmpty { return .offline }
       return devices.values.contains(.online) ? .online : .away
     }
 
-    /// What others are to be told now. Who comes and goes all the time is told of now and then.
-    mutating func news(isKnown: Bool, now: Int64) -> Signal.Presence? {
+    /// The presence to publish now, or nil. Rate limited: `burst` changes at once, then one per `pause`.
+    mutating func nextPresence(isKnown: Bool, now: Int64) -> Signal.Presence? {
       let present = self.now
-      guard present != .offline, !isKnown || present != told else { return nil }
-      // A clock that was set back holds up nobody.
+      guard present != .offline, !isKnown || present != published else { return nil }
+      // If the clock was set back, start over.
       let spent = bucket > now + PresenceBoard.burst * PresenceBoard.pause ? now : max(bucket, now)
       guard spent - now <= (PresenceBoard.burst - 1) * PresenceBoard.pause else { return nil }
-      (told, bucket) = (present, spent + PresenceBoard.pause)
+      (published, bucket) = (present, spent + PresenceBoard.pause)
       return present
     }
   }
 
-  private var people: [ID<Account>: Person] = [:]
+  private var entries: [ID<User>: Entry] = [:]
 
-  /// How long a person without a device is still here.
+  /// How long a user without a device stays present.
   static let grace: Int64 = 10_000
-  /// Of one person others are told so often at once, and then once in so many milliseconds.
+  /// At most `burst` changes of one user are published at once, then one every `pause` milliseconds.
   static let burst: Int64 = 5
   static let pause: Int64 = 2_000
 
   public init() {}
 
-  func told(of account: ID<Account>) -> Signal.Presence? { people[account]?.told }
+  func published(of user: ID<User>) -> Signal.Presence? { entries[user]?.published }
 
-  public var present: [ID<Account>] { Array(people.keys) }
+  public var present: [ID<User>] { Array(entries.keys) }
 
-  /// What others are to be told, if it is news.
-  mutating func note(
-    _ device: Device, of account: ID<Account>, _ presence: Signal.Presence, now: Int64
+  /// Returns the presence to publish, or nil.
+  mutating func update(
+    _ device: Device, of user: ID<User>, _ presence: Signal.Presence, now: Int64
   ) -> Signal.Presence? {
-    let isKnown = people[account] != nil
-    var person = people[account] ?? Person(told: presence)
-    person.devices[device] = presence == .offline ? nil : presence
-    person.goesAt = person.devices.isEmpty ? person.goesAt ?? now + Self.grace : nil
-    let news = person.news(isKnown: isKnown, now: now)
-    people[account] = isKnown || person.now != .offline ? person : nil
-    return news
+    let isKnown = entries[user] != nil
+    var entry = entries[user] ?? Entry(published: presence)
+    entry.devices[device] = presence == .offline ? nil : presence
+    entry.offlineAt = entry.devices.isEmpty ? entry.offlineAt ?? now + Self.grace : nil
+    let presenceToPublish = entry.nextPresence(isKnown: isKnown, now: now)
+    entries[user] = isKnown || entry.now != .offline ? entry : nil
+    return presenceToPublish
   }
 
-  /// Whether others had seen them.
-  mutating func hide(_ account: ID<Account>) -> Bool { people.removeValue(forKey: account) != nil }
+  /// Returns whether the user's presence was published.
+  mutating func hide(_ user: ID<User>) -> Bool { entries.removeValue(forKey: user) != nil }
 
-  /// Those who have been gone for a while, and what was held back.
-  mutating func settle(now: Int64) -> [(ID<Account>, Signal.Presence)] {
-    var told: [(ID<Account>, Signal.Presence)] = []
-    for (account, person) in people {
-      if let goesAt = person.goesAt {
-        guard goesAt <= now else { continue }
-        people[account] = nil
-        told.append((account, .offline))
-      } else if person.now != person.told, let news = people[account]?.news(isKnown: true, now: now) {
-        told.append((account, news))
+  /// Returns users whose grace period ended, and changes delayed by the rate limit.
+  mutating func expire(now: Int64) -> [(ID<User>, Signal.Presence)] {
+    var published: [(ID<User>, Signal.Presence)] = []
+    for (user, entry) in entries {
+      if let offlineAt = entry.offlineAt {
+        guard offlineAt <= now else { continue }
+        entries[user] = nil
+        published.append((user, .offline))
+      } else if entry.now != entry.published,
+        let presenceToPublish = entries[user]?.nextPresence(isKnown: true, now: now)
+      {
+        published.append((user, presenceToPublish))
       }
     }
-    return told
+    return published
   }
 }

@@ -1,10 +1,10 @@
 public import ParleyModel
 
-/// An event on its way to those who follow its stream. Shared by all of them.
+/// An encoded event, shared by all subscribers of its stream.
 public final class Publication: Sendable {
   public let delivered: DeliveredEvent
   public let frame: Frame
-  /// For those to whom it is not open; nil where it is open to everyone who follows.
+  /// The frame for subscribers that may not see the full event. Nil if all subscribers may see it.
   public let reduced: Frame?
 
   public init(_ delivered: DeliveredEvent, _ frame: Frame, reduced: Frame? = nil) {
@@ -15,38 +15,38 @@ public final class Publication: Sendable {
 
   public var event: Event { delivered.event }
 
-  /// What somebody who follows the stream gets of it.
+  /// The frame for this reader, or nil if the event is not sent to it.
   public func frame(for reader: StreamReader) -> Frame? { delivered.isOpen(to: reader) ? frame : reduced }
 }
 
-/// What a shard is handed, in the order in which it is to be seen.
-public enum Posting: Sendable {
+/// An entry of a mailbox. The order is the order of delivery.
+public enum Broadcast: Sendable {
   case event(Publication)
-  /// Somebody may read more or less than before, since the event with this id.
+  /// The read access of some clients may have changed.
   case access(AccessChange)
   case signal(Signal, Frame)
-  /// These ways in are closed.
+  /// These sessions were revoked or have expired.
   case ended(Set<ID<Session>>)
 }
 
-/// Whose rights may be others now.
+/// The clients whose read access may have changed.
 public enum AccessChange: Sendable, Hashable {
-  case account(ID<Account>)
-  /// Of those who read it without taking part.
+  case user(ID<User>)
+  /// Readers of an open conversation who are not participants.
   case conversation(ID<Conversation>)
-  /// Of everyone, in all that is in it.
+  /// All readers of the forum and its conversations.
   case forum(ID<Forum>)
 
-  /// Nil for what leaves everyone's rights alone.
+  /// Nil if the event changes no read access.
   public init?(_ event: Event) {
     switch (event.kind, event.stream) {
-    case (.conversationCreated, .user(let account)), (.conversationRemoved, .user(let account)):
-      self = .account(account)
-    case (.userUpdated, .site): self = .account(ID(event.subject))
+    case (.conversationCreated, .user(let user)), (.conversationRemoved, .user(let user)):
+      self = .user(user)
+    case (.userUpdated, .site): self = .user(ID(event.subject))
     case (.conversationUpdated, .conversation(let id)), (.conversationRemoved, .conversation(let id)):
       self = .conversation(id)
     case (.forumUpdated, _), (.forumDeleted, _): self = .forum(ID(event.subject))
-    case (.participantLeft, .forum): self = .account(ID(event.subject))
+    case (.participantLeft, .forum): self = .user(ID(event.subject))
     default: return nil
     }
   }

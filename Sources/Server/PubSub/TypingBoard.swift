@@ -1,48 +1,48 @@
 import ParleyModel
 
-/// Who is writing where. Time is an argument, in milliseconds.
+/// The users who are typing, by conversation. Time is an argument, in milliseconds.
 struct TypingBoard {
-  private var ends: [ID<Account>: [ID<Conversation>: Int64]] = [:]
+  private var ends: [ID<User>: [ID<Conversation>: Int64]] = [:]
   private var count = 0
 
-  /// So long after it was last said somebody is taken to have stopped. A client says it again every four seconds.
+  /// The timeout after the last `begin`. A client repeats the signal every four seconds.
   static let time: Int64 = 6_000
-  /// Beyond this nobody is noted who is not yet: signals are what is left out first.
-  static let most = 10_000
-  /// The same of one person, who writes in one place at a time.
-  static let mostEach = 32
+  /// The maximum number of entries. Beyond it new entries are dropped: signals are lossy and shed first.
+  static let maxEntries = 10_000
+  /// The maximum number of entries of one user.
+  static let maxEntriesPerUser = 32
 
-  /// Whether it is news.
-  mutating func begin(_ account: ID<Account>, in conversation: ID<Conversation>, now: Int64) -> Bool {
-    let places = ends[account] ?? [:]
-    let isNew = places[conversation] == nil
-    guard !isNew || (count < Self.most && places.count < Self.mostEach) else { return false }
-    ends[account, default: [:]][conversation] = now + Self.time
+  /// Returns whether the user was not yet typing there.
+  mutating func begin(_ user: ID<User>, in conversation: ID<Conversation>, now: Int64) -> Bool {
+    let conversations = ends[user] ?? [:]
+    let isNew = conversations[conversation] == nil
+    guard !isNew || (count < Self.maxEntries && conversations.count < Self.maxEntriesPerUser) else { return false }
+    ends[user, default: [:]][conversation] = now + Self.time
     if isNew { count += 1 }
     return isNew
   }
 
-  /// Where they had been writing.
-  mutating func end(_ account: ID<Account>, in conversation: ID<Conversation>?) -> [ID<Conversation>] {
-    guard let places = ends[account] else { return [] }
-    let ended = conversation.map { [$0] } ?? places.keys.sorted()
-    return ended.filter { remove($0, of: account) }
+  /// Returns the conversations in which the user was typing.
+  mutating func end(_ user: ID<User>, in conversation: ID<Conversation>?) -> [ID<Conversation>] {
+    guard let conversations = ends[user] else { return [] }
+    let ended = conversation.map { [$0] } ?? conversations.keys.sorted()
+    return ended.filter { remove($0, of: user) }
   }
 
-  private mutating func remove(_ conversation: ID<Conversation>, of account: ID<Account>) -> Bool {
-    guard ends[account]?.removeValue(forKey: conversation) != nil else { return false }
+  private mutating func remove(_ conversation: ID<Conversation>, of user: ID<User>) -> Bool {
+    guard ends[user]?.removeValue(forKey: conversation) != nil else { return false }
     count -= 1
-    if ends[account]?.isEmpty == true { ends[account] = nil }
+    if ends[user]?.isEmpty == true { ends[user] = nil }
     return true
   }
 
-  mutating func expire(now: Int64) -> [(ID<Account>, ID<Conversation>)] {
-    var over: [(ID<Account>, ID<Conversation>)] = []
-    for (account, places) in ends {
-      for (conversation, end) in places where end <= now && remove(conversation, of: account) {
-        over.append((account, conversation))
+  mutating func expire(now: Int64) -> [(ID<User>, ID<Conversation>)] {
+    var expired: [(ID<User>, ID<Conversation>)] = []
+    for (user, conversations) in ends {
+      for (conversation, end) in conversations where end <= now && remove(conversation, of: user) {
+        expired.append((user, conversation))
       }
     }
-    return over
+    return expired
   }
 }

@@ -24,34 +24,34 @@ public final class AccessLog: Sendable {
   private let queue = DispatchQueue(label: "parley.log")
   private let state = Mutex(State())
 
-  private static let mostWaiting = 1 << 20
+  private static let maxBufferedBytes = 1 << 20
 
   public init(format: Format, descriptor: Int32) {
     self.format = format
     self.descriptor = descriptor
   }
 
-  func served(
+  func logRequest(
     _ head: RequestHead, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64, nanoseconds: Int64,
-    isCut: Bool
+    isAborted: Bool
   ) {
     write(
-      method: head.method.name, path: Self.withoutSecrets(head.target.path), status: status, sent: sent, id: id,
+      method: head.method.name, path: Self.redactSecrets(head.target.path), status: status, sent: sent, id: id,
       client: client, at: at,
-      microseconds: Int(nanoseconds / 1_000), isCut: isCut)
+      microseconds: Int(nanoseconds / 1_000), isAborted: isAborted)
   }
 
   /// The shortest code that lets somebody in: an invite's. What is as long in a path lets in whoever reads the log.
-  private static let shortestSecret = 32
+  private static let minSecretDigits = 32
 
   /// The path, with only the first digits of each long hexadecimal number.
-  static func withoutSecrets(_ path: String) -> String {
+  static func redactSecrets(_ path: String) -> String {
     var shown = ""
     var rest = path.utf8[...]
     var start = rest.startIndex
     while let first = rest.firstIndex(where: \.isHexDigit) {
       let end = rest[first...].firstIndex { !$0.isHexDigit } ?? rest.endIndex
-      if path.utf8.distance(from: first, to: end) >= shortestSecret {
+      if path.utf8.distance(from: first, to: end) >= minSecretDigits {
         shown += path[start..<path.utf8.index(first, offsetBy: 4)] + "…"
         start = end
       }
@@ -60,22 +60,22 @@ public final class AccessLog: Sendable {
     return shown.isEmpty ? path : shown + path[start...]
   }
 
-  func refused(status: Status, client: IPAddress?, id: RequestID, at: Int64) {
+  func logRejected(status: Status, client: IPAddress?, id: RequestID, at: Int64) {
     write(
-      method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isCut: false)
+      method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isAborted: false)
   }
 
   private func write(
     method: String, path: String, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64,
-    microseconds: Int, isCut: Bool
+    microseconds: Int, isAborted: Bool
   ) {
-    // The query is left out: people put into it what should not stand in a log.
+    // The query is left out: users put into it what should not stand in a log.
     var line: [UInt8] = []
     switch format {
     case .text:
       line.append(Timestamp.format(Int(at)))
       line.append(" \(client?.description ?? "unix") \(method) \(path) \(status.code) \(sent) \(microseconds)us \(id)")
-      line.append(isCut ? " cut\n" : "\n")
+      line.append(isAborted ? " cut\n" : "\n")
     case .json:
       var json = JSONWriter()
       json.object { json in
@@ -87,7 +87,7 @@ public final class AccessLog: Sendable {
         json.field("bytes", sent)
         json.field("microseconds", microseconds)
         json.field("request", id.description)
-        if isCut { json.field("cut", true) }
+        if isAborted { json.field("cut", true) }
       }
       line = json.bytes
       line.append(10)
@@ -97,7 +97,7 @@ public final class AccessLog: Sendable {
 
   private func append(_ line: [UInt8]) {
     let mustSchedule = state.withLock { state in
-      guard state.lines.count + line.count <= Self.mostWaiting else {
+      guard state.lines.count + line.count <= Self.maxBufferedBytes else {
         state.dropped += 1
         return false
       }

@@ -6,7 +6,7 @@ final class Exchange {
   let head: RequestHead
   let id: RequestID
   let began: Int64
-  let plan: Site.Plan
+  let plan: Application.Plan
   let body: RequestBody
   /// Finds the body in what comes in; nil when there is none.
   var decoder: BodyDecoder?
@@ -15,35 +15,35 @@ final class Exchange {
   var isStarted = false
   var isAnswered = false
   /// The client waits for 100, and nothing of the body has come.
-  var isContinueOwed: Bool
+  var owesContinue: Bool
 
   /// Since when the client owes the body. Moved on by the time in which the client had to wait for us.
-  var bodySince: Int64
+  var bodyStartedAt: Int64
 
   // How the answer is framed, and how far it is.
   var status: Status = 0
   var isChunked = false
   /// The length that the head of the answer gave.
-  var promised: Int?
+  var declaredLength: Int?
   var sent = 0
 
   init(
-    head: RequestHead, id: RequestID, began: Int64, plan: Site.Plan, body: RequestBody, decoder: BodyDecoder?,
+    head: RequestHead, id: RequestID, began: Int64, plan: Application.Plan, body: RequestBody, decoder: BodyDecoder?,
     keepsAlive: Bool
   ) {
     self.head = head
     self.id = id
     self.began = began
-    bodySince = began
+    bodyStartedAt = began
     self.plan = plan
     self.body = body
     self.decoder = decoder
     self.keepsAlive = keepsAlive
-    isContinueOwed = head.expectsContinue
+    owesContinue = head.expectsContinue
   }
 
   /// Until when the body has to have gone on, so that it comes at the rate that it has to on the whole.
-  func bodyDue(_ limits: Limits) -> Int64 {
-    bodySince + Int64(limits.byteTime) * 1_000_000_000 + Int64(body.received) * 1_000_000_000 / Int64(limits.bodyRate)
+  func bodyDeadline(_ limits: Limits) -> Int64 {
+    bodyStartedAt + Int64(limits.byteTime) * 1_000_000_000 + Int64(body.received) * 1_000_000_000 / Int64(limits.bodyRate)
   }
 }

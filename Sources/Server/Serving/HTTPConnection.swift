@@ -44,35 +44,35 @@ final class HTTPConnection: StreamHandler {
   private var isConsuming = false
   /// Requests wait here although none is under way: for other connections to have a turn, or for earlier answers to be
   /// taken.
-  private var isHeld = false
+  private var isDeferred = false
   private var isHeadTimed = false
   private var hasPeerEnded = false
   private var isPaused = false
   private var pausedAt: Int64 = 0
   private var discarded = 0
   /// When the last answer was finished, or the client last seen to take a part of one.
-  private var quietSince = Int64.min / 2
+  private var lastProgress = Int64.min / 2
   /// Whether the deadline is there for a streamed answer to be taken.
   private var isOutputTimed = false
 
   /// How much of a body waits for its handler before the socket is left alone.
   private static let bodyWindow = 131_072
   /// How many bytes that came ahead are held while a request is under way.
-  private static let aheadWindow = 65_536
+  private static let pipelineWindow = 65_536
   /// How much of an unwanted body is read, so that the connection can go on.
-  private static let mostDiscarded = 262_144
+  private static let maxDiscarded = 262_144
 
   init(shard: Shard, peer: IPAddress?, isEncrypted: Bool) {
     self.shard = shard
     self.isEncrypted = isEncrypted
     peerAddress = peer
-    parser = RequestParser(limits: shard.site.limits.head)
+    parser = RequestParser(limits: shard.application.limits.head)
   }
 
-  private var limits: Limits { shard.site.limits }
+  private var limits: Limits { shard.application.limits }
   var isIdle: Bool { phase == .head && exchange == nil }
   /// Bytes that came and that wait to be sent.
-  var held: Int { pending.count + (exchange?.body.held ?? 0) + (stream?.held ?? 0) }
+  var footprint: Int { pending.count + (exchange?.body.footprint ?? 0) + (stream?.unshared ?? 0) }
 
   func attach(_ stream: ParleyNetworking.Stream, on loop: isolated EventLoop) {
     self.stream = stream
@@ -97,8 +97,8 @@ final class HTTPConnection: StreamHandler {
       pending.append(copying: bytes)
       consumePending(loop)
     }
-    passOn(loop)
-    settle(loop)
+    passToSuccessor(loop)
+    updateReading(loop)
   }
 
   func ended(on loop: isolated EventLoop) {
@@ -106,7 +106,7 @@ final class HTTPConnection: StreamHandler {
     switch phase {
     case .head:
       // Half a head is no request; whole ones that are held are answered first.
-      if !isHeld { close() }
+      if !isDeferred { close() }
     case .body:
       // RFC 9112 §8: the body is incomplete, and so is the request.
       exchange?.body.fail(.disconnected)
@@ -121,8 +121,8 @@ final class HTTPConnection: StreamHandler {
   func drained(on loop: isolated EventLoop) {
     writer?.wake()
     consumePending(loop)
-    passOn(loop)
-    settle(loop)
+    passToSuccessor(loop)
+    updateReading(loop)
   }
 
   func expired(on loop: isolated EventLoop) {
@@ -130,17 +130,17 @@ final class HTTPConnection: StreamHandler {
     isOutputTimed = false
     if stream.queued > 0 || stream.isFull {
       // The client takes what we send, if slowly; or it does not.
-      if stream.hasProgressed() { quietSince = stream.now }
-      if !wait(limits.byteTime) { stream.abort() }
+      if stream.hasProgressed() { lastProgress = stream.now }
+      if !extendOutputDeadline(limits.byteTime) { stream.abort() }
       return
     }
     switch phase {
     case .head:
       if isHeadTimed, stream.isOpen { return refuse(.requestTimeout, "The request took too long.", loop) }
-      if !wait(limits.idleTime) { close() }
+      if !extendOutputDeadline(limits.idleTime) { close() }
     case .body:
       // The client is waiting for the handler, not the handler for the client.
-      if isPaused || exchange?.isContinueOwed == true { return setDeadline(limits.byteTime) }
+      if isPaused || exchange?.owesContinue == true { return setDeadline(limits.byteTime) }
       exchange?.body.fail(Problem(.requestTimeout, code: "timeout", title: "The body took too long."))
       exchange?.keepsAlive = false
     case .handling:
@@ -153,9 +153,9 @@ final class HTTPConnection: StreamHandler {
   }
 
   /// False when it has been quiet for so long already.
-  private func wait(_ seconds: Int) -> Bool {
+  private func extendOutputDeadline(_ seconds: Int) -> Bool {
     guard let stream else { return false }
-    let end = quietSince + Int64(seconds) * 1_000_000_000
+    let end = lastProgress + Int64(seconds) * 1_000_000_000
     guard end > stream.now else { return false }
     isOutputTimed = true
     stream.setDeadline(at: end)
@@ -168,7 +168,7 @@ final class HTTPConnection: StreamHandler {
     stream = nil
     pending = []
     exchange?.body.fail(.disconnected)
-    if let exchange, exchange.isStarted, !isLogged { log(exchange, isCut: true) }
+    if let exchange, exchange.isStarted, !isLogged { log(exchange, isAborted: true) }
     exchange = nil
     task?.cancel()
     task = nil
@@ -190,7 +190,7 @@ final class HTTPConnection: StreamHandler {
     if start == pending.count {
       pending = []
       start = 0
-    } else if start > Self.aheadWindow {
+    } else if start > Self.pipelineWindow {
       pending.removeFirst(start)
       start = 0
     }
@@ -199,21 +199,21 @@ final class HTTPConnection: StreamHandler {
   /// Reads what it can; how many bytes that took.
   private func consume(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) -> Int {
     isConsuming = true
-    isHeld = false
+    isDeferred = false
     defer { isConsuming = false }
     var used = 0
-    var answered = 0
+    var requestCount = 0
     while used < bytes.count {
       let rest = bytes.extracting(used...)
       switch phase {
       case .head:
         guard exchange == nil, let stream, !stream.isFull else {
-          isHeld = true
+          isDeferred = true
           return used
         }
-        guard answered < limits.pipelined else {
-          isHeld = true
-          stream.askTurn()
+        guard requestCount < limits.pipelined else {
+          isDeferred = true
+          stream.requestTurn()
           return used
         }
         do {
@@ -225,8 +225,8 @@ final class HTTPConnection: StreamHandler {
             return used
           }
           used += length
-          answered += 1
-          begin(head, loop)
+          requestCount += 1
+          startRequest(head, loop)
         } catch {
           refuse(error.status, error.explanation, loop)
           return bytes.count
@@ -248,27 +248,27 @@ final class HTTPConnection: StreamHandler {
   /// False when the body can't be read on.
   private func readBody(_ rest: Span<UInt8>, _ used: inout Int, _ loop: isolated EventLoop) -> Bool {
     guard let exchange else { return false }
-    exchange.isContinueOwed = false
+    exchange.owesContinue = false
     // One piece for all that came at once: chunks of one byte would else cost fifty times their size while they wait.
     var piece: [UInt8] = []
-    var place = 0
+    var offset = 0
     do throws(BodyError) {
-      while place < rest.count, exchange.decoder?.isDone == false {
-        let input = rest.extracting(place...)
+      while offset < rest.count, exchange.decoder?.isDone == false {
+        let input = rest.extracting(offset...)
         switch try exchange.decoder?.next(input) {
         case .payload(let range):
-          place += range.upperBound
+          offset += range.upperBound
           if phase == .body { piece.append(copying: input.extracting(range)) } else { discarded += range.count }
-        case .more, nil: place = rest.count
-        case .end(let length): place += length
+        case .more, nil: offset = rest.count
+        case .end(let length): offset += length
         }
       }
     } catch {
       bodyFailed(error, loop)
       return false
     }
-    used += place
-    guard discarded <= Self.mostDiscarded else {
+    used += offset
+    guard discarded <= Self.maxDiscarded else {
       finishAndClose()
       return false
     }
@@ -290,7 +290,7 @@ final class HTTPConnection: StreamHandler {
 
   private func bodyEnded(_ loop: isolated EventLoop) {
     if phase == .discarding {
-      next()
+      startNextRequest()
     } else {
       phase = .handling
       exchange?.body.finish()
@@ -299,15 +299,15 @@ final class HTTPConnection: StreamHandler {
   }
 
   /// After a stretch of reading: reads on, or leaves the rest in the kernel until there is room.
-  private func settle(_ loop: isolated EventLoop) {
+  private func updateReading(_ loop: isolated EventLoop) {
     guard let stream, phase != .closed else { return }
     let isFull: Bool
     switch phase {
     case .head:
-      if hasPeerEnded, !isHeld { return close() }
-      isFull = isHeld
-    case .body: isFull = (exchange?.body.waiting ?? 0) > Self.bodyWindow
-    case .handling: isFull = pending.count - start > Self.aheadWindow
+      if hasPeerEnded, !isDeferred { return close() }
+      isFull = isDeferred
+    case .body: isFull = (exchange?.body.buffered ?? 0) > Self.bodyWindow
+    case .handling: isFull = pending.count - start > Self.pipelineWindow
     case .discarding, .closing, .closed: isFull = false
     }
     if isFull, !isPaused {
@@ -317,21 +317,21 @@ final class HTTPConnection: StreamHandler {
     } else if !isFull {
       resumeReading()
     }
-    if phase == .body { watchBody() }
+    if phase == .body { setBodyDeadline() }
   }
 
   /// Goes on with what a client sent ahead.
   func resumed(on loop: isolated EventLoop) {
     consumePending(loop)
-    passOn(loop)
-    settle(loop)
+    passToSuccessor(loop)
+    updateReading(loop)
   }
 
   // MARK: Handling
 
-  private func begin(_ head: RequestHead, _ loop: isolated EventLoop) {
+  private func startRequest(_ head: RequestHead, _ loop: isolated EventLoop) {
     isHeadTimed = false
-    let plan = shard.site.plan(head)
+    let plan = shard.application.plan(head)
     let keepsAlive = head.keepsAlive && !shard.isDraining
     guard head.framing != .none, head.framing != .length(0) else {
       phase = .handling
@@ -342,11 +342,11 @@ final class HTTPConnection: StreamHandler {
       return
     }
     phase = .body
-    var announced: Int?
-    if case .length(let length) = head.framing { announced = length }
-    let wanted: (() -> Void)? = head.expectsContinue ? { [weak self] in self?.sendContinue() } : nil
-    let body = RequestBody(announced: announced, limit: plan.bodyLimit, wanted: wanted) { [weak self] in
-      self?.bodyTaken()
+    var contentLength: Int?
+    if case .length(let length) = head.framing { contentLength = length }
+    let onFirstRead: (() -> Void)? = head.expectsContinue ? { [weak self] in self?.sendContinue() } : nil
+    let body = RequestBody(contentLength: contentLength, limit: plan.bodyLimit, onFirstRead: onFirstRead) { [weak self] in
+      self?.bodyConsumed()
     }
     exchange = Exchange(
       head: head, id: shard.nextID(), began: loop.now, plan: plan, body: body,
@@ -357,30 +357,30 @@ final class HTTPConnection: StreamHandler {
   }
 
   /// The handler took what waited; there is room again. Called on the loop, from the handler's task.
-  private func bodyTaken() {
+  private func bodyConsumed() {
     // Reading on at once would come back into the handler that is just taking bytes.
-    stream?.askTurn()
+    stream?.requestTurn()
   }
 
   private func sendContinue() {
-    guard let exchange, !exchange.isAnswered, exchange.isContinueOwed else { return }
-    exchange.isContinueOwed = false
-    if let stream { exchange.bodySince = stream.now }
-    watchBody()
+    guard let exchange, !exchange.isAnswered, exchange.owesContinue else { return }
+    exchange.owesContinue = false
+    if let stream { exchange.bodyStartedAt = stream.now }
+    setBodyDeadline()
     stream?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
   }
 
   private func startHandler(_ loop: isolated EventLoop) {
     guard let exchange, !exchange.isStarted else { return }
     exchange.isStarted = true
-    let site = shard.site
+    let application = shard.application
     let request = Request(head: exchange.head, body: exchange.body)
     let context = Context(
       id: exchange.id, now: shard.clock.milliseconds(loop.now), loop: loop, peer: peerAddress,
-      isEncrypted: isEncrypted, head: exchange.head, addresses: site.addresses, locals: shard.locals)
+      isEncrypted: isEncrypted, head: exchange.head, addresses: application.addresses, locals: shard.locals)
     let task = Task.immediate {
       _ = loop
-      let response = await site.respond(request, context, exchange.plan)
+      let response = await application.respond(request, context, exchange.plan)
       self.answer(response, to: exchange, on: loop)
     }
     // A handler that did not wait has ended by now, and may have begun the next exchange.
@@ -416,7 +416,7 @@ final class HTTPConnection: StreamHandler {
         stream.write(output)
       } else {
         stream.write(output)
-        if response.isKept { stream.write(kept: bytes) } else { stream.write(bytes) }
+        if response.isRetained { stream.write(retained: bytes) } else { stream.write(bytes) }
       }
       completed()
     case .segments(let segments):
@@ -427,7 +427,7 @@ final class HTTPConnection: StreamHandler {
         case .bytes(let bytes): stream.write(bytes)
         case .file(let file, let range):
           stream.write(
-            FileSlice(descriptor: file.descriptor, keeping: file, offset: range.lowerBound, count: range.count))
+            FileSlice(descriptor: file.descriptor, owner: file, offset: range.lowerBound, count: range.count))
         }
       }
       completed()
@@ -439,7 +439,7 @@ final class HTTPConnection: StreamHandler {
 
   private func canDiscard(_ exchange: Exchange) -> Bool {
     if exchange.head.expectsContinue { return false }
-    if let announced = exchange.body.announced { return announced <= Self.mostDiscarded }
+    if let contentLength = exchange.body.contentLength { return contentLength <= Self.maxDiscarded }
     return true
   }
 
@@ -474,8 +474,8 @@ final class HTTPConnection: StreamHandler {
       chunk.append(contentsOf: Chunk.suffix)
       stream.write(chunk)
     } else {
-      if let promised = exchange.promised, exchange.sent > promised {
-        shard.complain("\(exchange.id) wrote more than it promised")
+      if let declaredLength = exchange.declaredLength, exchange.sent > declaredLength {
+        shard.log("\(exchange.id) wrote more than it promised")
         stream.abort()
         throw BodyWriter.Disconnected()
       }
@@ -492,9 +492,9 @@ final class HTTPConnection: StreamHandler {
   private func wrote(_ exchange: Exchange, _ error: (any Error)?) {
     writer = nil
     guard let stream, self.exchange === exchange else { return }
-    if let error, !(error is BodyWriter.Disconnected) { shard.complain("\(exchange.id) \(error)") }
+    if let error, !(error is BodyWriter.Disconnected) { shard.log("\(exchange.id) \(error)") }
     // A body that broke off must not look complete.
-    let isShort = exchange.promised.map { $0 != exchange.sent } ?? false
+    let isShort = exchange.declaredLength.map { $0 != exchange.sent } ?? false
     guard error == nil, !isShort else { return stream.abort() }
     if exchange.isChunked { stream.write(Chunk.last) }
     completed()
@@ -503,44 +503,44 @@ final class HTTPConnection: StreamHandler {
   /// The answer is on its way.
   private func completed() {
     guard let exchange else { return }
-    log(exchange, isCut: false)
+    log(exchange, isAborted: false)
     task = nil
     if !exchange.keepsAlive || hasPeerEnded && pending.count == start { return finishAndClose() }
-    guard phase == .body else { return next() }
+    guard phase == .body else { return startNextRequest() }
     phase = .discarding
-    discarded = exchange.body.waiting
+    discarded = exchange.body.buffered
     exchange.body.fail(.disconnected)
     setDeadline(limits.byteTime)
     resumeReading()
   }
 
-  private func next() {
+  private func startNextRequest() {
     exchange = nil
     phase = .head
     if shard.isDraining, pending.count == start { return close() }
-    markQuiet()
+    markProgress()
     // The answer is not yet on its way: whether it is taken is asked first, and then how long there was no request.
     setDeadline(min(limits.byteTime, limits.idleTime))
     // Inside `consume` its loop goes on by itself.
-    if !isConsuming, start < pending.count || isPaused { stream?.askTurn() }
+    if !isConsuming, start < pending.count || isPaused { stream?.requestTurn() }
   }
 
-  private func markQuiet() {
+  private func markProgress() {
     isOutputTimed = false
-    if let stream { quietSince = stream.now }
+    if let stream { lastProgress = stream.now }
   }
 
   private func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    if let stream { exchange?.bodySince += stream.now - pausedAt }
+    if let stream { exchange?.bodyStartedAt += stream.now - pausedAt }
     stream?.resumeReading()
   }
 
   /// A body may rest for a while, and has to come at some rate on the whole.
-  private func watchBody() {
+  private func setBodyDeadline() {
     guard let stream, let exchange else { return }
-    stream.setDeadline(at: min(stream.now + Int64(limits.byteTime) * 1_000_000_000, exchange.bodyDue(limits)))
+    stream.setDeadline(at: min(stream.now + Int64(limits.byteTime) * 1_000_000_000, exchange.bodyDeadline(limits)))
   }
 
   // MARK: Upgrading
@@ -557,12 +557,12 @@ final class HTTPConnection: StreamHandler {
       exchange.id.endHead(&output)
       stream.write(output)
       exchange.status = .switchingProtocols
-      log(exchange, isCut: false)
+      log(exchange, isAborted: false)
 
       let socket = WebSocketConnection(
         shard: shard, stream: stream, agreement: agreement, upgrade: upgrade)
       shard.replace(self, with: socket)
-      stream.hand(to: socket)
+      stream.setHandler(socket)
       phase = .closed
       self.exchange = nil
       self.stream = nil
@@ -570,7 +570,7 @@ final class HTTPConnection: StreamHandler {
       if isPaused { stream.resumeReading() }
       socket.open(upgrade, on: loop)
       successor = socket
-      if !isConsuming { passOn(loop) }
+      if !isConsuming { passToSuccessor(loop) }
       // It has left while the handler thought.
       if hasPeerEnded { socket.ended(on: loop) }
       if shard.isDraining { socket.drain() }
@@ -582,7 +582,7 @@ final class HTTPConnection: StreamHandler {
   }
 
   /// Gives what came behind the handshake to the socket.
-  private func passOn(_ loop: isolated EventLoop) {
+  private func passToSuccessor(_ loop: isolated EventLoop) {
     guard let socket = successor else { return }
     successor = nil
     let rest = pending
@@ -602,12 +602,12 @@ final class HTTPConnection: StreamHandler {
     problem.closesConnection = true
     let response = problem.response(id: id)
     var output = shard.beginHead(status, response.fields, now: loop.now)
-    shard.site.common.append(to: &output, unlessIn: response.fields)
+    shard.application.commonFields.append(to: &output, unlessIn: response.fields)
     output.append("Content-Length: \(response.length ?? 0)\r\n")
     id.endHead(&output)
     if case .bytes(let bytes) = response.body { output.append(contentsOf: bytes) }
     stream.write(output)
-    shard.log?.refused(status: status, client: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
+    shard.accessLog?.logRejected(status: status, client: peerAddress, id: id, at: shard.clock.milliseconds(loop.now))
     finishAndClose()
   }
 
@@ -626,7 +626,7 @@ final class HTTPConnection: StreamHandler {
     phase = .closing
     pending = []
     start = 0
-    markQuiet()
+    markProgress()
     setDeadline(limits.byteTime)
     stream?.finish()
   }
@@ -650,12 +650,12 @@ final class HTTPConnection: StreamHandler {
     stream?.setDeadline(after: seconds)
   }
 
-  private func log(_ exchange: Exchange, isCut: Bool) {
-    guard let log = shard.log else { return }
+  private func log(_ exchange: Exchange, isAborted: Bool) {
+    guard let accessLog = shard.accessLog else { return }
     let now = ParleyNetworking.Clock.monotonic()
-    log.served(
+    accessLog.logRequest(
       exchange.head, status: exchange.status, sent: exchange.sent, id: exchange.id,
-      client: shard.site.addresses.client(peer: peerAddress, exchange.head.fields),
-      at: shard.clock.milliseconds(now), nanoseconds: now - exchange.began, isCut: isCut)
+      client: shard.application.addresses.client(peer: peerAddress, exchange.head.fields),
+      at: shard.clock.milliseconds(now), nanoseconds: now - exchange.began, isAborted: isAborted)
   }
 }

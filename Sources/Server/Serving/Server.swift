@@ -31,9 +31,9 @@ public final class Server: Sendable {
   }
 
   private let configuration: Configuration
-  private let site: Site
-  private let log: AccessLog?
-  private let complain: @Sendable (String) -> Void
+  private let application: Application
+  private let accessLog: AccessLog?
+  private let log: @Sendable (String) -> Void
   public let loops: [EventLoop]
   private let counter: ConnectionCounter
 
@@ -44,15 +44,15 @@ public final class Server: Sendable {
 
   /// - Parameter clock: what the loops go by.
   public init(
-    _ configuration: Configuration, site: Site, log: AccessLog? = nil,
+    _ configuration: Configuration, application: Application, accessLog: AccessLog? = nil,
     clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
-    complain: @escaping @Sendable (String) -> Void = { _ in }
+    log: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(SystemError) {
     self.configuration = configuration
-    self.site = site
+    self.application = application
+    self.accessLog = accessLog
     self.log = log
-    self.complain = complain
-    counter = ConnectionCounter(limits: site.limits, addresses: site.addresses)
+    counter = ConnectionCounter(limits: application.limits, addresses: application.addresses)
     var loops: [EventLoop] = []
     for index in 0..<max(1, configuration.loops) {
       loops.append(try EventLoop(label: "parley.loop.\(index)", polling: configuration.polling, clock: clock))
@@ -84,8 +84,8 @@ public final class Server: Sendable {
     let locals = loop.resident(Locals.self) { Locals() }
     let shard = loop.resident(Shard.self) {
       Shard(
-        site: site, log: log, locals: locals, process: process, index: index, of: loops.count, complain: complain,
-        release: { counter.leave($0) })
+        application: application, accessLog: accessLog, locals: locals, process: process, index: index, of: loops.count, log: log,
+        release: { counter.release($0) })
     }
     for (index, endpoint) in configuration.endpoints.enumerated() {
       if let tls = endpoint.tls { try shard.use(tls, for: index) }
@@ -94,23 +94,23 @@ public final class Server: Sendable {
 
   private func listen(_ endpoint: Configuration.Endpoint, _ index: Int, on loop: isolated EventLoop) throws {
     let counter = self.counter
-    let complain = self.complain
+    let log = self.log
     let tls = endpoint.tls == nil ? nil : index
     let listener = try Listener.start(
       endpoint.socket, loops: loops, on: loop,
       serve: { descriptor, peer, loop in
-        guard counter.enter(peer) else {
-          if tls == nil { Self.turnAway(descriptor) }
+        guard counter.acquire(peer) else {
+          if tls == nil { Self.reject(descriptor) }
           return
         }
         loop.shard?.serve(descriptor, peer: peer, tls: tls, on: loop)
       },
-      complain: { complain("\($0)") })
+      log: { log("\($0)") })
     loop.resident(Listeners.self) { Listeners() }.all.append(listener)
   }
 
   /// One of too many: it is told, if that takes no waiting, and let go.
-  private static func turnAway(_ descriptor: Descriptor) {
+  private static func reject(_ descriptor: Descriptor) {
     descriptor.tryWrite(
       Array(
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8))
@@ -131,26 +131,26 @@ public final class Server: Sendable {
 
   /// Cuts connections off where all of them together hold more than they may. To be called every second or so: how much
   /// there is changes with every packet, and to add it up each time would cost everyone.
-  public func relieve() async {
-    var holdings: [Int] = []
-    for loop in loops { holdings += await self.holdings(on: loop) }
-    let all = holdings.reduce(0, +)
-    guard all > site.limits.memory else { return }
-    complain("connections hold \(all) bytes, beyond --limit-memory: those that hold most are cut off")
-    holdings.sort(by: >)
+  public func shedMemory() async {
+    var footprints: [Int] = []
+    for loop in loops { footprints += await self.footprints(on: loop) }
+    let all = footprints.reduce(0, +)
+    guard all > application.limits.memory else { return }
+    log("connections hold \(all) bytes, beyond --limit-memory: those that hold most are cut off")
+    footprints.sort(by: >)
     // Well below, so that the next second does not begin with it again.
     var rest = all
-    var least = Int.max
-    for bytes in holdings where rest > site.limits.memory / 4 * 3 {
+    var threshold = Int.max
+    for bytes in footprints where rest > application.limits.memory / 4 * 3 {
       rest -= bytes
-      least = bytes
+      threshold = bytes
     }
-    for loop in loops { await cutOff(holding: least, on: loop) }
+    for loop in loops { await abortConnections(holding: threshold, on: loop) }
   }
 
-  private func holdings(on loop: isolated EventLoop) -> [Int] { loop.shard?.holdings ?? [] }
+  private func footprints(on loop: isolated EventLoop) -> [Int] { loop.shard?.footprints ?? [] }
 
-  private func cutOff(holding bytes: Int, on loop: isolated EventLoop) { loop.shard?.cutOff(holding: bytes) }
+  private func abortConnections(holding bytes: Int, on loop: isolated EventLoop) { loop.shard?.abortConnections(holding: bytes) }
 
   // MARK: Stopping
 
@@ -158,7 +158,7 @@ public final class Server: Sendable {
   /// left when the time is over. True when nothing had to be cut off.
   @discardableResult
   public func stop(within seconds: Int? = nil) async -> Bool {
-    let deadline = Clock.monotonic() + Int64(seconds ?? site.limits.drainTime) * 1_000_000_000
+    let deadline = Clock.monotonic() + Int64(seconds ?? application.limits.drainTime) * 1_000_000_000
     if let first = loops.first { await closeListeners(on: first) }
     for loop in loops { await drain(loop) }
     while counter.total > 0, Clock.monotonic() < deadline { try? await Task.sleep(for: .milliseconds(5)) }
@@ -166,7 +166,7 @@ public final class Server: Sendable {
     // What is cut off is closed at the end of a turn; the loop may end only after that.
     for loop in loops { await abort(loop) }
     for loop in loops { await loop.stop() }
-    log?.finish()
+    accessLog?.finish()
     return isClean
   }
 
@@ -208,7 +208,7 @@ final class ConnectionCounter: Sendable {
   var total: Int { state.withLock { $0.total } }
 
   /// False when there are too many.
-  func enter(_ peer: SocketAddress) -> Bool {
+  func acquire(_ peer: SocketAddress) -> Bool {
     let key = Self.key(peer)
     let isTrusted = addresses.trusts(IPAddress(peer))
     return state.withLock { state in
@@ -223,7 +223,7 @@ final class ConnectionCounter: Sendable {
     }
   }
 
-  func leave(_ peer: SocketAddress) {
+  func release(_ peer: SocketAddress) {
     let key = Self.key(peer)
     state.withLock { state in
       state.total -= 1

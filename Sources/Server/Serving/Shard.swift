@@ -4,12 +4,12 @@ import Web
 
 /// What one loop needs to serve: its connections, its own TLS context, and what they share so that each stays small.
 final class Shard {
-  let site: Site
-  let log: AccessLog?
-  let complain: @Sendable (String) -> Void
+  let application: Application
+  let accessLog: AccessLog?
+  let log: @Sendable (String) -> Void
   let emptyBody = RequestBody()
   let deflateStreams = DeflateStreams()
-  let clock = TurnClock()
+  let clock = LoopClock()
   let locals: Locals
   private let release: @Sendable (SocketAddress) -> Void
   private let process: UInt32
@@ -28,9 +28,9 @@ final class Shard {
     case http(HTTPConnection)
     case webSocket(WebSocketConnection)
 
-    var held: Int {
+    var footprint: Int {
       switch self {
-      case .http(let connection): connection.held
+      case .http(let connection): connection.footprint
       case .webSocket(let connection): connection.footprint
       }
     }
@@ -51,14 +51,14 @@ final class Shard {
   }
 
   init(
-    site: Site, log: AccessLog?, locals: Locals, process: UInt32, index: Int, of total: Int,
-    complain: @escaping @Sendable (String) -> Void, release: @escaping @Sendable (SocketAddress) -> Void
+    application: Application, accessLog: AccessLog?, locals: Locals, process: UInt32, index: Int, of total: Int,
+    log: @escaping @Sendable (String) -> Void, release: @escaping @Sendable (SocketAddress) -> Void
   ) {
-    self.site = site
-    self.log = log
+    self.application = application
+    self.accessLog = accessLog
     self.locals = locals
     self.process = process
-    self.complain = complain
+    self.log = log
     self.release = release
     count = UInt64(index)
     stride = UInt64(total)
@@ -83,7 +83,7 @@ final class Shard {
       connections[ObjectIdentifier(connection)] = Member(connection: .http(connection), peer: peer)
       connection.attach(stream, on: loop)
     } catch {
-      complain("a connection could not be served: \(error)")
+      log("a connection could not be served: \(error)")
       release(peer)
     }
   }
@@ -117,11 +117,11 @@ final class Shard {
   // MARK: Memory
 
   /// What each connection keeps for itself, of those that keep something.
-  var holdings: [Int] { connections.values.map(\.connection.held).filter { $0 > 0 } }
+  var footprints: [Int] { connections.values.map(\.connection.footprint).filter { $0 > 0 } }
 
   /// Cuts off those that keep so much or more.
-  func cutOff(holding bytes: Int) {
-    for member in Array(connections.values) where member.connection.held >= bytes { member.connection.abort() }
+  func abortConnections(holding bytes: Int) {
+    for member in Array(connections.values) where member.connection.footprint >= bytes { member.connection.abort() }
   }
 }
 

@@ -13,22 +13,22 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private var stream: ParleyNetworking.Stream?
   private var session: WebSocketSession
   private var handler: (any WebSocketHandler)?
-  private var hasRefused = false
-  private var isPinged = false
+  private var owesDrained = false
+  private var isPingPending = false
   /// When the message that has begun must be whole.
-  private var messageEnd: Int64?
+  private var messageDeadline: Int64?
   private var isPaused = false
   /// What had come when the handler paused: first what the session made of it, then bytes as they came.
-  private var held: [WebSocketSession.Action] = []
-  private var heldBytes: [UInt8] = []
+  private var pausedActions: [WebSocketSession.Action] = []
+  private var pausedBytes: [UInt8] = []
   /// We sent Close: what came before the answer to it is not the handler's any longer.
-  private var hasClosed = false
+  private var hasSentClose = false
   /// Nothing follows: the handler was told so.
-  private var isOver = false
-  private var isOpen: Bool { !hasClosed && !isOver }
+  private var hasEnded = false
+  private var isOpen: Bool { !hasSentClose && !hasEnded }
 
   /// The session is given so many bytes at once, since deflated messages may become a thousand times as long.
-  private static let slice = 16_384
+  private static let maxSlice = 16_384
   /// How long a peer may take to answer our Close.
   private static let closeTime = 5
 
@@ -42,12 +42,12 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     deflate = agreement.deflate
     subprotocol = agreement.subprotocol
     session = WebSocketSession(
-      role: .server, messageLimit: upgrade.options.messageLimit ?? shard.site.limits.socketMessage,
+      role: .server, messageLimit: upgrade.options.messageLimit ?? shard.application.limits.socketMessage,
       deflate: agreement.deflate, streams: shard.deflateStreams)
   }
 
   func open(_ upgrade: WebSocketUpgrade, on loop: isolated EventLoop) {
-    watch()
+    setIdleDeadline()
     let handler = upgrade.open(self)
     self.handler = handler
     handler.opened(on: loop)
@@ -58,24 +58,24 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   func opened(on loop: isolated EventLoop) {}
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
-    isPinged = false
-    if isPaused || !held.isEmpty || !heldBytes.isEmpty { heldBytes.append(copying: bytes) } else { take(bytes, loop) }
-    if session.isInMessage, !isPaused, messageEnd == nil, let stream {
-      messageEnd = stream.now + Int64(shard.site.limits.socketMessageTime) * 1_000_000_000
+    isPingPending = false
+    if isPaused || !pausedActions.isEmpty || !pausedBytes.isEmpty { pausedBytes.append(copying: bytes) } else { process(bytes, loop) }
+    if session.isInMessage, !isPaused, messageDeadline == nil, let stream {
+      messageDeadline = stream.now + Int64(shard.application.limits.socketMessageTime) * 1_000_000_000
     }
-    if isOpen { watch() }
+    if isOpen { setIdleDeadline() }
   }
 
-  private func take(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) {
-    var place = 0
-    while place < bytes.count, !isPaused {
-      let end = min(place + Self.slice, bytes.count)
+  private func process(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) {
+    var offset = 0
+    while offset < bytes.count, !isPaused {
+      let end = min(offset + Self.maxSlice, bytes.count)
       var actions: [WebSocketSession.Action] = []
-      session.receive(bytes.extracting(place..<end), into: &actions)
-      place = end
+      session.receive(bytes.extracting(offset..<end), into: &actions)
+      offset = end
       perform(actions, loop)
     }
-    if place < bytes.count { heldBytes.append(copying: bytes.extracting(place...)) }
+    if offset < bytes.count { pausedBytes.append(copying: bytes.extracting(offset...)) }
   }
 
   func ended(on loop: isolated EventLoop) {
@@ -86,50 +86,50 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func drained(on loop: isolated EventLoop) {
-    guard hasRefused else { return }
-    hasRefused = false
+    guard owesDrained else { return }
+    owesDrained = false
     handler?.drained(on: loop)
   }
 
   /// The handler takes messages again: first those that are here.
   func resumed(on loop: isolated EventLoop) {
     guard !isPaused else { return }
-    let actions = held
-    held = []
+    let actions = pausedActions
+    pausedActions = []
     perform(actions, loop)
     guard !isPaused else { return }
-    let bytes = heldBytes
-    heldBytes = []
-    take(bytes.span, loop)
+    let bytes = pausedBytes
+    pausedBytes = []
+    process(bytes.span, loop)
     if !isPaused { stream?.resumeReading() }
   }
 
   func expired(on loop: isolated EventLoop) {
     // Nothing is read from a peer that the handler keeps waiting; what it takes is its sign of life.
-    if isOpen, isPaused, let stream, stream.queued == 0 || stream.hasProgressed() { return watch() }
-    if isOpen, let messageEnd, let stream, stream.now >= messageEnd {
+    if isOpen, isPaused, let stream, stream.queued == 0 || stream.hasProgressed() { return setIdleDeadline() }
+    if isOpen, let messageDeadline, let stream, stream.now >= messageDeadline {
       return close(.policy, reason: "the message took too long")
     }
-    guard isOpen, !isPinged, let ping = session.sendPing() else {
+    guard isOpen, !isPingPending, let ping = session.sendPing() else {
       stream?.abort()
       return
     }
     // A peer that takes nothing answers no ping either.
-    isPinged = true
+    isPingPending = true
     stream?.write(ping)
-    watch()
+    setIdleDeadline()
   }
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     stream = nil
     // What had come before is the handler's, paused or not.
-    while !held.isEmpty {
+    while !pausedActions.isEmpty {
       isPaused = false
-      let actions = held
-      held = []
+      let actions = pausedActions
+      pausedActions = []
       perform(actions, loop)
     }
-    heldBytes = []
+    pausedBytes = []
     isPaused = false
     var actions: [WebSocketSession.Action] = []
     session.transportEnded(into: &actions)
@@ -140,21 +140,21 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private func perform(_ actions: [WebSocketSession.Action], _ loop: isolated EventLoop) {
     for (index, action) in actions.enumerated() {
       if isPaused {
-        held.append(contentsOf: actions[index...])
+        pausedActions.append(contentsOf: actions[index...])
         return
       }
       switch action {
-      case .text where hasClosed, .binary where hasClosed: break
+      case .text where hasSentClose, .binary where hasSentClose: break
       case .text(let bytes):
-        messageEnd = nil
+        messageDeadline = nil
         handler?.received(.text(bytes), on: loop)
       case .binary(let bytes):
-        messageEnd = nil
+        messageDeadline = nil
         handler?.received(.binary(bytes), on: loop)
       case .ping, .pong: break
       case .send(let bytes):
         // Answers to pings wait too; a peer that pings without reading is cut off.
-        guard let stream, stream.queued < options.queue + Self.answers else {
+        guard let stream, stream.queued < options.queue + Self.maxControlBytes else {
           stream?.abort()
           continue
         }
@@ -163,7 +163,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
         let handler = self.handler
         self.handler = nil
         session.finish()
-        isOver = true
+        hasEnded = true
         handler?.closed(closing, on: loop)
         setDeadline(Self.closeTime)
         stream?.finish()
@@ -172,7 +172,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   /// How much of our own control frames may wait beyond the queue.
-  private static let answers = 65_536
+  private static let maxControlBytes = 65_536
 
   // MARK: What the handler asks
 
@@ -182,8 +182,8 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   /// Bytes that came and that wait to be sent.
   var footprint: Int {
-    let messages = held.reduce(0) { $0 + $1.count }
-    return messages + heldBytes.count + session.footprint + (stream?.held ?? 0)
+    let messages = pausedActions.reduce(0) { $0 + $1.count }
+    return messages + pausedBytes.count + session.footprint + (stream?.unshared ?? 0)
   }
 
   func send(_ message: WebSocketMessage) -> Bool {
@@ -215,7 +215,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     guard stream.queued > 0, stream.queued + count > options.queue else { return true }
     switch options.overflow {
     case .refuse:
-      hasRefused = true
+      owesDrained = true
       // Sooner the same message would be refused again, and the handler asked again, round and round.
       stream.notifyWhenDrained(to: min(options.queue / 2, options.queue - count))
     case .close(let code):
@@ -226,7 +226,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func close(_ code: CloseCode, reason: String) {
     guard let frame = session.close(code, reason: reason) else { return }
-    hasClosed = true
+    hasSentClose = true
     stream?.write(frame)
     setDeadline(Self.closeTime)
     // The peer's Close stands behind what was held back.
@@ -237,14 +237,14 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     guard !isPaused else { return }
     isPaused = true
     // The peer can't go on while nobody reads.
-    messageEnd = nil
+    messageDeadline = nil
     stream?.pauseReading()
   }
 
   func resume() {
     guard isPaused else { return }
     isPaused = false
-    stream?.askTurn()
+    stream?.requestTurn()
   }
 
   /// The server is stopping: come back in a while, and not all at once.
@@ -257,10 +257,10 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   /// Until the next sign of life is due, or the rest of a message.
-  private func watch() {
+  private func setIdleDeadline() {
     guard let stream else { return }
-    let quiet = stream.now + Int64(max(1, shard.site.limits.socketIdleTime / 2)) * 1_000_000_000
-    stream.setDeadline(at: min(quiet, messageEnd ?? .max))
+    let quiet = stream.now + Int64(max(1, shard.application.limits.socketIdleTime / 2)) * 1_000_000_000
+    stream.setDeadline(at: min(quiet, messageDeadline ?? .max))
   }
 
   private func setDeadline(_ seconds: Int) {

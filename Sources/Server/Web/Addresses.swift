@@ -1,10 +1,10 @@
 public import ParleyWire
 
-/// Who the client is and under which address people know this server (RFC 7239 and its unofficial elders). What a
+/// Who the client is and under which address users know this server (RFC 7239 and its unofficial elders). What a
 /// proxy says is believed only when the connection comes from one that the host named, and only in the fields that
 /// this proxy writes: the others it may pass on as the client sent them.
 public struct Addresses: Sendable {
-  /// Where people reach the site, the main one first; empty: whatever the request says.
+  /// Where users reach the site, the main one first; empty: whatever the request says.
   public let publicOrigins: [WebAddress]
   /// The proxies whose word counts.
   public let trusted: [AddressBlock]
@@ -40,7 +40,7 @@ public struct Addresses: Sendable {
   public func client(peer: IPAddress?, _ fields: Fields) -> IPAddress? {
     guard trusts(peer) else { return peer }
     var nearest = peer
-    for member in members(fields).suffix(Forwarded.mostHops).reversed() {
+    for member in members(fields).suffix(Forwarded.maxHops).reversed() {
       guard let address = hop(member)?.client.flatMap({ IPAddress($0) }) else { return nearest }
       nearest = address
       guard trusts(address) else { return address }

@@ -6,27 +6,27 @@ public struct ContentType: Sendable {
   /// Whether gzip makes it smaller.
   public let isCompressible: Bool
   /// Whether a browser may run it, as a page or as a worker, under the policy that comes with it.
-  public let isProgram: Bool
+  public let isExecutable: Bool
   let field: Fields
 
-  public init(_ name: String, isCompressible: Bool, isProgram: Bool = false) {
+  public init(_ name: String, isCompressible: Bool, isExecutable: Bool = false) {
     self.name = name
     self.isCompressible = isCompressible
-    self.isProgram = isProgram
+    self.isExecutable = isExecutable
     field = ["Content-Type": name]
   }
 
   public static let plainText = ContentType("text/plain; charset=utf-8", isCompressible: true)
-  public static let html = ContentType("text/html; charset=utf-8", isCompressible: true, isProgram: true)
+  public static let html = ContentType("text/html; charset=utf-8", isCompressible: true, isExecutable: true)
   public static let javaScript = ContentType(
-    "text/javascript; charset=utf-8", isCompressible: true, isProgram: true)
+    "text/javascript; charset=utf-8", isCompressible: true, isExecutable: true)
   public static let json = ContentType("application/json", isCompressible: true)
   public static let problem = ContentType("application/problem+json", isCompressible: true)
   public static let eventStream = ContentType("text/event-stream", isCompressible: false)
   public static let bytes = ContentType("application/octet-stream", isCompressible: false)
 
   /// By a file name's ending, in lower case and without the dot.
-  public static func forEnding(_ ending: String) -> ContentType {
+  public static func forExtension(_ ending: String) -> ContentType {
     table[ending] ?? .bytes
   }
 

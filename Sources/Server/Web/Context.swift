@@ -33,10 +33,10 @@ public struct Context {
   /// Who is asking, after trusted proxies were looked through.
   public var client: IPAddress? { addresses.client(peer: peer, head.fields) }
 
-  /// The address that people use for this server, such as `https://chat.example.org`.
+  /// The address that users use for this server, such as `https://chat.example.org`.
   public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, head) }
 
-  /// Whether people use it over TLS, here or at the proxy.
+  /// Whether users use it over TLS, here or at the proxy.
   public var isSecure: Bool { origin.hasPrefix("https:") }
 
   /// Whether a page with this Origin is one of ours.

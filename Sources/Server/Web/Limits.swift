@@ -10,8 +10,8 @@ public struct Limits: Sendable {
   public var body = 1 << 20
   // Files.
   public var file = 2_147_483_648
-  public var personFiles = 10_737_418_240
-  public var placeFiles = 107_374_182_400
+  public var userFiles = 10_737_418_240
+  public var siteFiles = 107_374_182_400
   // Times, in seconds.
   public var handshakeTime = 10
   public var headTime = 15
@@ -67,10 +67,10 @@ public struct Limits: Sendable {
       name: "file", unit: .bytes, meaning: "one uploaded file; else 413", path: \.file, range: 1_024...1_099_511_627_776
     ),
     Entry(
-      name: "person-files", unit: .bytes, meaning: "all files of one person; else 413", path: \.personFiles,
+      name: "person-files", unit: .bytes, meaning: "all files of one person; else 413", path: \.userFiles,
       range: 1_024...1_125_899_906_842_624),
     Entry(
-      name: "place-files", unit: .bytes, meaning: "the files of everyone; else 413", path: \.placeFiles,
+      name: "place-files", unit: .bytes, meaning: "the files of everyone; else 413", path: \.siteFiles,
       range: 1_024...1_125_899_906_842_624),
     Entry(
       name: "handshake-time", unit: .seconds, meaning: "the TLS handshake; else the connection is dropped",

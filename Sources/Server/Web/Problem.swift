@@ -93,10 +93,10 @@ extension Problem {
   }
 
   public func response(id: RequestID) -> Response {
-    answer(document(id: id), type: .problem)
+    response(document(id: id), type: .problem)
   }
 
-  func answer(_ bytes: [UInt8], type: ContentType) -> Response {
+  func response(_ bytes: [UInt8], type: ContentType) -> Response {
     var response = Response(status, bytes, type: type)
     // What is missing now may be there soon; a cache would not know.
     response.fields.add("Cache-Control", "no-store")

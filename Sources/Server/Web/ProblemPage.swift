@@ -30,7 +30,7 @@ extension Problem {
       <p><small>\(status.code) · \(id)</small>
 
       """
-    return answer(Array(html.utf8), type: .html)
+    return response(Array(html.utf8), type: .html)
   }
 
   private static func escaped(_ text: String) -> String {

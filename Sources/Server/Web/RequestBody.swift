@@ -2,7 +2,7 @@
 /// takes is read and dropped. The server stops reading from the socket while pieces wait here, so that an upload
 /// costs a bounded number of bytes however large it is.
 public final class RequestBody {
-  private var pieces: [[UInt8]] = []
+  private var chunks: [[UInt8]] = []
   private var next = 0
   private var isComplete: Bool
   private var failure: Problem?
@@ -10,10 +10,10 @@ public final class RequestBody {
   /// Called when the waiting pieces were taken: the server may read on.
   private var resume: (() -> Void)?
   /// Called when a handler first asks for the body, so that a client that waits is told to go on.
-  private var wanted: (() -> Void)?
+  private var onFirstRead: (() -> Void)?
 
   /// Bytes that wait to be taken.
-  public private(set) var waiting = 0
+  public private(set) var buffered = 0
   /// Bytes that a handler is putting together.
   private var collected = 0
   /// Bytes that have come.
@@ -21,26 +21,26 @@ public final class RequestBody {
   /// The largest body that is let through, set by the route.
   public let limit: Int
   /// The length that the client announced.
-  public let announced: Int?
+  public let contentLength: Int?
 
   /// An empty body.
   public init() {
     isComplete = true
     limit = 0
-    announced = 0
+    contentLength = 0
   }
 
-  public init(announced: Int?, limit: Int, wanted: (() -> Void)?, resume: @escaping () -> Void) {
+  public init(contentLength: Int?, limit: Int, onFirstRead: (() -> Void)?, resume: @escaping () -> Void) {
     isComplete = false
-    self.announced = announced
+    self.contentLength = contentLength
     self.limit = limit
-    self.wanted = wanted
+    self.onFirstRead = onFirstRead
     self.resume = resume
   }
 
   /// The whole body at once, for tests and for requests made in memory.
   public convenience init(_ bytes: [UInt8]) {
-    self.init(announced: bytes.count, limit: bytes.count, wanted: nil, resume: {})
+    self.init(contentLength: bytes.count, limit: bytes.count, onFirstRead: nil, resume: {})
     push(bytes)
     finish()
   }
@@ -49,19 +49,19 @@ public final class RequestBody {
 
   /// The next piece; nil at the end.
   public func read() async throws(Problem) -> [UInt8]? {
-    tellWanted()
+    notifyFirstRead()
     while true {
-      if next < pieces.count {
-        let piece = pieces[next]
-        pieces[next] = []
+      if next < chunks.count {
+        let chunk = chunks[next]
+        chunks[next] = []
         next += 1
-        waiting -= piece.count
-        if next == pieces.count {
-          pieces.removeAll(keepingCapacity: false)
+        buffered -= chunk.count
+        if next == chunks.count {
+          chunks.removeAll(keepingCapacity: false)
           next = 0
           if !isComplete { resume?() }
         }
-        return piece
+        return chunk
       }
       if let failure { throw failure }
       if isComplete { return nil }
@@ -72,30 +72,30 @@ public final class RequestBody {
   /// The whole body, of at most `limit` bytes (and never more than the route's limit).
   public func collect(limit: Int = .max) async throws(Problem) -> [UInt8] {
     let limit = min(limit, self.limit)
-    if let announced, announced > limit { throw .tooLarge(limit: limit) }
+    if let contentLength, contentLength > limit { throw .tooLarge(limit: limit) }
     var all: [UInt8] = []
-    while let piece = try await read() {
-      guard all.count + piece.count <= limit else { throw .tooLarge(limit: limit) }
-      if all.isEmpty { all = piece } else { all.append(contentsOf: piece) }
+    while let chunk = try await read() {
+      guard all.count + chunk.count <= limit else { throw .tooLarge(limit: limit) }
+      if all.isEmpty { all = chunk } else { all.append(contentsOf: chunk) }
       collected = all.count
     }
     return all
   }
 
-  private func tellWanted() {
-    wanted?()
-    wanted = nil
+  private func notifyFirstRead() {
+    onFirstRead?()
+    onFirstRead = nil
   }
 
   // MARK: For the server
 
   /// Bytes in memory.
-  public var held: Int { waiting + collected }
+  public var footprint: Int { buffered + collected }
 
   public func push(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, !isComplete else { return }
-    pieces.append(bytes)
-    waiting += bytes.count
+    chunks.append(bytes)
+    buffered += bytes.count
     received += bytes.count
     wake()
   }
@@ -115,7 +115,7 @@ public final class RequestBody {
   /// The server's functions hold the connection; a body that is over lets go of it.
   private func release() {
     resume = nil
-    wanted = nil
+    onFirstRead = nil
     wake()
   }
 

@@ -9,7 +9,7 @@ public struct Response {
   /// what mixes a secret with words of a stranger, since compression would tell how alike they are (BREACH).
   public var isNegotiated: Bool
   /// The bytes of the body stay in memory, whoever they are sent to.
-  public var isKept = false
+  public var isRetained = false
 
   public enum Body {
     case none
@@ -66,8 +66,8 @@ public struct Response {
   ) throws(Problem) -> Response {
     // Who could guess the boundary could write a file that looks like several.
     let boundary = { String(UInt64.random(in: .min ... .max), radix: 16) }
-    return try FileForm(file, type, tag: tag, fields)
-      .answer(to: request, modified: nil, type: type, now: now, boundary: boundary() + boundary())
+    return try FileRepresentation(file, type, tag: tag, fields)
+      .respond(to: request, modified: nil, type: type, now: now, boundary: boundary() + boundary())
   }
 
   /// The length of the body, where it is known before it is sent.

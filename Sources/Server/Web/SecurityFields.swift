@@ -3,7 +3,7 @@
 
 public import ParleyWire
 
-extension Site {
+extension Application {
   /// For every answer: no guessing of types, no frames around us, no use by other sites, no address of ours in their
   /// logs. What is no page and no script may do nothing at all.
   public static let securityFields: Fields = [
@@ -26,7 +26,7 @@ extension Site {
   ]
 
   /// RFC 6797: from the second visit on, browsers come by TLS alone. That binds a whole host whatever the port, so it
-  /// is promised only where the host said that people come by https, and to its main port.
+  /// is promised only where the host said that users come by https, and to its main port.
   static func with(hsts addresses: Addresses, _ fields: Fields) -> Fields {
     guard let main = addresses.publicOrigins.first, main.scheme == .https, main.port == 443 else { return fields }
     var fields = fields

@@ -1,12 +1,12 @@
-/// OpenSSL said no: out of memory, no entropy, an algorithm that the host's policy forbids, parameters without sense.
-/// Nothing that a peer sends leads here. For the log, never for an answer.
+/// An OpenSSL failure: out of memory, no entropy, an algorithm forbidden by the system's policy, invalid parameters.
+/// Input of a peer cannot cause it. It is logged, never sent in a response.
 public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Operation: String, Hashable, Sendable {
     case digest, hmac, scrypt, random
   }
 
   public let operation: Operation
-  /// OpenSSL's own words, as far as it had any.
+  /// OpenSSL's message, if any.
   public let reason: String
 
   public var description: String { "\(operation.rawValue): \(reason)" }

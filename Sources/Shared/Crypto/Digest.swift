@@ -1,11 +1,11 @@
-/// A digest of bytes that come in pieces. For bytes that are there, `Digest.sha256(of:)`.
+/// An incremental digest. For bytes in memory use `Digest.sha256(of:)`.
 ///
 ///     var digest = try Digest(.sha256)
 ///     while let piece = try next() { try digest.update(piece) }
 ///     let name = Hex.text(try digest.finish())
 public struct Digest: ~Copyable {
   public enum Algorithm: Hashable, Sendable {
-    /// Only for the handshake of RFC 6455 §4.2.2: it proves nothing any more.
+    /// Only for the handshake of RFC 6455 §4.2.2: SHA-1 is broken.
     case sha1
     case sha256
 

@@ -1,4 +1,4 @@
-/// Two digits a byte. Written in lower case, read in either.
+/// Hexadecimal with two digits per byte. Writes lowercase, reads both cases.
 public enum Hex {
   public static func text(_ bytes: [UInt8]) -> String {
     let digits = [UInt8](capacity: bytes.count * 2) { output in
@@ -10,7 +10,7 @@ public enum Hex {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// Nil where anything but pairs of digits stands.
+  /// Nil if the text is not pairs of hexadecimal digits.
   public static func bytes(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?

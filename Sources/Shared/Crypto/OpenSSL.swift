@@ -1,10 +1,10 @@
 internal import CParleyOpenSSL
 
-/// All calls to OpenSSL, and with them all unsafe expressions of this module: each function takes spans and returns
-/// arrays, and hands a pointer only to a call that does not keep it.
+/// All calls to OpenSSL and all unsafe expressions of this module: each function takes spans, returns arrays, and
+/// passes pointers only to calls that do not store them.
 ///
-/// OpenSSL's queue of errors belongs to the thread. It is emptied before each call and read in the same function, so
-/// that nobody reads what another connection left there.
+/// OpenSSL's error queue is per thread. It is cleared before each call and read in the same function, so that errors of
+/// other connections are not reported.
 enum OpenSSL {
   static func digest(_ algorithm: Digest.Algorithm, _ bytes: Span<UInt8>) throws(CryptoError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: algorithm.byteCount)
@@ -68,7 +68,7 @@ enum OpenSSL {
     return result
   }
 
-  /// Of two of the same count.
+  /// Compares two spans of the same length.
   static func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     unsafe left.withUnsafeBufferPointer { left in
       unsafe right.withUnsafeBufferPointer { right in
@@ -93,7 +93,7 @@ enum OpenSSL {
   }
 }
 
-/// A digest in progress: owns OpenSSL's context and frees it.
+/// Owns OpenSSL's digest context and frees it.
 @safe struct DigestContext: ~Copyable {
   private let context: OpaquePointer
   private let byteCount: Int

@@ -1,7 +1,7 @@
-/// RFC 7914: makes a key of a password, slowly and with much memory, so that guessing is dear. A value of this type
-/// says how dear; it is stored beside the key, so that it can be raised later.
+/// RFC 7914: derives a key from a password with high CPU and memory cost, against guessing. The parameters are stored
+/// with the key, so that they can be raised later.
 ///
-/// It takes tens of milliseconds: never on a queue that serves connections.
+/// Derivation takes tens of milliseconds: never call it on a queue that serves connections.
 public struct Scrypt: Hashable, Sendable {
   /// N: a power of two.
   public let cost: Int
@@ -10,7 +10,7 @@ public struct Scrypt: Hashable, Sendable {
   /// p
   public let parallelism: Int
 
-  /// What needs more (128 × N × r bytes, mostly) is refused.
+  /// The maximum memory, about 128 × N × r bytes. Higher parameters are rejected.
   public static let memoryLimit = 256 << 20
 
   public init(cost: Int, blockSize: Int, parallelism: Int) {

@@ -1,43 +1,43 @@
-// One connection of a client, with one request at a time. It connects, sends, reads the head, and hands the body on as it
-// is taken; what the caller does not take stays in the socket. When an answer has ended cleanly the connection rests in
-// `Lines` and may carry another.
+// One client connection with one request at a time. It connects, sends the request, parses the head, and passes the body on
+// as the caller reads it; when the buffer is full, the rest stays in the socket (backpressure). After a complete response the
+// connection returns to the `ConnectionPool`.
 
 import ParleyNetworking
 import ParleyWire
 
 final class ClientConnection: StreamHandler {
   let destination: Destination
-  private let lines: Lines
+  private let pool: ConnectionPool
   private var stream: ParleyNetworking.Stream?
-  private var opening: CheckedContinuation<CallFailure?, Never>?
-  /// When the request is over that it is opened for.
-  private var endBy = Int64.max
-  private var exchange: ExchangeInProgress?
+  private var opening: CheckedContinuation<ClientError?, Never>?
+  /// Deadline of the exchange that opened the connection.
+  private var deadline = Int64.max
+  private var exchange: ClientExchange?
   private var parser = ResponseParser()
   private var input: [UInt8] = []
   private var answer: ReceivedResponse?
   private var decoder: BodyDecoder?
-  private var interims = 0
-  private var isSent = true
-  /// The next piece of the body is asked of its source, so the silence is not the server's.
-  private var awaitsSource = false
+  private var interimCount = 0
+  private var isBodySent = true
+  /// The source of the request body is slow, so the inactivity timeout does not apply to the server.
+  private var isAwaitingSource = false
   private var isPaused = false
 
-  private init(_ destination: Destination, _ lines: Lines) {
+  private init(_ destination: Destination, _ pool: ConnectionPool) {
     self.destination = destination
-    self.lines = lines
+    self.pool = pool
   }
 
-  /// Connects, and proves under TLS whom it has reached.
+  /// Connects, and verifies the certificate under TLS.
   static func open(
-    to address: SocketAddress, _ destination: Destination, _ lines: Lines, for exchange: ExchangeInProgress,
+    to address: SocketAddress, _ destination: Destination, _ pool: ConnectionPool, for exchange: ClientExchange,
     on loop: isolated EventLoop
-  ) async throws(CallFailure) -> ClientConnection {
-    let connection = ClientConnection(destination, lines)
+  ) async throws(ClientError) -> ClientConnection {
+    let connection = ClientConnection(destination, pool)
     exchange.connection = connection
     let failure = await withCheckedContinuation { continuation in
       connection.opening = continuation
-      connection.endBy = exchange.endBy
+      connection.deadline = exchange.deadline
       connection.connect(to: address, on: loop)
     }
     if let failure { throw failure }
@@ -50,29 +50,29 @@ final class ClientConnection: StreamHandler {
 
   private func connect(to address: SocketAddress, on loop: isolated EventLoop) {
     do throws(StreamError) {
-      let tls = destination.isSecure ? try lines.context() : nil
+      let tls = destination.isSecure ? try pool.context() : nil
       stream = try ParleyNetworking.Stream.connect(
         to: address, tls: tls, serverName: destination.name, handler: self, on: loop)
-      lines.connections[ObjectIdentifier(self)] = self
-      stream?.setDeadline(at: min(endBy, loop.now + lines.patience.toConnect))
+      pool.connections[ObjectIdentifier(self)] = self
+      stream?.setDeadline(at: min(deadline, loop.now + pool.configuration.connectNanoseconds))
     } catch {
       opened(with: Self.beforeSending(error))
     }
   }
 
-  private static func beforeSending(_ error: StreamError) -> CallFailure {
+  private static func beforeSending(_ error: StreamError) -> ClientError {
     switch error {
     case .system(let error): .unreachable(error.reason)
     case .tls(let reason): .untrusted(reason)
     }
   }
 
-  private func opened(with failure: CallFailure?) {
+  private func opened(with failure: ClientError?) {
     opening?.resume(returning: failure)
     opening = nil
   }
 
-  /// Who waits for it gives up.
+  /// Aborts the connection. A pending `open` fails with `cancelled`.
   func drop() {
     opened(with: .cancelled)
     stream?.abort()
@@ -82,35 +82,35 @@ final class ClientConnection: StreamHandler {
 
   // MARK: One exchange
 
-  /// Sends the request; the head of its answer, or why there is none.
+  /// Sends the request and returns the head of the response.
   func perform(
-    _ exchange: ExchangeInProgress, on loop: isolated EventLoop
-  ) async -> Result<ExchangeInProgress.Head, CallFailure> {
-    // The time may have run out, and the connection with it, between its opening and this.
-    guard let stream, isOpen, loop.now < exchange.endBy else {
-      exchange.fail(loop.now < exchange.endBy ? .interrupted("the server has closed it") : .timedOut)
+    _ exchange: ClientExchange, on loop: isolated EventLoop
+  ) async -> Result<ClientExchange.Head, ClientError> {
+    // The deadline may have passed, or the connection closed, since it was opened.
+    guard let stream, isOpen, loop.now < exchange.deadline else {
+      exchange.fail(loop.now < exchange.deadline ? .interrupted("closed by the server") : .timedOut)
       drop()
       return await exchange.head(isolation: loop)
     }
-    do throws(CallFailure) {
-      var head = try exchange.call.head(to: destination, upgrade: exchange.handshake?.fields)
-      if case .bytes(let bytes) = exchange.call.body { head += bytes }
+    do throws(ClientError) {
+      var head = try exchange.request.head(to: destination, upgrade: exchange.handshake?.fields)
+      if case .bytes(let bytes) = exchange.request.body { head += bytes }
       self.exchange = exchange
       exchange.connection = self
-      (parser, answer, decoder, interims) = (ResponseParser(), nil, nil, 0)
+      (parser, answer, decoder, interimCount) = (ResponseParser(), nil, nil, 0)
       stream.write(head)
       setDeadline()
       startSending(exchange, on: loop)
     } catch {
       exchange.fail(error)
-      rest()
+      finishExchange()
     }
     return await exchange.head(isolation: loop)
   }
 
-  private func startSending(_ exchange: ExchangeInProgress, on loop: isolated EventLoop) {
-    guard case .pieces(let length, let next) = exchange.call.body, length > 0 else { return }
-    isSent = false
+  private func startSending(_ exchange: ClientExchange, on loop: isolated EventLoop) {
+    guard case .stream(let length, let next) = exchange.request.body, length > 0 else { return }
+    isBodySent = false
     Task {
       _ = loop
       await self.send(length, next, of: exchange, on: loop)
@@ -118,21 +118,21 @@ final class ClientConnection: StreamHandler {
   }
 
   private func send(
-    _ length: Int, _ next: @Sendable () async throws -> [UInt8], of exchange: ExchangeInProgress,
+    _ length: Int, _ next: @Sendable () async throws -> [UInt8], of exchange: ClientExchange,
     on loop: isolated EventLoop
   ) async {
     var sent = 0
     while sent < length {
-      awaitsSource = true
+      isAwaitingSource = true
       let piece: [UInt8]
       do { piece = try await next() } catch {
-        if isSending(exchange) { fail(error is CancellationError ? .cancelled : .unsendable("\(error)")) }
+        if isSending(exchange) { fail(error is CancellationError ? .cancelled : .invalidRequest("\(error)")) }
         return
       }
       guard isSending(exchange), let stream else { return }
-      awaitsSource = false
+      isAwaitingSource = false
       guard !piece.isEmpty, piece.count <= length - sent else {
-        return fail(.unsendable("the source has not as many bytes as it said"))
+        return fail(.invalidRequest("the body does not match its declared length"))
       }
       sent += piece.count
       stream.write(piece)
@@ -142,50 +142,50 @@ final class ClientConnection: StreamHandler {
         guard isSending(exchange) else { return }
       }
     }
-    isSent = true
+    isBodySent = true
   }
 
-  private func isSending(_ exchange: ExchangeInProgress) -> Bool {
-    self.exchange === exchange && exchange.failure == nil && !exchange.isWhole
+  private func isSending(_ exchange: ClientExchange) -> Bool {
+    self.exchange === exchange && exchange.failure == nil && !exchange.isComplete
   }
 
   private func setDeadline() {
     guard let stream else { return }
-    let silence = stream.now + Int64(lines.patience.silence) * 1_000_000_000
-    stream.setDeadline(at: min(silence, exchange?.endBy ?? .max))
+    let inactivityTimeout = stream.now + Int64(pool.configuration.inactivityTimeout) * 1_000_000_000
+    stream.setDeadline(at: min(inactivityTimeout, exchange?.deadline ?? .max))
   }
 
-  /// The reader of this exchange has taken what waited.
-  func taken(by exchange: ExchangeInProgress) {
+  /// Resumes reading from the socket: the caller has emptied the buffer.
+  func taken(by exchange: ClientExchange) {
     guard self.exchange === exchange, isPaused else { return }
     isPaused = false
     setDeadline()
     stream?.resumeReading()
   }
 
-  /// Nobody reads the rest of this answer.
-  func abandon(_ exchange: ExchangeInProgress) {
+  /// Cancels an exchange whose response is no longer read.
+  func abandon(_ exchange: ClientExchange) {
     guard self.exchange === exchange else { return }
     fail(.cancelled)
   }
 
-  private func fail(_ reason: CallFailure) {
+  private func fail(_ reason: ClientError) {
     let failed = exchange
     exchange = nil
     stream?.abort()
     failed?.fail(reason)
   }
 
-  /// The exchange is over; the connection waits for the next one if it may.
-  private func rest() {
+  /// Ends the exchange and returns the connection to the pool, if it can be reused.
+  private func finishExchange() {
     exchange = nil
     isPaused = false
     guard let stream, stream.isOpen else { return }
-    guard isSent, input.isEmpty, answer?.keepsAlive == true, lines.keep(self) else {
-      isSent ? stream.finish() : stream.abort()
+    guard isBodySent, input.isEmpty, answer?.keepsAlive == true, pool.store(self) else {
+      isBodySent ? stream.finish() : stream.abort()
       return
     }
-    stream.setDeadline(after: lines.patience.resting)
+    stream.setDeadline(after: pool.configuration.idleTimeout)
   }
 
   // MARK: StreamHandler
@@ -193,12 +193,12 @@ final class ClientConnection: StreamHandler {
   func opened(on loop: isolated EventLoop) { opened(with: nil) }
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
-    // RFC 9112 §9.2: what comes without a request is nobody's answer.
+    // RFC 9112 §9.2: bytes without a pending request are not a response.
     guard let exchange else {
       stream?.abort()
       return
     }
-    exchange.hasBegun = true
+    exchange.hasReceived = true
     input.append(copying: bytes)
     setDeadline()
     do {
@@ -215,46 +215,46 @@ final class ClientConnection: StreamHandler {
     }
   }
 
-  /// Reads one head. False when there is none yet, or the connection has become something else.
-  private func readHead(_ exchange: ExchangeInProgress, on loop: isolated EventLoop) throws -> Bool {
+  /// Parses one head. False: it is incomplete, or the connection was upgraded.
+  private func readHead(_ exchange: ClientExchange, on loop: isolated EventLoop) throws -> Bool {
     let bytes = input
-    guard let (head, length) = try parser.parse(bytes.span, to: exchange.call.method) else { return false }
+    guard let (head, length) = try parser.parse(bytes.span, to: exchange.request.method) else { return false }
     input.removeFirst(length)
     if head.status == .switchingProtocols {
       try upgrade(exchange, head, on: loop)
       return false
     }
     if head.isInterim {
-      interims += 1
-      guard interims <= CallLimits.interimAnswers else { throw CallFailure.malformed("too many interim answers") }
+      interimCount += 1
+      guard interimCount <= ClientLimits.maxInterimResponses else { throw ClientError.malformed("too many interim responses") }
       return true
     }
     answer = head
-    decoder = BodyDecoder(head.framing, limit: exchange.call.answerLimit)
-    exchange.got(.answer(head))
+    decoder = BodyDecoder(head.framing, limit: exchange.request.maxResponseBytes)
+    exchange.receive(.answer(head))
     return true
   }
 
   private func upgrade(
-    _ exchange: ExchangeInProgress, _ head: ReceivedResponse, on loop: isolated EventLoop
+    _ exchange: ClientExchange, _ head: ReceivedResponse, on loop: isolated EventLoop
   ) throws {
     guard let handshake = exchange.handshake, let stream else {
-      throw CallFailure.malformed("it changes to a protocol that nobody asked for")
+      throw ClientError.malformed("unrequested protocol upgrade")
     }
     let agreement = try handshake.read(head.status, head.fields)
-    let socket = SocketConnection(stream, agreement, lines.patience)
-    lines.sockets[exchange.number] = socket
-    lines.connections[ObjectIdentifier(self)] = nil
+    let socket = SocketConnection(stream, agreement, pool.configuration)
+    pool.sockets[exchange.number] = socket
+    pool.connections[ObjectIdentifier(self)] = nil
     self.exchange = nil
     self.stream = nil
-    stream.hand(to: socket)
-    exchange.got(.socket(exchange.number))
+    stream.setHandler(socket)
+    exchange.receive(.socket(exchange.number))
     let early = input
     input = []
     socket.begin(early.span, on: loop)
   }
 
-  private func readBody(_ exchange: ExchangeInProgress) throws {
+  private func readBody(_ exchange: ClientExchange) throws {
     guard var decoder else { return }
     var used = 0
     let bytes = input
@@ -262,7 +262,7 @@ final class ClientConnection: StreamHandler {
       let part = bytes.span.extracting(used...)
       switch try decoder.next(part) {
       case .payload(let range):
-        exchange.got(part.extracting(range))
+        exchange.receive(part.extracting(range))
         used += range.upperBound
       case .more:
         input.removeAll(keepingCapacity: true)
@@ -271,11 +271,11 @@ final class ClientConnection: StreamHandler {
       case .end(let length):
         input.removeFirst(used + length)
         exchange.ended()
-        rest()
+        finishExchange()
         return
       }
     }
-    if exchange.waiting.count >= CallLimits.waiting {
+    if exchange.buffered.count >= ClientLimits.waiting {
       isPaused = true
       stream?.pauseReading()
     }
@@ -287,13 +287,13 @@ final class ClientConnection: StreamHandler {
       self.exchange = nil
       stream?.finish()
     } else {
-      fail(.interrupted("the server has closed it"))
+      fail(.interrupted("closed by the server"))
     }
   }
 
   func drained(on loop: isolated EventLoop) {
     setDeadline()
-    exchange?.resumeSending()
+    exchange?.resumeBody()
   }
 
   func resumed(on loop: isolated EventLoop) {}
@@ -301,18 +301,18 @@ final class ClientConnection: StreamHandler {
   func expired(on loop: isolated EventLoop) {
     guard let stream else { return }
     if opening != nil {
-      opened(with: stream.now < endBy ? .unreachable("it does not take the connection") : .timedOut)
+      opened(with: stream.now < deadline ? .unreachable("connect timed out") : .timedOut)
       return stream.abort()
     }
     guard let exchange else { return stream.finish() }
-    if stream.now < exchange.endBy, stream.hasProgressed() || isPaused || awaitsSource { return setDeadline() }
+    if stream.now < exchange.deadline, stream.hasProgressed() || isPaused || isAwaitingSource { return setDeadline() }
     fail(.timedOut)
   }
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     stream = nil
-    lines.forget(self)
-    opened(with: error.map(Self.beforeSending) ?? .unreachable("it closes the connection"))
-    fail(.interrupted(error?.description ?? "the server has closed it"))
+    pool.remove(self)
+    opened(with: error.map(Self.beforeSending) ?? .unreachable("connection closed during the handshake"))
+    fail(.interrupted(error?.description ?? "closed by the server"))
   }
 }

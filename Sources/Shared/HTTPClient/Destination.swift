@@ -1,19 +1,19 @@
 public import ParleyNetworking
 public import ParleyWire
 
-/// Whom a request goes to. Where to connect and who has to answer there are apart: what was looked up and checked once is
-/// connected to as it was checked, and the certificate must still bear the name.
+/// The server of a request: the name to verify, and separately the addresses to connect to. A caller that has resolved and
+/// checked a name passes the checked addresses; the certificate must still match the name.
 public struct Destination: Sendable, Hashable {
-  /// The name that the certificate has to bear. An IPv6 address has no brackets here.
+  /// The name that the certificate must match. IPv6 addresses are without brackets.
   public var name: String
-  /// What stands in the Host field: the name, and the port unless it is the usual one.
+  /// The Host field: the name, and the port unless it is the default port.
   public var authority: String
   public var port: UInt16
   public var isSecure: Bool
-  /// Where to connect, tried in this order; empty: where the name leads to.
+  /// Addresses to try, in this order; empty: resolve `name`.
   public var addresses: [SocketAddress]
 
-  /// Nil for a port that no socket has.
+  /// Nil for an invalid port.
   public init?(_ address: WebAddress, at addresses: [SocketAddress] = []) {
     guard let port = UInt16(exactly: address.port), port > 0 else { return nil }
     let host = address.host
@@ -24,7 +24,7 @@ public struct Destination: Sendable, Hashable {
     self.addresses = addresses
   }
 
-  /// A daemon's socket in the file system, or another address whose name nobody asks for.
+  /// A Unix socket, or another address without TLS and without a name lookup.
   public init(at address: SocketAddress, name: String = "localhost") {
     self.name = name
     authority = name

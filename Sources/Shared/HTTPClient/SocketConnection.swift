@@ -1,48 +1,48 @@
 import ParleyNetworking
 import ParleyWire
 
-/// The client's end of an open WebSocket, on the client's loop.
+/// The client side of an open WebSocket. Confined to the client's event loop.
 final class SocketConnection: StreamHandler {
-  private let patience: Patience
+  private let configuration: ClientConfiguration
   private var stream: ParleyNetworking.Stream?
   private var session: WebSocketSession
-  private var waiting: [SocketMessage] = []
-  private var waitingBytes = 0
+  private var buffer: [SocketMessage] = []
+  private var bufferedBytes = 0
   private var isPaused = false
   private var ending: SocketEnding?
   private var reader: CheckedContinuation<Result<SocketMessage, SocketEnding>, Never>?
   private var pings: [CheckedContinuation<SocketEnding?, Never>] = []
   private var senders: [CheckedContinuation<SocketEnding?, Never>] = []
 
-  init(_ stream: ParleyNetworking.Stream, _ agreement: WebSocketHandshake.Agreement, _ patience: Patience) {
+  init(_ stream: ParleyNetworking.Stream, _ agreement: WebSocketHandshake.Agreement, _ configuration: ClientConfiguration) {
     self.stream = stream
-    self.patience = patience
-    // RFC 6455 §5.3: nobody may guess the masks; the generator is the system's.
+    self.configuration = configuration
+    // RFC 6455 §5.3: masks must be unpredictable, so they come from the system's generator.
     session = WebSocketSession(
-      role: .client(nextMask: { UInt32.random(in: .min ... .max) }), messageLimit: CallLimits.message,
+      role: .client(nextMask: { UInt32.random(in: .min ... .max) }), messageLimit: ClientLimits.message,
       deflate: agreement.deflate, streams: DeflateStreams())
   }
 
-  /// What came right behind the handshake.
+  /// Processes bytes received together with the handshake response.
   func begin(_ early: Span<UInt8>, on loop: isolated EventLoop) {
     stream?.setDeadline(at: .max)
     receive(early)
   }
 
-  // MARK: What the caller does
+  // MARK: Calls of ClientSocket
 
   func next(isolation: isolated EventLoop) async -> Result<SocketMessage, SocketEnding> {
-    if !waiting.isEmpty {
-      let message = waiting.removeFirst()
-      waitingBytes -= message.count
-      if isPaused, waitingBytes < CallLimits.waitingMessages / 2 {
+    if !buffer.isEmpty {
+      let message = buffer.removeFirst()
+      bufferedBytes -= message.count
+      if isPaused, bufferedBytes < ClientLimits.waitingMessages / 2 {
         isPaused = false
         stream?.resumeReading()
       }
       return .success(message)
     }
     if let ending { return .failure(ending) }
-    guard reader == nil else { return .failure(SocketEnding(code: 1006, reason: "two read the same socket")) }
+    guard reader == nil else { return .failure(SocketEnding(code: 1006, reason: "the socket has another reader")) }
     return await withCheckedContinuation { reader = $0 }
   }
 
@@ -65,18 +65,17 @@ final class SocketConnection: StreamHandler {
     guard ending == nil else { return }
     guard let frame = session.close(code, reason: reason) else { return }
     stream?.write(frame)
-    stream?.setDeadline(after: patience.closing)
+    stream?.setDeadline(after: configuration.closeTimeout)
     isPaused = false
     stream?.resumeReading()
   }
 
-  /// Nobody holds it any longer.
   func drop() {
     end(.gone)
     stream?.abort()
   }
 
-  // MARK: What comes
+  // MARK: StreamHandler
 
   func opened(on loop: isolated EventLoop) {}
 
@@ -87,8 +86,8 @@ final class SocketConnection: StreamHandler {
     session.receive(bytes, into: &actions)
     for action in actions {
       switch action {
-      case .text(let bytes): got(.text(String(decoding: bytes, as: UTF8.self)))
-      case .binary(let bytes): got(.binary(bytes))
+      case .text(let bytes): receive(.text(String(decoding: bytes, as: UTF8.self)))
+      case .binary(let bytes): receive(.binary(bytes))
       case .ping: break
       case .pong: if !pings.isEmpty { pings.removeFirst().resume(returning: nil) }
       case .send(let bytes): stream?.write(bytes)
@@ -100,14 +99,14 @@ final class SocketConnection: StreamHandler {
     }
   }
 
-  private func got(_ message: SocketMessage) {
+  private func receive(_ message: SocketMessage) {
     if let reader {
       self.reader = nil
       return reader.resume(returning: .success(message))
     }
-    waiting.append(message)
-    waitingBytes += message.count
-    if waitingBytes >= CallLimits.waitingMessages, !isPaused {
+    buffer.append(message)
+    bufferedBytes += message.count
+    if bufferedBytes >= ClientLimits.waitingMessages, !isPaused {
       isPaused = true
       stream?.pauseReading()
     }
@@ -134,7 +133,7 @@ final class SocketConnection: StreamHandler {
 
   func resumed(on loop: isolated EventLoop) {}
 
-  /// The other side does not answer our Close.
+  /// The peer did not answer our Close in time.
   func expired(on loop: isolated EventLoop) {
     end(.gone)
     stream?.abort()

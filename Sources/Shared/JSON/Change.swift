@@ -1,4 +1,4 @@
-/// What a PATCH says about one field.
+/// The change of one field in a PATCH request.
 public enum Change<Value> {
   /// The field is absent.
   case unchanged

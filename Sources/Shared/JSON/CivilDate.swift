@@ -1,13 +1,13 @@
 /// A day of the Gregorian calendar, as year, month and day, and as days since 1970-01-01.
 ///
-/// The conversions count in eras of 400 years (146,097 days) and in years that start in March, so that the leap day is
-/// a year's last.
+/// The conversions use eras of 400 years (146,097 days) and years that start in March, so that the leap day is the last
+/// day of a year.
 package struct CivilDate: Sendable, Hashable {
   package let year: Int
   package let month: Int
   package let day: Int
 
-  /// Nil for a day that no calendar has.
+  /// Nil for an invalid date.
   package init?(year: Int, month: Int, day: Int) {
     guard 1...12 ~= month, day >= 1, day <= CivilDate.days(in: month, of: year) else { return nil }
     self.year = year
@@ -43,7 +43,7 @@ package struct CivilDate: Sendable, Hashable {
     }
   }
 
-  /// The seconds since 1970 at which year 0 begins and year 9999 ends: what four digits can write.
+  /// Seconds since 1970 of the start of year 0 and the end of year 9999: the range of four-digit years.
   package static let firstSecond = -62_167_219_200
   package static let lastSecond = 253_402_300_799
 }

@@ -1,4 +1,4 @@
-/// FNV-1a of 64 bits: tells apart what nobody picks to collide.
+/// A 64-bit FNV-1a hash, for values without adversarial collisions.
 public struct Fingerprint: Sendable {
   public var sum: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -10,7 +10,7 @@ public struct Fingerprint: Sendable {
     for byte in bytes { take(UInt64(byte)) }
   }
 
-  /// The same of what is written.
+  /// The hash of the value's JSON.
   public init(of value: some JSONWritable) {
     var json = JSONWriter()
     json.value(value)

@@ -1,4 +1,4 @@
-/// Walks over a text of fixed shape: each step takes what it names or fails.
+/// Reads a text of fixed format: each step consumes its argument or fails.
 package struct FixedReader {
   private let bytes: [UInt8]
   private var index = 0
@@ -26,9 +26,9 @@ package struct FixedReader {
     return number
   }
 
-  /// The place of the name that stands here among `names`, longest first where one starts with another.
+  /// Consumes one of `names` and returns its position. A name that starts with another precedes it.
   package mutating func name(of names: [String]) -> Int? {
-    for (place, name) in names.enumerated() where take(name) { return place }
+    for (position, name) in names.enumerated() where take(name) { return position }
     return nil
   }
 }

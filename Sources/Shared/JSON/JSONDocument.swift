@@ -1,4 +1,4 @@
-/// A text and its nodes. A class, so that to hand on a value costs one reference count instead of two.
+/// A text and its nodes. A class, so that copying a value costs one reference count instead of two.
 final class JSONDocument: Sendable {
   let text: [UInt8]
   let nodes: [JSONNode]

@@ -1,12 +1,13 @@
-/// Why a text was refused. What is thrown first is stated alone; only `JSONObject.finish()` names several fields.
+/// The reason for rejecting a text. Only the first error is reported; only `JSONObject.finish()` reports several
+/// fields.
 public enum JSONError: Error, Hashable, Sendable {
   /// The bytes are not JSON. The offset counts bytes from the start of the text.
   case malformed(JSONMalformation, offset: Int)
-  /// The bytes are JSON, but not the fields that were asked for. Never empty.
+  /// The bytes are JSON, but fields are missing, unknown or invalid. Never empty.
   case refused([JSONFieldError])
 }
 
-/// What is wrong with the grammar. The raw values are stable.
+/// A syntax error. The raw values are stable.
 public enum JSONMalformation: String, Hashable, Sendable, CaseIterable {
   case unexpectedEnd = "unexpected_end"
   case unexpectedByte = "unexpected_byte"
@@ -22,9 +23,9 @@ public enum JSONMalformation: String, Hashable, Sendable, CaseIterable {
   case tooLong = "too_long"
 }
 
-/// One field that is not as it should be.
+/// An invalid field.
 public struct JSONFieldError: Hashable, Sendable {
-  /// The way from the root, such as `attachments[2].name`; empty for the root itself.
+  /// The path from the root, such as `attachments[2].name`; empty for the root itself.
   public let field: String
   public let reason: Reason
 
@@ -41,11 +42,11 @@ public struct JSONFieldError: Hashable, Sendable {
     case notInteger
     case outOfRange
     case notInRange(ClosedRange<Int>)
-    /// The type is right, but the caller's own rule says no.
+    /// The type is correct, but the value violates a rule of the caller.
     case invalid
   }
 
-  /// Stable, for programs.
+  /// A stable code for programs.
   public var code: String {
     switch reason {
     case .missing: "missing"
@@ -57,7 +58,7 @@ public struct JSONFieldError: Hashable, Sendable {
     }
   }
 
-  /// What a sentence about the code may need.
+  /// Parameters for a message about the code.
   public var params: KeyValuePairs<String, String> {
     switch reason {
     case .missing, .unknownField, .notInteger, .outOfRange, .invalid: [:]

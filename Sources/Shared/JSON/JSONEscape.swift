@@ -1,7 +1,6 @@
-/// The escapes of RFC 8259 §7: `check` refuses the wrong ones while a text is read, so that what comes after
-/// cannot fail.
+/// The escapes of RFC 8259 §7. `check` rejects invalid escapes while a text is read, so that decoding cannot fail.
 enum JSONEscape {
-  /// Takes the place of a backslash. Returns the place after the escape, both halves of a surrogate pair included.
+  /// Returns the offset after the escape at `backslash`, both halves of a surrogate pair included.
   static func check(_ text: Span<UInt8>, at backslash: Int) throws(JSONError) -> Int {
     guard backslash + 1 < text.count else { throw .malformed(.unexpectedEnd, offset: text.count) }
     let letter = text[backslash + 1]
@@ -25,15 +24,15 @@ enum JSONEscape {
 
   private static func checkedUnit(_ text: Span<UInt8>, at backslash: Int) throws(JSONError) -> UInt32 {
     var unit: UInt32 = 0
-    for place in backslash + 2..<backslash + 6 {
-      guard place < text.count else { throw .malformed(.unexpectedEnd, offset: place) }
-      guard let digit = hexValue(text[place]) else { throw .malformed(.invalidEscape, offset: backslash) }
+    for offset in backslash + 2..<backslash + 6 {
+      guard offset < text.count else { throw .malformed(.unexpectedEnd, offset: offset) }
+      guard let digit = hexValue(text[offset]) else { throw .malformed(.invalidEscape, offset: backslash) }
       unit = unit << 4 | UInt32(digit)
     }
     return unit
   }
 
-  /// The scalar of a checked escape and the place after it.
+  /// The scalar of a checked escape and the offset after it.
   private static func scalar(_ text: Span<UInt8>, at backslash: Int) -> (scalar: Unicode.Scalar, end: Int) {
     let letter = text[backslash + 1]
     guard letter == UInt8(ascii: "u") else {
@@ -47,46 +46,46 @@ enum JSONEscape {
 
   private static func unit(_ text: Span<UInt8>, at backslash: Int) -> UInt32 {
     var unit: UInt32 = 0
-    for place in backslash + 2..<backslash + 6 { unit = unit << 4 | UInt32(hexValue(text[place]) ?? 0) }
+    for offset in backslash + 2..<backslash + 6 { unit = unit << 4 | UInt32(hexValue(text[offset]) ?? 0) }
     return unit
   }
 
-  /// The UTF-8 that checked contents of a string stand for. No escape is shorter than what it stands for.
+  /// Decodes checked contents of a string to UTF-8. No escape is shorter than its decoded bytes.
   static func decoded(_ text: Span<UInt8>, _ contents: Range<Int>) -> [UInt8] {
     [UInt8](capacity: contents.count) { output in
-      var place = contents.lowerBound
-      while place < contents.upperBound {
-        let byte = text[place]
+      var offset = contents.lowerBound
+      while offset < contents.upperBound {
+        let byte = text[offset]
         if byte != UInt8(ascii: "\\") {
           output.append(byte)
-          place += 1
+          offset += 1
           continue
         }
-        let escape = scalar(text, at: place)
+        let escape = scalar(text, at: offset)
         for byte in UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter { output.append(byte) }
-        place = escape.end
+        offset = escape.end
       }
     }
   }
 
-  /// Whether checked contents stand for this name. Decodes as it goes and stops at the first difference, so that many
-  /// escaped keys cost no more than many plain ones.
+  /// Whether checked contents decode to `name`. Decodes incrementally and stops at the first difference, so that
+  /// escaped keys cost no more than plain ones.
   static func matches(_ text: Span<UInt8>, _ contents: Range<Int>, _ name: Span<UInt8>) -> Bool {
-    var place = contents.lowerBound
+    var offset = contents.lowerBound
     var matched = 0
-    while place < contents.upperBound {
-      guard text[place] == UInt8(ascii: "\\") else {
-        guard matched < name.count, name[matched] == text[place] else { return false }
+    while offset < contents.upperBound {
+      guard text[offset] == UInt8(ascii: "\\") else {
+        guard matched < name.count, name[matched] == text[offset] else { return false }
         matched += 1
-        place += 1
+        offset += 1
         continue
       }
-      let escape = scalar(text, at: place)
+      let escape = scalar(text, at: offset)
       for byte in UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter {
         guard matched < name.count, name[matched] == byte else { return false }
         matched += 1
       }
-      place = escape.end
+      offset = escape.end
     }
     return matched == name.count
   }
@@ -110,23 +109,23 @@ enum JSONEscape {
   }
 }
 
-/// What the writer needs: only quotes, backslashes and control characters are escaped.
+// Escaping for the writer: only quotes, backslashes and control characters are escaped.
 extension JSONEscape {
-  /// Looks at every byte and never branches, so that the compiler makes it look at many at a time.
+  /// Tests every byte without branches, so that the compiler vectorizes the loop.
   static func isNeeded(_ text: Span<UInt8>) -> Bool {
     var found: UInt8 = 0
-    for place in text.indices {
-      let byte = text[place]
+    for offset in text.indices {
+      let byte = text[offset]
       found |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
     }
     return found != 0
   }
 
-  /// At least as many bytes as escaping adds.
+  /// An upper bound of the bytes that escaping adds.
   static func room(for text: Span<UInt8>) -> Int {
     var room = 0
-    for place in text.indices {
-      let byte = text[place]
+    for offset in text.indices {
+      let byte = text[offset]
       room += (byte < 0x20 ? 5 : 0) + (byte == UInt8(ascii: "\"") ? 1 : 0) + (byte == UInt8(ascii: "\\") ? 1 : 0)
     }
     return room

@@ -1,20 +1,20 @@
-/// What a text may cost, whoever sent it. How many bytes a request may have is the caller's to say.
+/// Limits for untrusted texts. The caller limits the length of a request.
 public enum JSONLimits {
-  /// How deep arrays and objects may stand in one another. RFC 8259 §9 leaves it to the reader.
+  /// The maximum nesting depth of arrays and objects. RFC 8259 §9 permits a limit.
   public static let depth = 64
 
-  /// Places in a text are kept in 32 bits.
+  /// Offsets in a text are stored in 32 bits.
   static let bytes = Int(UInt32.max) - 1
 
-  /// Up to this many keys are compared in pairs to find a repeated one; more go through a hash table.
+  /// Up to this number of keys duplicates are found by pairwise comparison, above it with a hash table.
   static let pairedKeys = 16
 
-  /// How many unknown fields one error names.
+  /// The maximum number of unknown fields in one error.
   static let unknownFields = 20
 
-  /// How many bytes of a field's path an error repeats: keys are the sender's.
+  /// The maximum bytes of a field's path in an error: keys are untrusted.
   static let pathBytes = 200
 
-  /// A longer number is not read as a `Double`: 17 digits are enough for any, and a number of a megabyte is no accident.
+  /// A longer number is not converted to `Double`: 17 digits are always sufficient, and a megabyte of digits is abuse.
   static let doubleBytes = 1_000
 }

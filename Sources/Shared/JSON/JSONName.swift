@@ -1,5 +1,5 @@
-/// The name of a field that is written very often, made once: quoted, escaped and with its colon, and the same with the
-/// comma that stands before it unless it is the first.
+/// A preencoded field name for frequent fields: quoted, escaped and with its colon, and the same with a leading comma
+/// for all but the first field.
 ///
 ///     static let createdAt = JSONName("created_at")
 ///     json.field(Self.createdAt, message.createdAt)
@@ -15,7 +15,7 @@ public struct JSONName: Sendable {
   }
 }
 
-/// The words that are values.
+/// The literals.
 @usableFromInline enum JSONToken {
   @usableFromInline static let null = Array("null".utf8)
   @usableFromInline static let yes = Array("true".utf8)

@@ -3,13 +3,13 @@ public enum JSONKind: String, Hashable, Sendable {
   case object, array, string, number, bool, null
 }
 
-/// One value, or one key, as a place in the text. A text's nodes stand in the order in which they begin: an
-/// object is followed by its first key, that key by its value, that value's own members, the next key.
+/// One value or key, as a range of the text. Nodes are ordered by their start: an object is followed by its first key,
+/// the key's value, that value's own members, the next key.
 struct JSONNode {
   let start: UInt32
   /// One past the last byte, quotes and brackets included.
   var end: UInt32
-  /// The node after this one and all that is in it. While a container is open: the container around it.
+  /// The node after this one and its content. For an open container: the enclosing container.
   var next: UInt32
   let token: Token
 
@@ -30,6 +30,6 @@ struct JSONNode {
 
   var range: Range<Int> { Int(start)..<Int(end) }
 
-  /// Without the quotes of a string.
+  /// The range of a string without its quotes.
   var contents: Range<Int> { Int(start) + 1..<Int(end) - 1 }
 }

@@ -1,4 +1,4 @@
-/// The members of an object, asked for by name. It remembers which ones were, so that `finish()` can refuse the rest.
+/// The members of an object, read by name. Records the names that were read, so that `finish()` can reject the others.
 ///
 ///     var object = try JSONValue(parsing: body).object()
 ///     let title = try object.string("title")
@@ -8,7 +8,7 @@
 ///     try object.finish()
 public struct JSONObject: Sendable {
   private let value: JSONValue
-  /// The keys that were asked for and are there.
+  /// The nodes of the keys that were read.
   private var readKeys: [Int]
   private var hasReadAll = false
 
@@ -18,7 +18,7 @@ public struct JSONObject: Sendable {
     readKeys.reserveCapacity(16)
   }
 
-  /// Whatever the member is, `null` too.
+  /// The member's value, including `null`.
   public mutating func value(_ name: String) throws(JSONError) -> JSONValue {
     guard let member = find(name) else {
       throw .refused([JSONFieldError(field: value.path(adding: name), reason: .missing)])
@@ -42,22 +42,23 @@ public struct JSONObject: Sendable {
 
   public mutating func raw(_ name: String) throws(JSONError) -> JSONRaw { try value(name).raw }
 
-  /// Absent is an error of its own; `null` is a value of the wrong type.
+  /// An absent member is the error `missing`, `null` is `wrongType`.
   @inlinable public mutating func read<Value: JSONReadable>(_ name: String) throws(JSONError) -> Value {
     try Value(json: try value(name))
   }
 
-  /// Nil where the member is absent or `null`.
+  /// Nil if the member is absent or `null`.
   @inlinable public mutating func optional<Value: JSONReadable>(_ name: String) throws(JSONError) -> Value? {
     try optional(name, Value.init(json:))
   }
 
-  /// For a PATCH, where absent and `null` are not the same.
+  /// For a PATCH, which distinguishes absent from `null`.
   @inlinable public mutating func change<Value: JSONReadable>(_ name: String) throws(JSONError) -> Change<Value> {
     try change(name, Value.init(json:))
   }
 
-  /// For what no type says: `try object.optional("limit") { limit throws(JSONError) in try limit.int(in: 1...200) }`
+  /// For rules beyond the type: `try object.optional("limit") { limit throws(JSONError) in try limit.int(in: 1...200)
+  /// }`
   @inlinable public mutating func optional<Value>(
     _ name: String, _ read: (JSONValue) throws(JSONError) -> Value
   ) throws(JSONError) -> Value? {
@@ -72,8 +73,7 @@ public struct JSONObject: Sendable {
     return member.isNull ? .cleared : .set(try read(member))
   }
 
-  /// Refuses the members that nobody asked for. Those who must ignore them (clients, about what a newer server
-  /// says) do not call it.
+  /// Rejects members that were not read. Clients do not call it, since they must ignore members of newer servers.
   public func finish() throws(JSONError) {
     if hasReadAll { return }
     var unknown: [JSONFieldError] = []
@@ -87,7 +87,7 @@ public struct JSONObject: Sendable {
     guard unknown.isEmpty else { throw .refused(unknown) }
   }
 
-  /// All members in the order in which they came, for objects whose names are not known beforehand.
+  /// All members in text order, for objects with dynamic names.
   public mutating func members() -> [(name: String, value: JSONValue)] {
     var members: [(name: String, value: JSONValue)] = []
     var key = value.index + 1

@@ -1,12 +1,11 @@
-/// The bytes of one value, kept as they came: to store what someone else's program says, and to give it back unchanged.
+/// The unchanged bytes of one value, to store and return the data of other programs.
 public struct JSONRaw: Hashable, Sendable {
   public let bytes: [UInt8]
 
-  /// For bytes that were read as JSON before, such as those of a column. They are written as they stand.
+  /// For bytes that were validated before, such as those of a column. They are written unchanged.
   public init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Without the space between tokens, for formats where the end of a line means something. Space inside strings
-  /// stays, and there are no line ends in it.
+  /// Without whitespace between tokens, for line-based formats. Whitespace inside strings stays; it has no line ends.
   public var compact: JSONRaw {
     var compact: [UInt8] = []
     compact.reserveCapacity(bytes.count)

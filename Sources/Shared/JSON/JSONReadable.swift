@@ -1,5 +1,5 @@
-/// What can be read from a JSON value. Types of the domain conform with one initializer, so that a request says
-/// `let owner: User.ID = try object.read("owner")`.
+/// A type that can be read from a JSON value. Domain types conform with one initializer, so that a request type can
+/// write `let owner: User.ID = try object.read("owner")`.
 public protocol JSONReadable {
   init(json value: JSONValue) throws(JSONError)
 }

@@ -1,10 +1,9 @@
-/// Reads a text once, from the first byte to the last, and leaves a flat list of nodes: no tree, no string, and one
-/// allocation that grows. RFC 8259, and where it leaves a choice the strict one (RFC 7493): UTF-8 without a
-/// byte-order mark, no key twice in one object, no surrogate without its other half.
+/// Reads a text in one pass and produces a flat list of nodes: no tree, no string, and one growing allocation. RFC 8259
+/// with the strict choices of RFC 7493: UTF-8 without a byte-order mark, no duplicate keys, no lone surrogates.
 ///
-/// There is no recursion. Open containers are a chain through the list itself: an open container's `next` names
-/// the one around it, and gets its final meaning when the container closes. So depth costs nothing but is limited
-/// all the same, for those who will walk the values.
+/// The reader does not recurse. Open containers are linked through the list itself: an open container's `next` is the
+/// enclosing one, and gets its final value when the container closes. So depth is free; it is limited for code
+/// that walks the values.
 ///
 /// The time is linear in the bytes for every text: see `refuseRepeatedKeys`.
 struct JSONReader {
@@ -31,7 +30,7 @@ struct JSONReader {
     nodes.reserveCapacity(bytes.count / 12 + 4)
   }
 
-  /// RFC 8259 §8.1. From here on only ASCII matters: every byte above is part of a valid scalar.
+  /// RFC 8259 §8.1. After this check only ASCII needs inspection: every other byte is part of a valid scalar.
   private func checkEncoding() throws(JSONError) {
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { throw .malformed(.byteOrderMark, offset: 0) }
     do {
@@ -42,77 +41,77 @@ struct JSONReader {
   }
 
   private mutating func read(_ text: Span<UInt8>) throws(JSONError) {
-    var place = JSONScanner.space(in: text, from: 0)
+    var offset = JSONScanner.space(in: text, from: 0)
     while true {
-      place = try value(in: text, at: place)
-      guard let next = try afterValue(in: text, at: place) else { return }
-      place = next
+      offset = try value(in: text, at: offset)
+      guard let next = try afterValue(in: text, at: offset) else { return }
+      offset = next
     }
   }
 
-  /// Reads a scalar, or opens containers until there is one or until one is empty. Returns the place after a scalar,
-  /// or the place of an empty container's closing bracket.
+  /// Reads a scalar, opening containers until the first scalar or empty container. Returns the offset after the scalar,
+  /// or the offset of the empty container's closing bracket.
   @inline(__always)
   private mutating func value(in text: Span<UInt8>, at start: Int) throws(JSONError) -> Int {
-    var place = start
-    while place < text.count {
-      switch text[place] {
+    var offset = start
+    while offset < text.count {
+      switch text[offset] {
       case UInt8(ascii: "\""):
-        let string = try JSONScanner.string(in: text, from: place)
-        append(string.isEscaped ? .escapedString : .string, from: place, to: string.end)
+        let string = try JSONScanner.string(in: text, from: offset)
+        append(string.isEscaped ? .escapedString : .string, from: offset, to: string.end)
         return string.end
       case UInt8(ascii: "{"):
-        try openContainer(.object, at: place)
-        place = JSONScanner.space(in: text, from: place + 1)
-        if place < text.count, text[place] == UInt8(ascii: "}") { return place }
-        place = try key(in: text, at: place)
+        try openContainer(.object, at: offset)
+        offset = JSONScanner.space(in: text, from: offset + 1)
+        if offset < text.count, text[offset] == UInt8(ascii: "}") { return offset }
+        offset = try key(in: text, at: offset)
       case UInt8(ascii: "["):
-        try openContainer(.array, at: place)
-        place = JSONScanner.space(in: text, from: place + 1)
-        if place < text.count, text[place] == UInt8(ascii: "]") { return place }
+        try openContainer(.array, at: offset)
+        offset = JSONScanner.space(in: text, from: offset + 1)
+        if offset < text.count, text[offset] == UInt8(ascii: "]") { return offset }
       case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-        let end = try JSONScanner.number(in: text, from: place)
-        append(.number, from: place, to: end)
+        let end = try JSONScanner.number(in: text, from: offset)
+        append(.number, from: offset, to: end)
         return end
       case UInt8(ascii: "t"):
-        return try literal("true", .true, in: text, at: place)
+        return try literal("true", .true, in: text, at: offset)
       case UInt8(ascii: "f"):
-        return try literal("false", .false, in: text, at: place)
+        return try literal("false", .false, in: text, at: offset)
       case UInt8(ascii: "n"):
-        return try literal("null", .null, in: text, at: place)
+        return try literal("null", .null, in: text, at: offset)
       default:
-        throw .malformed(.unexpectedByte, offset: place)
+        throw .malformed(.unexpectedByte, offset: offset)
       }
     }
     throw .malformed(.unexpectedEnd, offset: text.count)
   }
 
-  /// Closes what closes here. Returns where the next value begins, or nil when the text is at its end.
+  /// Closes containers that end here. Returns the start of the next value, or nil at the end of the text.
   @inline(__always)
   private mutating func afterValue(in text: Span<UInt8>, at start: Int) throws(JSONError) -> Int? {
-    var place = JSONScanner.space(in: text, from: start)
+    var offset = JSONScanner.space(in: text, from: start)
     while open != Self.none {
-      guard place < text.count else { throw .malformed(.unexpectedEnd, offset: place) }
+      guard offset < text.count else { throw .malformed(.unexpectedEnd, offset: offset) }
       let isObject = nodes[Int(open)].token == .object
-      switch text[place] {
+      switch text[offset] {
       case UInt8(ascii: ","):
-        place = JSONScanner.space(in: text, from: place + 1)
-        return isObject ? try key(in: text, at: place) : place
+        offset = JSONScanner.space(in: text, from: offset + 1)
+        return isObject ? try key(in: text, at: offset) : offset
       case UInt8(ascii: "}") where isObject:
         try refuseRepeatedKeys(in: text)
-        closeContainer(at: place)
+        closeContainer(at: offset)
       case UInt8(ascii: "]") where !isObject:
-        closeContainer(at: place)
+        closeContainer(at: offset)
       default:
-        throw .malformed(.unexpectedByte, offset: place)
+        throw .malformed(.unexpectedByte, offset: offset)
       }
-      place = JSONScanner.space(in: text, from: place + 1)
+      offset = JSONScanner.space(in: text, from: offset + 1)
     }
-    guard place == text.count else { throw .malformed(.trailingBytes, offset: place) }
+    guard offset == text.count else { throw .malformed(.trailingBytes, offset: offset) }
     return nil
   }
 
-  /// Reads a key and its colon. Returns where its value begins.
+  /// Reads a key and its colon. Returns the start of its value.
   @inline(__always)
   private mutating func key(in text: Span<UInt8>, at start: Int) throws(JSONError) -> Int {
     guard start < text.count else { throw .malformed(.unexpectedEnd, offset: start) }
@@ -159,11 +158,10 @@ struct JSONReader {
   }
 }
 
-// RFC 8259 §4 says only that keys should be unique; two readers that disagree about which one wins are a hole.
+// RFC 8259 §4 only recommends unique keys; two readers that choose different duplicates are a security hole.
 extension JSONReader {
-  /// Called before the innermost open object closes. Most objects are cleared by one word that has a bit for each kind
-  /// of key. Where two keys share a bit, a few keys are compared in pairs, and many go through a hash table, whose
-  /// seed is random: no sender can choose keys that collide.
+  /// Called before the innermost open object closes. A 64-bit filter clears most objects. If two keys share a bit, a
+  /// few keys are compared pairwise and many with a hash table, seeded at random against chosen collisions.
   private func refuseRepeatedKeys(in text: Span<UInt8>) throws(JSONError) {
     var kinds: UInt64 = 0
     var count = 0
@@ -220,17 +218,17 @@ extension JSONReader {
     }
   }
 
-  /// Two keys are the same when their bytes are: as a `String`, "é" would equal "e" with an accent after it.
+  /// Keys are equal if their bytes are: as a `String`, "é" would equal "e" with a combining accent.
   private struct Key: Hashable {
     let bytes: ArraySlice<UInt8>
 
-    /// Eight bytes at a time, where the slice would feed them one by one.
+    /// Hashes eight bytes at a time; the slice would hash single bytes.
     func hash(into hasher: inout Hasher) {
       var word: UInt64 = 0
       var filled = 0
       let text = bytes.span
-      for place in text.indices {
-        word = word << 8 | UInt64(text[place])
+      for offset in text.indices {
+        word = word << 8 | UInt64(text[offset])
         filled += 1
         if filled & 7 == 0 { hasher.combine(word) }
       }

@@ -1,74 +1,75 @@
-/// Where tokens end. Every function takes the place of a token's first byte and returns the place after its last.
+/// Finds the ends of tokens. Every function takes the offset of a token's first byte and returns the offset after its
+/// last.
 enum JSONScanner {
   @inline(__always)
   static func space(in text: Span<UInt8>, from start: Int) -> Int {
-    var place = start
-    while place < text.count {
-      let byte = text[place]
+    var offset = start
+    while offset < text.count {
+      let byte = text[offset]
       guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { break }
-      place += 1
+      offset += 1
     }
-    return place
+    return offset
   }
 
   @inline(__always)
   static func string(in text: Span<UInt8>, from start: Int) throws(JSONError) -> (end: Int, isEscaped: Bool) {
-    var place = start + 1
+    var offset = start + 1
     var isEscaped = false
-    while place < text.count {
-      let byte = text[place]
-      if byte == UInt8(ascii: "\"") { return (place + 1, isEscaped) }
+    while offset < text.count {
+      let byte = text[offset]
+      if byte == UInt8(ascii: "\"") { return (offset + 1, isEscaped) }
       if byte == UInt8(ascii: "\\") {
         isEscaped = true
-        place = try JSONEscape.check(text, at: place)
+        offset = try JSONEscape.check(text, at: offset)
       } else if byte < 0x20 {
-        throw .malformed(.controlCharacter, offset: place)
+        throw .malformed(.controlCharacter, offset: offset)
       } else {
-        place += 1
+        offset += 1
       }
     }
-    throw .malformed(.unexpectedEnd, offset: place)
+    throw .malformed(.unexpectedEnd, offset: offset)
   }
 
   /// RFC 8259 §6: `[ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ("e" / "E") [ "+" / "-" ] 1*digit ]`
   static func number(in text: Span<UInt8>, from start: Int) throws(JSONError) -> Int {
-    var place = start
-    if text[place] == UInt8(ascii: "-") { place += 1 }
-    if place < text.count, text[place] == UInt8(ascii: "0") {
-      place += 1
-      if place < text.count, isDigit(text[place]) { throw .malformed(.invalidNumber, offset: place) }
+    var offset = start
+    if text[offset] == UInt8(ascii: "-") { offset += 1 }
+    if offset < text.count, text[offset] == UInt8(ascii: "0") {
+      offset += 1
+      if offset < text.count, isDigit(text[offset]) { throw .malformed(.invalidNumber, offset: offset) }
     } else {
-      place = try digits(in: text, from: place)
+      offset = try digits(in: text, from: offset)
     }
-    if place < text.count, text[place] == UInt8(ascii: ".") {
-      place = try digits(in: text, from: place + 1)
+    if offset < text.count, text[offset] == UInt8(ascii: ".") {
+      offset = try digits(in: text, from: offset + 1)
     }
-    if place < text.count, text[place] | 0x20 == UInt8(ascii: "e") {
-      place += 1
-      if place < text.count, text[place] == UInt8(ascii: "+") || text[place] == UInt8(ascii: "-") { place += 1 }
-      place = try digits(in: text, from: place)
+    if offset < text.count, text[offset] | 0x20 == UInt8(ascii: "e") {
+      offset += 1
+      if offset < text.count, text[offset] == UInt8(ascii: "+") || text[offset] == UInt8(ascii: "-") { offset += 1 }
+      offset = try digits(in: text, from: offset)
     }
-    return place
+    return offset
   }
 
-  /// One digit at least.
+  /// At least one digit.
   private static func digits(in text: Span<UInt8>, from start: Int) throws(JSONError) -> Int {
-    var place = start
-    while place < text.count, isDigit(text[place]) { place += 1 }
-    guard place > start else {
+    var offset = start
+    while offset < text.count, isDigit(text[offset]) { offset += 1 }
+    guard offset > start else {
       throw .malformed(start < text.count ? .invalidNumber : .unexpectedEnd, offset: start)
     }
-    return place
+    return offset
   }
 
   static func literal(_ word: StaticString, in text: Span<UInt8>, from start: Int) throws(JSONError) -> Int {
-    var place = start
+    var offset = start
     for scalar in word.description.utf8 {
-      guard place < text.count else { throw .malformed(.unexpectedEnd, offset: place) }
-      guard text[place] == scalar else { throw .malformed(.unexpectedByte, offset: place) }
-      place += 1
+      guard offset < text.count else { throw .malformed(.unexpectedEnd, offset: offset) }
+      guard text[offset] == scalar else { throw .malformed(.unexpectedByte, offset: offset) }
+      offset += 1
     }
-    return place
+    return offset
   }
 
   static func equal(_ left: Range<Int>, _ right: Range<Int>, in text: Span<UInt8>) -> Bool {

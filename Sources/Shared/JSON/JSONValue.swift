@@ -1,18 +1,18 @@
-/// A value that was read: a place in a text, which it keeps alive. Whoever wants to hold on to a part takes a
-/// `String`, an `Int` or a `JSONRaw` out of it, which are copies.
+/// A parsed value: a node of a document, which it keeps alive. To keep a part without the document, copy it to a
+/// `String`, an `Int` or a `JSONRaw`.
 public struct JSONValue: Sendable {
   let document: JSONDocument
   let index: Int
 
-  /// Reads a whole text. The text is not copied.
+  /// Parses a text without copying it.
   public init(parsing text: [UInt8], depth: Int = JSONLimits.depth) throws(JSONError) {
     self.init(try JSONDocument(text, depth: depth), index: 0)
   }
 
-  /// Reads a whole text out of a larger buffer. The text is copied.
+  /// Parses a text in a larger buffer. The text is copied.
   public init(parsing text: Span<UInt8>, depth: Int = JSONLimits.depth) throws(JSONError) {
     let copy = [UInt8](capacity: text.count) { output in
-      for place in text.indices { output.append(text[place]) }
+      for offset in text.indices { output.append(text[offset]) }
     }
     try self.init(parsing: copy, depth: depth)
   }
@@ -30,7 +30,7 @@ public struct JSONValue: Sendable {
 
   public var isNull: Bool { node.token == .null }
 
-  /// The bytes that came, space inside arrays and objects included.
+  /// The bytes as received, whitespace inside arrays and objects included.
   public var raw: JSONRaw { JSONRaw(trusted: [UInt8](text[node.range])) }
 
   public func string() throws(JSONError) -> String {
@@ -50,8 +50,8 @@ public struct JSONValue: Sendable {
     }
   }
 
-  /// An exact integer, written as one: `1.0` and `1e2` are refused, for they are not how anybody writes a count, and
-  /// one value then has one spelling (but for `-0`, which is 0).
+  /// An exact integer without fraction or exponent: `1.0` and `1e2` are rejected, so that each value has one spelling
+  /// (except `-0`, which is 0).
   public func int() throws(JSONError) -> Int {
     let node = node
     guard node.token == .number else { throw error(.wrongType(expected: .number)) }
@@ -59,10 +59,10 @@ public struct JSONValue: Sendable {
     let isNegative = bytes[node.range.lowerBound] == UInt8(ascii: "-")
     var value = 0
     var hasOverflown = false
-    for place in node.range.lowerBound + (isNegative ? 1 : 0)..<node.range.upperBound {
-      let digit = bytes[place] &- 0x30
+    for offset in node.range.lowerBound + (isNegative ? 1 : 0)..<node.range.upperBound {
+      let digit = bytes[offset] &- 0x30
       guard digit < 10 else { throw error(.notInteger) }
-      // Counted downwards: Int.min has no positive twin.
+      // Accumulate negatively: Int.min has no positive counterpart.
       let tens = value.multipliedReportingOverflow(by: 10)
       let sum = tens.partialValue.subtractingReportingOverflow(Int(digit))
       hasOverflown = hasOverflown || tens.overflow || sum.overflow
@@ -78,7 +78,7 @@ public struct JSONValue: Sendable {
     return value
   }
 
-  /// The nearest `Double`. What is nearer to infinity is refused; what is nearer to zero is zero.
+  /// The nearest `Double`. Overflow is rejected; underflow is zero.
   public func double() throws(JSONError) -> Double {
     let node = node
     guard node.token == .number else { throw error(.wrongType(expected: .number)) }
@@ -114,7 +114,7 @@ public struct JSONValue: Sendable {
     return index + 1 < Int(node.next) ? at(index + 1) : nil
   }
 
-  /// The element after one of this array's.
+  /// The next element of this array.
   @usableFromInline func elementAfter(_ element: JSONValue) -> JSONValue? {
     let next = Int(element.node.next)
     return next < Int(node.next) ? at(next) : nil
@@ -124,12 +124,12 @@ public struct JSONValue: Sendable {
 }
 
 extension JSONValue {
-  /// For rules of the caller's own: `throw value.error(.invalid)` names the field.
+  /// For rules of the caller: `throw value.error(.invalid)` names the field.
   public func error(_ reason: JSONFieldError.Reason) -> JSONError {
     .refused([JSONFieldError(field: path(), reason: reason)])
   }
 
-  /// The way from the root to this value. Found by walking the text again, for only errors ask.
+  /// The path from the root to this value. Computed on demand, since only errors need it.
   func path(adding name: String? = nil) -> String {
     var path = ""
     var container = 0

@@ -1,4 +1,4 @@
-/// What can stand in a JSON text. Values of the domain conform with one function, which writes exactly one value.
+/// A type that can be written as JSON. Domain types conform with one function, which writes exactly one value.
 public protocol JSONWritable {
   func write(to json: inout JSONWriter)
 }
@@ -25,8 +25,8 @@ extension UInt64: JSONWritable {
   @inlinable public func write(to json: inout JSONWriter) { json.integer(self, isNegative: false) }
 }
 
-/// The shortest digits that read back as the same number. JSON has none for infinity and for what is not a number:
-/// they are written as null.
+/// Writes the shortest digits that read back as the same number. JSON cannot represent infinity and NaN: they are
+/// written as null.
 extension Double: JSONWritable {
   @inlinable public func write(to json: inout JSONWriter) {
     json.token(isFinite ? description : "null")
@@ -37,7 +37,7 @@ extension JSONRaw: JSONWritable {
   @inlinable public func write(to json: inout JSONWriter) { json.raw(bytes[...]) }
 }
 
-/// Writes back what was read, as it came.
+/// Writes the value's bytes unchanged.
 extension JSONValue: JSONWritable {
   public func write(to json: inout JSONWriter) { json.raw(text[node.range]) }
 }

@@ -1,5 +1,5 @@
-/// Appends JSON to bytes, without a tree between. The writer sets commas, colons and brackets; what stands between
-/// the braces of a call is what stands between the brackets of the text.
+/// Appends JSON to bytes, without an intermediate tree. The writer adds commas, colons and brackets; a closure writes
+/// the content of an object or array.
 ///
 ///     var json = JSONWriter()
 ///     json.object { json in
@@ -11,17 +11,17 @@
 ///     }
 ///     send(json.bytes)
 ///
-/// In an object write only fields, elsewhere only values. The text is UTF-8; nothing outside ASCII is escaped.
+/// An object contains only fields, an array only values. The text is UTF-8; only ASCII characters are escaped.
 public struct JSONWriter: Sendable {
-  /// What was written, after what stood there before.
+  /// The initial bytes and the JSON after them.
   public private(set) var bytes: [UInt8]
-  /// Whether a value stands before the next one in the same container.
+  /// Whether the next value of the container needs a comma.
   @usableFromInline var needsComma = false
 
-  /// Appends to bytes that are there already.
+  /// Appends to existing bytes.
   public init(appendingTo bytes: consuming [UInt8] = []) { self.bytes = bytes }
 
-  /// Makes room beforehand.
+  /// Reserves capacity.
   public init(reserving count: Int) {
     bytes = []
     bytes.reserveCapacity(count)
@@ -106,7 +106,7 @@ extension JSONWriter {
     needsComma = true
   }
 
-  /// A value of ASCII that needs no quotes.
+  /// An unquoted ASCII value.
   @usableFromInline mutating func token(_ text: String) {
     comma()
     bytes.append(contentsOf: text.utf8)
@@ -124,24 +124,24 @@ extension JSONWriter {
 
   @usableFromInline mutating func integer(_ magnitude: UInt64, isNegative: Bool) {
     comma()
-    bytes.append(addingCapacity: Self.mostDigits + 1) { output in
+    bytes.append(addingCapacity: Self.maxDigits + 1) { output in
       if isNegative { output.append(UInt8(ascii: "-")) }
       Self.write(magnitude, to: &output)
     }
   }
 
-  /// A whole number as a text, as ids are written.
+  /// A number as a string: the format of ids.
   public mutating func quoted(_ number: UInt) {
-    plain(Self.mostDigits) { output in Self.write(UInt64(number), to: &output) }
+    plain(Self.maxDigits) { output in Self.write(UInt64(number), to: &output) }
   }
 
-  private static let mostDigits = 20
+  private static let maxDigits = 20
 
   @inline(__always)
   private static func write(_ number: UInt64, to output: inout OutputSpan<UInt8>) {
-    // From the last digit on: to divide by a number that is known beforehand is no division.
+    // From the last digit: division by a constant compiles to a multiplication.
     var digits = InlineArray<20, UInt8>(repeating: 0)
-    var first = mostDigits
+    var first = maxDigits
     var rest = number
     repeat {
       first -= 1
@@ -149,10 +149,10 @@ extension JSONWriter {
       digits[first] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10)
       rest = tenth
     } while rest > 0
-    for place in first..<mostDigits { output.append(digits[place]) }
+    for index in first..<maxDigits { output.append(digits[index]) }
   }
 
-  /// Text of `count` bytes at most, all of them ASCII that needs no escape.
+  /// Text of at most `count` bytes of ASCII without escapes.
   mutating func plain(_ count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
     comma()
     bytes.append(addingCapacity: count + 2) { output in
@@ -167,7 +167,7 @@ extension JSONWriter {
     needsComma = true
   }
 
-  /// Comma, quotes, text and colon go out in one piece, because most of the time goes into growing the array.
+  /// Appends comma, quotes, text and colon at once, because growing the array takes most of the time.
   @inline(__always)
   private mutating func quoted(_ text: String, after comma: Bool, isKey: Bool) {
     let text = text.utf8.span
@@ -175,7 +175,7 @@ extension JSONWriter {
     bytes.append(addingCapacity: text.count + 4) { output in
       if comma { output.append(UInt8(ascii: ",")) }
       output.append(UInt8(ascii: "\""))
-      for place in text.indices { output.append(text[place]) }
+      for index in text.indices { output.append(text[index]) }
       output.append(UInt8(ascii: "\""))
       if isKey { output.append(UInt8(ascii: ":")) }
     }
@@ -186,7 +186,7 @@ extension JSONWriter {
     bytes.append(addingCapacity: text.count + JSONEscape.room(for: text) + 4) { output in
       if comma { output.append(UInt8(ascii: ",")) }
       output.append(UInt8(ascii: "\""))
-      for place in text.indices { JSONEscape.append(text[place], to: &output) }
+      for index in text.indices { JSONEscape.append(text[index], to: &output) }
       output.append(UInt8(ascii: "\""))
       if isKey { output.append(UInt8(ascii: ":")) }
     }

@@ -1,5 +1,5 @@
-/// A point in time, as JSON texts say it (RFC 3339), in UTC with milliseconds: `2026-11-20T15:16:41.123Z`. Everywhere else
-/// a point in time is a whole number of milliseconds since 1970.
+/// A point in time in JSON: RFC 3339 in UTC with milliseconds, `2026-11-20T15:16:41.123Z`. Other code uses milliseconds
+/// since 1970.
 ///
 ///     json.field("created_at", Timestamp(message.createdAt))
 public struct Timestamp: Hashable, Sendable {
@@ -9,13 +9,13 @@ public struct Timestamp: Hashable, Sendable {
 
   @inlinable public init(_ milliseconds: Int64) { self.init(Int(milliseconds)) }
 
-  /// What lies outside the years 0 to 9999 is written as the nearest that does not.
+  /// Times outside the years 0 to 9999 are clamped.
   public static func format(_ milliseconds: Int) -> String {
     let bytes = [UInt8](capacity: length) { output in Timestamp(milliseconds).write(to: &output) }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// How many bytes it is written in.
+  /// The length in bytes.
   static let length = 24
 
   func write(to output: inout OutputSpan<UInt8>) {
@@ -41,8 +41,8 @@ public struct Timestamp: Hashable, Sendable {
     output.append(UInt8(ascii: "Z"))
   }
 
-  /// With `Z` or an offset, and up to nine digits of a second, of which three count. Leap seconds are refused, since
-  /// they have no milliseconds of their own.
+  /// Parses a time with `Z` or an offset and up to nine fractional digits, of which three are used. Leap seconds are
+  /// rejected, since they have no milliseconds of their own.
   public static func parse(_ text: String) -> Int? {
     var reader = FixedReader(text)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),

@@ -1,11 +1,11 @@
-// Addresses that stand in the text as they are: `https://…`, `www.…`, `ada@example.org`, and any of them in `<…>`.
+// Autolinks: `https://…`, `www.…`, `ada@example.org`, bare or in `<…>`.
 extension InlineParser {
   private static let mailScheme = "mailto:"
 
-  /// At a `:`. The scheme is the plain text behind it.
+  /// At a `:`. The scheme is the plain text before it.
   mutating func webAddress(_ text: Span<UInt8>, _ scan: inout Scan, _ tree: inout MarkupTree) {
-    let colon = scan.place
-    scan.place += 1
+    let colon = scan.position
+    scan.position += 1
     guard colon + 3 < scan.end, text[colon + 1] == UInt8(ascii: "/"), text[colon + 2] == UInt8(ascii: "/"),
       let start = schemeStart(text, before: colon, scan)
     else { return }
@@ -16,20 +16,20 @@ extension InlineParser {
     for scheme in ["https", "http"] {
       let start = colon - scheme.utf8.count
       guard start >= scan.plain, text.matches(scheme, at: start) else { continue }
-      return start == scan.start || !Self.mayStandInScheme(text[start - 1]) ? start : nil
+      return start == scan.start || !Self.isAllowedInScheme(text[start - 1]) ? start : nil
     }
     return nil
   }
 
-  private static func mayStandInScheme(_ byte: UInt8) -> Bool {
+  private static func isAllowedInScheme(_ byte: UInt8) -> Bool {
     ScalarKind.ascii(byte) == .word || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
       || byte == UInt8(ascii: ".")
   }
 
   /// At a `w`. A host that starts with `www.` and has another dot needs no scheme.
   mutating func hostAddress(_ text: Span<UInt8>, _ scan: inout Scan, _ tree: inout MarkupTree) {
-    let start = scan.place
-    scan.place += 1
+    let start = scan.position
+    scan.position += 1
     guard start + 4 < scan.end, text[start + 1] | 0x20 == UInt8(ascii: "w"), text.matches("www.", at: start),
       text.startsWord(at: start, from: scan.start)
     else {
@@ -47,13 +47,13 @@ extension InlineParser {
     bareLink(start..<end, prefix: Array("https://".utf8), text, &scan, &tree)
   }
 
-  /// Where an address ends: at what cannot stand in one, and before what more likely belongs to the sentence.
+  /// The end of an address: the first scalar that an address cannot contain, minus trailing sentence punctuation.
   private mutating func addressEnd(_ text: Span<UInt8>, from start: Int, to limit: Int) -> Int {
     var end = start
     var parentheses = 0
     while end < limit {
       let (scalar, length) = text.scalar(at: end)
-      guard Self.mayStandInAddress(scalar) else { break }
+      guard Self.isAllowedInAddress(scalar) else { break }
       if scalar == "(" { parentheses += 1 }
       if scalar == ")" { parentheses -= 1 }
       end += length
@@ -70,8 +70,8 @@ extension InlineParser {
     return end
   }
 
-  // RFC 3986 §2, without brackets; and letters and digits of every script, as people paste them.
-  private static func mayStandInAddress(_ scalar: Unicode.Scalar) -> Bool {
+  // RFC 3986 §2 without brackets, plus letters and digits of every script, as users paste them.
+  private static func isAllowedInAddress(_ scalar: Unicode.Scalar) -> Bool {
     guard scalar.isASCII else { return ScalarKind(scalar) == .word }
     switch scalar {
     case "\"", "<", ">", "[", "]", "\\", "^", "`", "{", "|", "}": return false
@@ -95,7 +95,7 @@ extension InlineParser {
     guard range.count <= MarkupLimits.address,
       let address = SafeAddress.append(prefix + range.map { text[$0] }, to: &tree.strings)
     else {
-      scan.place = max(scan.place, range.upperBound)
+      scan.position = max(scan.position, range.upperBound)
       return
     }
     appendLink(address, source: range, shown: range, &scan, &tree)
@@ -112,17 +112,17 @@ extension InlineParser {
     brackets.name(pieces.count - 1)
   }
 
-  // CommonMark 0.31 §6.5. Nothing inside is decoded, and a scheme that is not safe leaves it text.
+  // CommonMark 0.31 §6.5. The content is not decoded; an unsafe scheme stays text.
   mutating func angleLink(_ text: Span<UInt8>, _ scan: inout Scan, _ tree: inout MarkupTree) {
-    let start = scan.place
+    let start = scan.position
     var end = start + 1
     while end < scan.end, text[end] > 0x20, text[end] != UInt8(ascii: "<"), text[end] != UInt8(ascii: ">") { end += 1 }
     count(end - start)
-    scan.place += 1
+    scan.position += 1
     guard end < scan.end, text[end] == UInt8(ascii: ">"), end - start <= MarkupLimits.address else { return }
     let shown = start + 1..<end
     var written = shown.map { text[$0] }
-    if let at = written.firstIndex(of: UInt8(ascii: "@")), at > 0, written[..<at].allSatisfy(Self.mayStandInMailbox),
+    if let at = written.firstIndex(of: UInt8(ascii: "@")), at > 0, written[..<at].allSatisfy(Self.isAllowedInMailbox),
       domainEnd(text, from: start + 2 + at, to: end) == end
     {
       written = Array(Self.mailScheme.utf8) + written
@@ -131,16 +131,16 @@ extension InlineParser {
     appendLink(address, source: start..<end + 1, shown: shown, &scan, &tree)
   }
 
-  /// At an `@`: what stands before it decides.
+  /// At an `@`: a mail address if a mailbox precedes it, otherwise a mention.
   mutating func mailAddressOrMention(_ text: Span<UInt8>, _ scan: inout Scan, _ tree: inout MarkupTree) {
-    guard let range = mailAddress(text, at: scan.place, scan) else { return mention(text, &scan) }
+    guard let range = mailAddress(text, at: scan.position, scan) else { return mention(text, &scan) }
     var written = range.map { text[$0] }
     var start = range.lowerBound
     let scheme = Self.mailScheme.utf8.count
     if start - scheme >= scan.plain, text.matches(Self.mailScheme, at: start - scheme) { start -= scheme }
     written = Array(Self.mailScheme.utf8) + written
     guard let address = SafeAddress.append(written, to: &tree.strings) else {
-      scan.place = range.upperBound
+      scan.position = range.upperBound
       return
     }
     appendLink(address, source: start..<range.upperBound, shown: start..<range.upperBound, &scan, &tree)
@@ -148,7 +148,7 @@ extension InlineParser {
 
   private mutating func mailAddress(_ text: Span<UInt8>, at sign: Int, _ scan: Scan) -> Range<Int>? {
     var start = sign
-    while start > scan.plain, sign - start <= MarkupLimits.name, Self.mayStandInMailbox(text[start - 1]) { start -= 1 }
+    while start > scan.plain, sign - start <= MarkupLimits.name, Self.isAllowedInMailbox(text[start - 1]) { start -= 1 }
     count(sign - start)
     guard sign - start <= MarkupLimits.name else { return nil }
     while start < sign, ScalarKind.ascii(text[start]) != .word { start += 1 }
@@ -156,52 +156,52 @@ extension InlineParser {
     return domainEnd(text, from: sign + 1, to: scan.end).map { start..<$0 }
   }
 
-  private static func mayStandInMailbox(_ byte: UInt8) -> Bool {
+  private static func isAllowedInMailbox(_ byte: UInt8) -> Bool {
     ScalarKind.ascii(byte) == .word || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
       || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
   }
 
-  /// Where a domain of at least two labels ends.
+  /// The end of a domain of at least two labels.
   private mutating func domainEnd(_ text: Span<UInt8>, from start: Int, to limit: Int) -> Int? {
     var labels = 0
-    var place = start
+    var position = start
     var end = start
-    defer { count(place - start) }
-    while place < limit, ScalarKind.ascii(text[place]) == .word {
-      while place < limit, ScalarKind.ascii(text[place]) == .word || text[place] == UInt8(ascii: "-") {
-        place += 1
-        if text[place - 1] != UInt8(ascii: "-") { end = place }
+    defer { count(position - start) }
+    while position < limit, ScalarKind.ascii(text[position]) == .word {
+      while position < limit, ScalarKind.ascii(text[position]) == .word || text[position] == UInt8(ascii: "-") {
+        position += 1
+        if text[position - 1] != UInt8(ascii: "-") { end = position }
       }
       labels += 1
-      guard end == place, place < limit, text[place] == UInt8(ascii: ".") else { break }
-      place += 1
+      guard end == position, position < limit, text[position] == UInt8(ascii: ".") else { break }
+      position += 1
     }
     return labels > 1 && text.endsWord(at: end, to: limit) ? end : nil
   }
 }
 
 extension Span<UInt8> {
-  /// Whether the lower-case word stands here, in any case. The caller knows that nothing before `place` is asked for.
-  func matches(_ word: String, at place: Int) -> Bool {
-    guard place >= 0, place + word.utf8.count <= count else { return false }
+  /// Whether the lowercase `word` is at `position`, ignoring ASCII case.
+  func matches(_ word: String, at position: Int) -> Bool {
+    guard position >= 0, position + word.utf8.count <= count else { return false }
     return word.utf8.enumerated().allSatisfy { offset, byte in
-      let own = self[place + offset]
+      let own = self[position + offset]
       return own == byte || own >= UInt8(ascii: "A") && own <= UInt8(ascii: "Z") && own | 0x20 == byte
     }
   }
 
-  /// Whether a name, a tag or an address may start here: not inside a word, and not behind a sign that takes it for its own.
-  func startsWord(at place: Int, from start: Int) -> Bool {
-    guard place > start else { return true }
-    switch self[place - 1] {
+  /// Whether a mention, hashtag or address may start here: not inside a word and not after `@`, `#`, `&` or `/`.
+  func startsWord(at position: Int, from start: Int) -> Bool {
+    guard position > start else { return true }
+    switch self[position - 1] {
     case UInt8(ascii: "@"), UInt8(ascii: "#"), UInt8(ascii: "&"), UInt8(ascii: "/"): return false
-    default: return !isWord(scalar(before: place))
+    default: return !isWord(scalar(before: position))
     }
   }
 
-  func endsWord(at place: Int, to end: Int) -> Bool {
-    guard place < end else { return true }
-    return self[place] != UInt8(ascii: "@") && !isWord(scalar(at: place).scalar)
+  func endsWord(at position: Int, to end: Int) -> Bool {
+    guard position < end else { return true }
+    return self[position] != UInt8(ascii: "@") && !isWord(scalar(at: position).scalar)
   }
 
   private func isWord(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,12 +1,13 @@
-/// Reads a text line by line, as CommonMark does, with one difference that makes it simpler: a line belongs to a quote or an
-/// item only when its own marks or its indentation say so ("no laziness"). Each line is taken in three steps:
+/// Parses the block structure line by line, as CommonMark does but without lazy continuation: a line belongs to a quote
+/// or list item only if its own markers or indentation say so. Each line is processed in three steps:
 ///
-/// 1. The open containers take their marks from its start. Those that find none are closed with all they hold.
-/// 2. The rest may open containers and ends as a leaf: a heading, a fence, a rule, a table.
-/// 3. What is left is text: of the open paragraph, or of a new one.
+/// 1. The open containers consume their markers at the line start. Containers without one are closed with their
+///    content.
+/// 2. The rest of the line may open containers and a leaf: heading, fence, thematic break or table.
+/// 3. Remaining text continues the open paragraph or starts a new one.
 ///
-/// The text of leaves goes to `content`, without marks and indentation. A leaf that ends is parsed at once, so tokens come in
-/// the order of the text and nothing is ever moved.
+/// The text of leaves is appended to `content`, without markers and indentation. A leaf is parsed when it closes, so
+/// tokens are in text order and never move.
 struct BlockParser {
   let source: [UInt8]
   private(set) var content: [UInt8] = []
@@ -17,18 +18,18 @@ struct BlockParser {
   private var containers: [Container] = []
   private var depth = 0
   private var leaf = Leaf.none
-  /// Whether a blank line came just before, outside of quotes: then what follows may loosen a list.
+  /// Whether the previous line was blank, outside of quotes: the next block may make a list loose.
   private var isAfterBlank = false
   private let lineEnds = ByteSet("\n\r")
 
   struct Container {
     enum Kind { case quote, list, item }
     let kind: Kind
-    /// The place of its token.
+    /// The index of its token.
     let token: Int
-    /// A list's bullet or what ends its numbers.
+    /// A list's bullet or number delimiter.
     var marker: UInt8 = 0
-    /// How far an item's text is indented.
+    /// The indentation of an item's text.
     var width = 0
     var isEmpty = true
   }
@@ -36,7 +37,7 @@ struct BlockParser {
   enum Leaf {
     case none
     case paragraph(start: Int, lastLine: Int)
-    /// The language stands in the content, right before the code.
+    /// The language is in the content, directly before the code.
     case code(Fence, language: Range<Int>)
     case table(TableColumns, hasBody: Bool)
   }
@@ -76,14 +77,14 @@ struct BlockParser {
     isAfterBlank = false
   }
 
-  /// Returns how many containers go on. A list goes on until something comes that is no item of it.
+  /// Returns the number of containers that stay open. A list stays open until a block that is not its item.
   private func matchContainers(_ line: inout LineCursor) -> Int {
     for (number, container) in containers.enumerated() {
       switch container.kind {
       case .list: break
       case .quote:
         guard !line.isBlank, line.indent < 4, source[line.text] == UInt8(ascii: ">") else { return number }
-        skipQuoteMark(&line)
+        skipQuoteMarker(&line)
       case .item:
         if line.isBlank ? container.isEmpty : line.indent < container.width { return number }
         line.skip(columns: container.width, in: source.span)
@@ -92,8 +93,8 @@ struct BlockParser {
     return containers.count
   }
 
-  private func skipQuoteMark(_ line: inout LineCursor) {
-    line.skip(marks: 1, in: source.span)
+  private func skipQuoteMarker(_ line: inout LineCursor) {
+    line.skip(bytes: 1, in: source.span)
     line.skip(columns: 1, in: source.span)
   }
 
@@ -113,7 +114,7 @@ struct BlockParser {
       leaf = .paragraph(start: start, lastLine: content.count)
     case .table(let columns, let hasBody) where source[line.text..<line.end].contains(UInt8(ascii: "|")):
       leaf = .table(columns, hasBody: true)
-      return readRow(line.text..<line.end, columns, hasBody ? RowPlace.body : RowPlace.firstOfBody)
+      return readRow(line.text..<line.end, columns, hasBody ? RowLocation.body : RowLocation.firstOfBody)
     case .none, .code, .table:
       beginBlock()
       leaf = .paragraph(start: content.count, lastLine: content.count)
@@ -121,7 +122,7 @@ struct BlockParser {
     append(line.text..<line.end)
   }
 
-  /// Puts text of the source into the content, which remembers where it came from.
+  /// Copies text of the source into the content and records its source offset.
   private mutating func append(_ range: Range<Int>) {
     lines.append(SourceLine(content: content.count, source: range.lowerBound))
     content.append(contentsOf: source[range])
@@ -130,14 +131,14 @@ struct BlockParser {
 
 // Opening and closing.
 extension BlockParser {
-  /// Makes place for a new block where the line now is.
+  /// Closes the open leaf and list and registers a new block with its parent.
   private mutating func beginBlock() {
     closeLeaf()
     if containers.last?.kind == .list { closeContainers(downTo: containers.count - 1) }
     fillParent()
   }
 
-  /// The innermost container has a new child. A blank line between two children makes a list loose.
+  /// Registers a child of the innermost container. A blank line between two children makes a list loose.
   private mutating func fillParent() {
     guard let parent = containers.indices.last else { return }
     if isAfterBlank, !containers[parent].isEmpty {
@@ -157,7 +158,7 @@ extension BlockParser {
 
   private mutating func closeContainers(downTo count: Int) {
     while containers.count > count {
-      // A list whose item closed may go on.
+      // A list stays open when its item closes.
       let container = containers.removeLast()
       switch container.kind {
       case .quote: tree.tokens.append(.leave(.quote))
@@ -180,14 +181,14 @@ extension BlockParser {
   }
 
   private mutating func writeParagraph(_ range: Range<Int>) {
-    let start = range.lowerBound + takeTask(range)
+    let start = range.lowerBound + readTask(range)
     tree.tokens.append(.enter(.paragraph))
     parseInlines(start..<range.upperBound)
     tree.tokens.append(.leave(.paragraph))
   }
 
-  /// `[ ] ` or `[x] ` at the start of an item makes it a task. Returns how many bytes that takes.
-  private mutating func takeTask(_ range: Range<Int>) -> Int {
+  /// `[ ] ` or `[x] ` at the start of an item makes it a task. Returns the bytes consumed.
+  private mutating func readTask(_ range: Range<Int>) -> Int {
     guard let item = containers.last, item.kind == .item, item.token == tree.tokens.count - 1, range.count > 4,
       content[range.lowerBound] == UInt8(ascii: "["), content[range.lowerBound + 2] == UInt8(ascii: "]"),
       content[range.lowerBound + 3] == 0x20 || content[range.lowerBound + 3] == 0x09
@@ -215,7 +216,7 @@ extension BlockParser {
   private mutating func openQuote(_ line: inout LineCursor) -> Bool {
     guard source[line.text] == UInt8(ascii: ">"), depth < MarkupLimits.containers else { return false }
     beginBlock()
-    skipQuoteMark(&line)
+    skipQuoteMarker(&line)
     depth += 1
     open(Container(kind: .quote, token: tree.tokens.count), .enter(.quote))
     return true
@@ -225,7 +226,7 @@ extension BlockParser {
     guard depth < MarkupLimits.containers, let marker = ListMarker(source.span, at: line.text, to: line.end) else {
       return false
     }
-    // CommonMark 0.31 §5.2: only an item with text, and if numbered with the number 1, may end a paragraph.
+    // CommonMark 0.31 §5.2: only a non-empty item, numbered 1 if ordered, may interrupt a paragraph.
     if case .paragraph = leaf, !marker.mayEndParagraph { return false }
     closeLeaf()
     if containers.last?.kind != .list || containers.last?.marker != marker.kind {
@@ -236,16 +237,16 @@ extension BlockParser {
         .enter(.list, detail: detail, number: marker.number ?? 0))
     }
     fillParent()
-    let width = takeMarker(marker, &line)
+    let width = skipMarker(marker, &line)
     depth += 1
     open(Container(kind: .item, token: tree.tokens.count, width: width), .enter(.item))
     return true
   }
 
-  /// Goes behind the marker and its space. Returns how far the item's text is indented.
-  private func takeMarker(_ marker: ListMarker, _ line: inout LineCursor) -> Int {
+  /// Skips the marker and its space. Returns the indentation of the item's text.
+  private func skipMarker(_ marker: ListMarker, _ line: inout LineCursor) -> Int {
     let indent = line.indent
-    line.skip(marks: marker.length, in: source.span)
+    line.skip(bytes: marker.length, in: source.span)
     let space = line.isBlank || line.indent > 4 ? 1 : line.indent
     line.skip(columns: space, in: source.span)
     return indent + marker.length + space
@@ -289,14 +290,14 @@ extension BlockParser {
     if line.indent < 4, fence.isClosed(by: source.span, line.text..<line.end) { return closeLeaf() }
     line.skip(columns: fence.indent, in: source.span)
     for _ in 0..<line.tabRest { content.append(0x20) }
-    content.append(contentsOf: source[(line.tabRest > 0 ? line.place + 1 : line.place)..<line.end])
+    content.append(contentsOf: source[(line.tabRest > 0 ? line.position + 1 : line.position)..<line.end])
     content.append(0x0a)
   }
 }
 
 // Tables.
 extension BlockParser {
-  /// A delimiter row makes the line before it the head of a table, when both have as many cells.
+  /// A delimiter row makes the previous line a table head if both have the same number of cells.
   private mutating func openTable(_ line: inout LineCursor) -> Bool {
     guard case .paragraph(let start, let lastLine) = leaf,
       let columns = TableColumns(source.span, line.text..<line.end)
@@ -308,25 +309,25 @@ extension BlockParser {
     if start < lastLine { writeParagraph(start..<lastLine - 1) }
     tree.tokens.append(.enter(.table))
     leaf = .table(columns, hasBody: false)
-    writeRow(head, columns, RowPlace.head)
+    writeRow(head, columns, RowLocation.head)
     return true
   }
 
-  private mutating func readRow(_ range: Range<Int>, _ columns: TableColumns, _ place: UInt8) {
+  private mutating func readRow(_ range: Range<Int>, _ columns: TableColumns, _ location: UInt8) {
     let start = content.count
     append(range)
-    writeRow(start..<content.count, columns, place)
+    writeRow(start..<content.count, columns, location)
   }
 
-  private mutating func writeRow(_ range: Range<Int>, _ columns: TableColumns, _ place: UInt8) {
+  private mutating func writeRow(_ range: Range<Int>, _ columns: TableColumns, _ location: UInt8) {
     steps += range.count
-    tree.tokens.append(.enter(.row, detail: place))
+    tree.tokens.append(.enter(.row, detail: location))
     for (number, cell) in TableRow(content.span, range).cells.enumerated() {
       let alignment = number < columns.alignments.count ? columns.alignments[number] : Alignment.none
       tree.tokens.append(.enter(.cell, detail: alignment))
       parseInlines(cell, isCell: true)
       tree.tokens.append(.leave(.cell))
     }
-    tree.tokens.append(.leave(.row, detail: place))
+    tree.tokens.append(.leave(.row, detail: location))
   }
 }

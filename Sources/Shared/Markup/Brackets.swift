@@ -1,16 +1,16 @@
-/// The `[` and `![` that wait for their `]`.
+/// The bracket stack: `[` and `![` without their `]`.
 struct Brackets {
   struct Open {
     let piece: Int
-    /// The last delimiter before it: those after it are paired when the link closes.
+    /// The last delimiter before it. Later delimiters are paired when the link closes.
     let delimiter: Int
     let isPicture: Bool
   }
 
   private var open: [Open] = []
-  /// A link closed: no `[` below this one may become a link around it.
+  /// Set when a link closes: a `[` below this index cannot become a link around it.
   private var closedBelow = 0
-  /// Pieces that name something, in order. A link takes out those inside it.
+  /// Pieces that are entities, in order. A link removes those inside it.
   private var named: [Int] = []
 
   mutating func removeAll() {
@@ -21,7 +21,7 @@ struct Brackets {
 
   mutating func push(_ bracket: Open) { open.append(bracket) }
 
-  /// The bracket that a `]` closes, if it may become a link.
+  /// Pops the bracket closed by a `]`. Nil if it cannot become a link.
   mutating func pop() -> Open? {
     guard let bracket = open.popLast() else { return nil }
     let isOpen = bracket.isPicture || open.count >= closedBelow
@@ -39,34 +39,34 @@ struct Brackets {
   }
 }
 
-// `[text](address "title")`. There are no references: what a link points at stands beside it.
+// Inline links: `[text](address "title")`. Reference links are not supported.
 extension InlineParser {
   mutating func bracket(isPicture: Bool, _ scan: inout Scan) {
-    let start = scan.place
+    let start = scan.position
     flush(to: start, &scan)
     brackets.push(Brackets.Open(piece: pieces.count, delimiter: delimiters.last, isPicture: isPicture))
     append(Piece(kind: .bracket, start: start, end: start + (isPicture ? 2 : 1)), &scan)
   }
 
   mutating func picture(_ text: Span<UInt8>, _ scan: inout Scan) {
-    guard scan.place + 1 < scan.end, text[scan.place + 1] == UInt8(ascii: "[") else {
-      scan.place += 1
+    guard scan.position + 1 < scan.end, text[scan.position + 1] == UInt8(ascii: "[") else {
+      scan.position += 1
       return
     }
     bracket(isPicture: true, &scan)
   }
 
   mutating func closeBracket(_ text: Span<UInt8>, _ scan: inout Scan, _ tree: inout MarkupTree) {
-    let place = scan.place
-    scan.place += 1
-    guard let bracket = brackets.pop(), place + 1 < scan.end, text[place + 1] == UInt8(ascii: "("),
-      !isBlank(text, pieces[bracket.piece].end..<place)
+    let position = scan.position
+    scan.position += 1
+    guard let bracket = brackets.pop(), position + 1 < scan.end, text[position + 1] == UInt8(ascii: "("),
+      !isBlank(text, pieces[bracket.piece].end..<position)
     else { return }
-    var target = LinkTarget(at: place + 1, to: scan.end)
-    let (link, end) = (target.read(text, into: &tree), target.place)
-    count(end - place)
+    var target = LinkTarget(at: position + 1, to: scan.end)
+    let (link, end) = (target.read(text, into: &tree), target.position)
+    count(end - position)
     guard let link else { return }
-    flush(to: place, &scan)
+    flush(to: position, &scan)
     count(delimiters.pair(above: bracket.delimiter))
     while let piece = brackets.popNamed(after: bracket.piece) { unname(piece) }
     tree.links.append(link)
@@ -75,17 +75,17 @@ extension InlineParser {
     pieces[bracket.piece].inner = pieces.count..<pieces.count
     brackets.name(bracket.piece)
     if !bracket.isPicture { brackets.closeAll() }
-    append(Piece(kind: .linkEnd, start: place, end: end), &scan)
+    append(Piece(kind: .linkEnd, start: position, end: end), &scan)
   }
 
-  /// A link with nothing to press on is text.
+  /// A link with blank text stays text.
   private mutating func isBlank(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
     let shown = range.firstIndex { ScalarKind.ascii(text[$0]) != .space } ?? range.upperBound
     count(shown - range.lowerBound)
     return shown == range.upperBound
   }
 
-  /// There is no link in a link, and what else its text names is only text.
+  /// Links do not nest; mentions and hashtags in a link's text become text.
   private mutating func unname(_ piece: Int) {
     switch pieces[piece].kind {
     case .linkStart:

@@ -1,9 +1,9 @@
-/// Some of the ASCII bytes, as bits.
+/// A set of ASCII bytes, as a bitmap.
 struct ByteSet {
   private var low: UInt64 = 0
   private var high: UInt64 = 0
 
-  /// The bytes of the text, and if wanted all controls but tab and line end.
+  /// The bytes of `text`, optionally with all controls except tab and line end.
   init(_ text: String, andControls: Bool = false) {
     if andControls {
       low = 0xffff_ffff & ~(1 << 0x09 | 1 << 0x0a)
@@ -20,11 +20,11 @@ struct ByteSet {
     return byte < 0x80 && bits >> UInt64(byte & 63) & 1 != 0
   }
 
-  /// The first place from `start` on that has one of them, or `end`.
+  /// The first position from `start` with a byte of the set, or `end`.
   @inline(__always)
   func first(in text: Span<UInt8>, from start: Int, to end: Int) -> Int {
-    var place = start
-    while place < end, !contains(text[place]) { place += 1 }
-    return place
+    var position = start
+    while position < end, !contains(text[position]) { position += 1 }
+    return position
   }
 }

@@ -1,5 +1,5 @@
-/// `&amp;`, `&#8212;`, `&#x2014;`. Of HTML's 2,231 names these few are known; others stay text, and whoever wants the
-/// character can type it.
+/// Character references: `&amp;`, `&#8212;`, `&#x2014;`. Only these of HTML's 2,231 names are supported; the others
+/// stay text, since users can type the character itself.
 enum CharacterReference {
   private static let names: [String: Unicode.Scalar] = [
     "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": "\u{a0}", "shy": "\u{ad}", "copy": "©",
@@ -9,38 +9,38 @@ enum CharacterReference {
   private static let longestName = 6
   private static let longestNumber = 7
 
-  /// The reference that starts with the `&` at `place`, and where it ends.
-  static func read(_ text: Span<UInt8>, at place: Int, to end: Int) -> (scalar: Unicode.Scalar, end: Int)? {
-    guard place + 2 < end else { return nil }
-    if text[place + 1] == UInt8(ascii: "#") {
-      let isHex = text[place + 2] | 0x20 == UInt8(ascii: "x")
-      return number(text, at: place + (isHex ? 3 : 2), to: end, base: isHex ? 16 : 10)
+  /// The reference that starts with the `&` at `position`, and its end.
+  static func read(_ text: Span<UInt8>, at position: Int, to end: Int) -> (scalar: Unicode.Scalar, end: Int)? {
+    guard position + 2 < end else { return nil }
+    if text[position + 1] == UInt8(ascii: "#") {
+      let isHex = text[position + 2] | 0x20 == UInt8(ascii: "x")
+      return number(text, at: position + (isHex ? 3 : 2), to: end, base: isHex ? 16 : 10)
     }
-    return name(text, at: place + 1, to: end)
+    return name(text, at: position + 1, to: end)
   }
 
   private static func name(_ text: Span<UInt8>, at start: Int, to end: Int) -> (scalar: Unicode.Scalar, end: Int)? {
-    var place = start
-    while place < end, place - start < longestName, ScalarKind.ascii(text[place]) == .word { place += 1 }
-    guard place > start, place < end, text[place] == UInt8(ascii: ";") else { return nil }
-    let name = String(decoding: (start..<place).map { text[$0] }, as: UTF8.self)
-    return names[name].map { ($0, place + 1) }
+    var position = start
+    while position < end, position - start < longestName, ScalarKind.ascii(text[position]) == .word { position += 1 }
+    guard position > start, position < end, text[position] == UInt8(ascii: ";") else { return nil }
+    let name = String(decoding: (start..<position).map { text[$0] }, as: UTF8.self)
+    return names[name].map { ($0, position + 1) }
   }
 
-  // CommonMark 0.31 §2.5: at most seven digits, six of them if hexadecimal; what is no scalar is U+FFFD, and so is zero.
+  // CommonMark 0.31 §2.5: at most seven decimal or six hexadecimal digits; zero and invalid scalars become U+FFFD.
   private static func number(
     _ text: Span<UInt8>, at start: Int, to end: Int, base: UInt32
   ) -> (scalar: Unicode.Scalar, end: Int)? {
-    var place = start
+    var position = start
     var value: UInt32 = 0
     let longest = base == 16 ? longestNumber - 1 : longestNumber
-    while place < end, place - start < longest, let digit = digit(text[place]), digit < base {
+    while position < end, position - start < longest, let digit = digit(text[position]), digit < base {
       value = value * base + digit
-      place += 1
+      position += 1
     }
-    guard place > start, place < end, text[place] == UInt8(ascii: ";") else { return nil }
+    guard position > start, position < end, text[position] == UInt8(ascii: ";") else { return nil }
     let scalar = value == 0 ? nil : Unicode.Scalar(value)
-    return (scalar ?? "\u{fffd}", place + 1)
+    return (scalar ?? "\u{fffd}", position + 1)
   }
 
   private static func digit(_ byte: UInt8) -> UInt32? {

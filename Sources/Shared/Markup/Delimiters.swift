@@ -1,5 +1,5 @@
-/// Pairs runs of `*`, `_`, `~~` and `||` as CommonMark's appendix does ("process emphasis"). A closing run looks back for
-/// its opener; where it finds none it remembers how far it looked, so that none of its kind looks there again.
+/// Pairs runs of `*`, `_`, `~~` and `||` with the "process emphasis" algorithm of CommonMark's appendix. A closing run
+/// searches backwards for its opener. A failed search sets a floor, so that no run of its kind searches there again.
 struct Delimiters {
   static let none = -1
 
@@ -7,11 +7,11 @@ struct Delimiters {
     let byte: UInt8
     let length: Int
     var side: Side
-    /// How many bytes are not yet used by a pair.
+    /// The number of bytes not yet used by a pair.
     var rest: Int
     var previous: Int
     var next = Delimiters.none
-    /// Places in `pairs`: the innermost first where a run closes, the outermost first where it opens.
+    /// Indexes into `pairs`: innermost first for closing, outermost first for opening.
     var firstClose = Delimiters.none
     var lastClose = Delimiters.none
     var firstOpen = Delimiters.none
@@ -29,7 +29,7 @@ struct Delimiters {
 
   private(set) var runs: [Run] = []
   private(set) var pairs: [Pair] = []
-  /// The last run that still waits. A link remembers it when it opens.
+  /// The last unpaired run. A link stores it when it opens.
   private(set) var last = Delimiters.none
   private var floors = [Int](repeating: Delimiters.none, count: 14)
 
@@ -47,24 +47,24 @@ struct Delimiters {
     return number
   }
 
-  /// Pairs all runs after `bottom` and forgets them. Returns how many it looked at.
+  /// Pairs all runs after `bottom` and removes them from the list. Returns the number of visited runs.
   mutating func pair(above bottom: Int) -> Int {
     guard last != bottom else { return 0 }
     for kind in floors.indices { floors[kind] = bottom }
-    var looked = 0
+    var visited = 0
     var closer = last
     while runs[closer].previous != bottom {
       closer = runs[closer].previous
-      looked += 1
+      visited += 1
     }
     while closer != Self.none {
-      looked += 1
+      visited += 1
       guard runs[closer].side.closes else {
         closer = runs[closer].next
         continue
       }
       let floor = floorKind(of: runs[closer])
-      let opener = opener(for: closer, above: max(bottom, floors[floor]), &looked)
+      let opener = opener(for: closer, above: max(bottom, floors[floor]), &visited)
       if opener != Self.none {
         join(opener, closer)
         if runs[opener].rest == 0 { remove(opener) }
@@ -76,13 +76,13 @@ struct Delimiters {
     }
     last = bottom
     if bottom != Self.none { runs[bottom].next = Self.none }
-    return looked
+    return visited
   }
 
-  private func opener(for closer: Int, above floor: Int, _ looked: inout Int) -> Int {
+  private func opener(for closer: Int, above floor: Int, _ visited: inout Int) -> Int {
     var opener = runs[closer].previous
     while opener > floor {
-      looked += 1
+      visited += 1
       if runs[opener].byte == runs[closer].byte, runs[opener].side.opens, mayPair(runs[opener], runs[closer]) {
         return opener
       }
@@ -97,7 +97,7 @@ struct Delimiters {
     return (opener.length + closer.length) % 3 != 0 || opener.length % 3 == 0 && closer.length % 3 == 0
   }
 
-  /// Runs that find the same openers share a floor.
+  /// The floor index. Runs that match the same openers share a floor.
   private func floorKind(of run: Run) -> Int {
     switch run.byte {
     case UInt8(ascii: "~"): return 12
@@ -128,12 +128,12 @@ struct Delimiters {
     runs[closer].lastClose = pairs.count - 1
     runs[opener].rest -= used
     runs[closer].rest -= used
-    // What stands between them and found no partner never will.
+    // Unpaired runs between the two can no longer be paired.
     runs[opener].next = closer
     runs[closer].previous = opener
   }
 
-  /// Takes a run off the list. Returns the one after it.
+  /// Removes a run from the list. Returns the next one.
   @discardableResult
   private mutating func remove(_ run: Int) -> Int {
     let (previous, next) = (runs[run].previous, runs[run].next)
@@ -144,8 +144,8 @@ struct Delimiters {
 }
 
 extension Delimiters.Side {
-  /// CommonMark 0.31 §6.2, left- and right-flanking. Where words are written without spaces, a letter beside the run says
-  /// nothing about where a word ends, so punctuation inside the run doesn't forbid it: `**です。**と`.
+  /// CommonMark 0.31 §6.2, left- and right-flanking. In scripts without spaces a letter beside the run does not show a
+  /// word boundary, so punctuation inside the run does not prevent emphasis: `**です。**と`.
   init(of byte: UInt8, before: Unicode.Scalar?, after: Unicode.Scalar?) {
     let left = before.map(ScalarKind.init) ?? .space
     let right = after.map(ScalarKind.init) ?? .space

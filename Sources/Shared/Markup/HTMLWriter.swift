@@ -1,9 +1,9 @@
-/// Writes the tree as CommonMark's own renderer does. Every byte that comes from the text goes through `append(escaped:)`;
-/// all else is written here in full, so the tags and attributes of the output are those in this file.
+/// Writes the tree as CommonMark's renderer does. Every byte of the text passes through `append(escaped:)`; the rest of
+/// the output is literals, so its tags and attributes are those in this file.
 struct HTMLWriter {
   private var out: [UInt8] = []
   private let escaped = ByteSet("&<>\"'", andControls: true)
-  /// Whether paragraphs stand without `<p>`, for each list and quote around.
+  /// Whether paragraphs omit `<p>`, for each open list and quote.
   private var isTight: [Bool] = []
   private var isInHead = false
   private var hasBody = false
@@ -62,7 +62,7 @@ struct HTMLWriter {
       out.append(UInt8(ascii: "0") + token.detail)
       append(">\n")
     case .table: append(hasBody ? "</tbody>\n</table>\n" : "</table>\n")
-    case .row: append(token.detail == RowPlace.head ? "</tr>\n</thead>\n" : "</tr>\n")
+    case .row: append(token.detail == RowLocation.head ? "</tr>\n</thead>\n" : "</tr>\n")
     case .cell: append(isInHead ? "</th>\n" : "</td>\n")
     case .emphasis: append("</em>")
     case .strong: append("</strong>")
@@ -113,10 +113,10 @@ extension HTMLWriter {
   }
 
   private mutating func enterRow(_ token: Token) {
-    isInHead = token.detail == RowPlace.head
+    isInHead = token.detail == RowLocation.head
     switch token.detail {
-    case RowPlace.head: append("<thead>\n<tr>\n")
-    case RowPlace.firstOfBody:
+    case RowLocation.head: append("<thead>\n<tr>\n")
+    case RowLocation.firstOfBody:
       hasBody = true
       append("<tbody>\n<tr>\n")
     default: append("<tr>\n")
@@ -167,7 +167,7 @@ extension HTMLWriter {
     append("</span>")
   }
 
-  /// A block begins on a line of its own.
+  /// Starts a new line for a block.
   private mutating func block(_ tag: String) {
     if let last = out.last, last != 0x0a { out.append(0x0a) }
     append(tag)
@@ -180,17 +180,17 @@ extension HTMLWriter {
   private mutating func append(escaped text: ArraySlice<UInt8>) {
     let bytes = text.span
     var plain = 0
-    var place = escaped.first(in: bytes, from: 0, to: bytes.count)
-    while place < bytes.count {
-      out.append(contentsOf: text[text.startIndex + plain..<text.startIndex + place])
-      append(Self.escape(bytes[place]))
-      plain = place + 1
-      place = escaped.first(in: bytes, from: plain, to: bytes.count)
+    var position = escaped.first(in: bytes, from: 0, to: bytes.count)
+    while position < bytes.count {
+      out.append(contentsOf: text[text.startIndex + plain..<text.startIndex + position])
+      append(Self.escape(bytes[position]))
+      plain = position + 1
+      position = escaped.first(in: bytes, from: plain, to: bytes.count)
     }
     out.append(contentsOf: text[(text.startIndex + plain)...])
   }
 
-  /// Quotes too, though they need it only in attributes. Control characters have no place in HTML.
+  /// Quotes are escaped although only attributes require it. Control characters are invalid in HTML.
   private static func escape(_ byte: UInt8) -> String {
     switch byte {
     case UInt8(ascii: "&"): "&amp;"

@@ -1,51 +1,52 @@
-/// Reads the text of one paragraph, heading or table cell, in three steps that are each linear in its length:
+/// Parses the text of one paragraph, heading or table cell in three steps, each linear in its length:
 ///
-/// 1. A scan from left to right cuts it into *pieces*. Code, links, mentions and hashtags are recognised here, so what
-///    stands in them marks nothing. A run of `*`, `_`, `~~` or `||` becomes a piece and waits on the delimiter list.
-/// 2. Delimiters are paired (`Delimiters.swift`): at the end of a link's text for those inside it, at the end for all.
-/// 3. The pieces are written out as tokens.
+/// 1. A scan from left to right splits it into *pieces*. Code, links, mentions and hashtags are recognised here, so
+///    delimiters inside them are text. A run of `*`, `_`, `~~` or `||` becomes a piece on the delimiter list.
+/// 2. Delimiters are paired (`Delimiters.swift`): those in a link's text when the link ends, the others at the end.
+/// 3. The pieces are written as tokens.
 struct InlineParser {
   var pieces: [Piece] = []
   var delimiters = Delimiters()
   var brackets = Brackets()
   private var backticks = Backticks()
-  /// What may mark something. `:` may end a scheme, `w` begin `www.`, `@` stand in an address.
-  private let marks = ByteSet("\n\\`&<*_~|[]!@#:wW")
+  /// Bytes that may start an inline. `:` may end a scheme, `w` may start `www.`, `@` may be in an address.
+  private let specialBytes = ByteSet("\n\\`&<*_~|[]!@#:wW")
   private(set) var steps = 0
 
   struct Piece {
     enum Kind {
       case text, character, lineBreak, codeSpan, delimiter, bracket
       case linkStart, linkEnd, bareLink, mention, hashtag
-      /// Was a link, until one around it closed.
+      /// A former link, removed when a link around it closed.
       case nothing
     }
     var kind: Kind
     let start: Int
     var end: Int
-    /// A character's scalar, a delimiter's place in its list, a link's index.
+    /// A character's scalar, a delimiter's index in its list, or a link's index.
     var number = 0
-    /// What of a bare link is shown, or the piece that ends a link.
+    /// The displayed range of a bare link, or the piece that ends a link.
     var inner = 0..<0
   }
 
-  /// What stays of one call to the next inside the text: where the scan is, and where the plain text behind it begins.
+  /// The state of the scan: its position and the start of the plain text before it.
   struct Scan {
     let start: Int
     let end: Int
     let isCell: Bool
-    var place: Int
+    var position: Int
     var plain: Int
   }
 
   mutating func parse(_ text: Span<UInt8>, in range: Range<Int>, isCell: Bool = false, into tree: inout MarkupTree) {
     var scan = Scan(
-      start: range.lowerBound, end: range.upperBound, isCell: isCell, place: range.lowerBound, plain: range.lowerBound)
+      start: range.lowerBound, end: range.upperBound, isCell: isCell, position: range.lowerBound,
+      plain: range.lowerBound)
     steps += range.count
-    scan.place = marks.first(in: text, from: scan.place, to: scan.end)
-    while scan.place < scan.end {
-      mark(in: text, &scan, &tree)
-      scan.place = marks.first(in: text, from: scan.place, to: scan.end)
+    scan.position = specialBytes.first(in: text, from: scan.position, to: scan.end)
+    while scan.position < scan.end {
+      readInline(in: text, &scan, &tree)
+      scan.position = specialBytes.first(in: text, from: scan.position, to: scan.end)
     }
     flush(to: scan.end, &scan)
     steps += delimiters.pair(above: Delimiters.none)
@@ -57,9 +58,9 @@ struct InlineParser {
     backticks = Backticks()
   }
 
-  /// Reads what the byte at the scan's place marks, or goes on behind it.
-  private mutating func mark(in text: Span<UInt8>, _ scan: inout Scan, _ tree: inout MarkupTree) {
-    switch text[scan.place] {
+  /// Parses the inline that starts with the byte at the scan's position, or skips the byte.
+  private mutating func readInline(in text: Span<UInt8>, _ scan: inout Scan, _ tree: inout MarkupTree) {
+    switch text[scan.position] {
     case UInt8(ascii: "\n"): lineBreak(text, &scan)
     case UInt8(ascii: "\\"): escape(text, &scan)
     case UInt8(ascii: "`"): codeSpan(text, &scan)
@@ -76,54 +77,54 @@ struct InlineParser {
     }
   }
 
-  /// Ends the plain text behind the scan at `end`, and goes on from there.
+  /// Ends the pending plain text at `end` and continues from there.
   mutating func flush(to end: Int, _ scan: inout Scan) {
     if end > scan.plain { pieces.append(Piece(kind: .text, start: scan.plain, end: end)) }
     scan.plain = end
-    scan.place = end
+    scan.position = end
   }
 
-  /// Puts a piece after the plain text before it, and goes on behind it.
+  /// Appends the pending plain text and a piece, and continues after it.
   mutating func append(_ piece: Piece, _ scan: inout Scan) {
     flush(to: piece.start, &scan)
     pieces.append(piece)
     scan.plain = piece.end
-    scan.place = piece.end
+    scan.position = piece.end
   }
 
   mutating func count(_ bytes: Int) { steps += bytes }
 }
 
-// Marks that need nothing but their own bytes.
+// Line breaks, escapes, code spans, character references and delimiter runs.
 extension InlineParser {
-  /// Every line end of the text is one of the paragraph. Spaces around it are not shown.
+  /// Every line end is a line break. Spaces around it are dropped.
   private mutating func lineBreak(_ text: Span<UInt8>, _ scan: inout Scan) {
-    let place = scan.place
-    var end = place
+    let position = scan.position
+    var end = position
     while end > scan.plain, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
-    count(place - end)
+    count(position - end)
     flush(to: end, &scan)
-    scan.plain = place
-    append(Piece(kind: .lineBreak, start: place, end: place + 1), &scan)
+    scan.plain = position
+    append(Piece(kind: .lineBreak, start: position, end: position + 1), &scan)
   }
 
-  // CommonMark 0.31 §2.4: ASCII punctuation may be escaped, and a backslash before a line end is a break like any other.
+  // CommonMark 0.31 §2.4: ASCII punctuation may be escaped. A backslash before a line end is dropped.
   private mutating func escape(_ text: Span<UInt8>, _ scan: inout Scan) {
-    let next = scan.place + 1
+    let next = scan.position + 1
     guard next < scan.end, ScalarKind.ascii(text[next]) == .punctuation || text[next] == UInt8(ascii: "\n") else {
-      scan.place = next
+      scan.position = next
       return
     }
-    flush(to: scan.place, &scan)
+    flush(to: scan.position, &scan)
     scan.plain = next
-    scan.place = text[next] == UInt8(ascii: "\n") ? next : next + 1
+    scan.position = text[next] == UInt8(ascii: "\n") ? next : next + 1
   }
 
   private mutating func codeSpan(_ text: Span<UInt8>, _ scan: inout Scan) {
-    let start = scan.place
+    let start = scan.position
     let inner = run(text, at: start, to: scan.end)
     guard let close = backticks.close(text, length: inner - start, from: inner, to: scan.end, &steps) else {
-      scan.place = inner
+      scan.position = inner
       return
     }
     var piece = Piece(kind: .codeSpan, start: start, end: close + inner - start)
@@ -132,23 +133,23 @@ extension InlineParser {
   }
 
   private mutating func character(_ text: Span<UInt8>, _ scan: inout Scan) {
-    guard let (scalar, end) = CharacterReference.read(text, at: scan.place, to: scan.end) else {
-      scan.place += 1
+    guard let (scalar, end) = CharacterReference.read(text, at: scan.position, to: scan.end) else {
+      scan.position += 1
       return
     }
-    append(Piece(kind: .character, start: scan.place, end: end, number: Int(scalar.value)), &scan)
+    append(Piece(kind: .character, start: scan.position, end: end, number: Int(scalar.value)), &scan)
   }
 
   private mutating func delimiterRun(_ text: Span<UInt8>, _ scan: inout Scan) {
-    let start = scan.place
+    let start = scan.position
     let end = run(text, at: start, to: scan.end)
     let side = Delimiters.Side(
       of: text[start],
       before: start > scan.start ? text.scalar(before: start) : nil,
       after: end < scan.end ? text.scalar(at: end).scalar : nil)
-    let isMark = side.opens || side.closes
-    guard isMark, text[start] == UInt8(ascii: "*") || text[start] == UInt8(ascii: "_") || end - start == 2 else {
-      scan.place = end
+    let isFlanking = side.opens || side.closes
+    guard isFlanking, text[start] == UInt8(ascii: "*") || text[start] == UInt8(ascii: "_") || end - start == 2 else {
+      scan.position = end
       return
     }
     flush(to: start, &scan)
@@ -156,7 +157,7 @@ extension InlineParser {
     append(Piece(kind: .delimiter, start: start, end: end, number: number), &scan)
   }
 
-  /// Where the run of the byte at `start` ends.
+  /// The end of the run of the byte at `start`.
   private func run(_ text: Span<UInt8>, at start: Int, to limit: Int) -> Int {
     var end = start + 1
     while end < limit, text[end] == text[start] { end += 1 }

@@ -1,17 +1,17 @@
-/// A place in one line of the source, in bytes and in columns. A tab reaches to the next column that four divides, and may
-/// be used up in part.
+/// A position in one line of the source, in bytes and in columns. A tab extends to the next multiple of four columns
+/// and may be consumed in part.
 struct LineCursor {
   let end: Int
-  private(set) var place: Int
+  private(set) var position: Int
   private(set) var column = 0
-  /// The first byte that is no space or tab, and its column. The line's end if it is blank.
+  /// The first byte other than space and tab. The line's end if the line is blank.
   private(set) var text: Int
   private var textColumn = 0
-  /// Columns that are left of a tab that is used up in part.
+  /// The remaining columns of a partly consumed tab.
   private(set) var tabRest = 0
 
   init(_ source: Span<UInt8>, _ range: Range<Int>) {
-    place = range.lowerBound
+    position = range.lowerBound
     end = range.upperBound
     text = range.lowerBound
     findText(source)
@@ -21,7 +21,7 @@ struct LineCursor {
   var indent: Int { textColumn - column }
 
   private mutating func findText(_ source: Span<UInt8>) {
-    text = place
+    text = position
     textColumn = column
     while text < end, source[text] == 0x20 || source[text] == 0x09 {
       textColumn += source[text] == 0x09 ? 4 - textColumn % 4 : 1
@@ -29,26 +29,26 @@ struct LineCursor {
     }
   }
 
-  /// Goes `count` columns of space on.
+  /// Skips at most `count` columns of space.
   mutating func skip(columns count: Int, in source: Span<UInt8>) {
     let goal = min(column + count, textColumn)
     while column < goal {
-      let width = source[place] == 0x09 ? 4 - column % 4 : 1
+      let width = source[position] == 0x09 ? 4 - column % 4 : 1
       tabRest = max(0, column + width - goal)
       column = min(column + width, goal)
-      if tabRest == 0 { place += 1 }
+      if tabRest == 0 { position += 1 }
     }
   }
 
   mutating func skipSpace() {
-    place = text
+    position = text
     column = textColumn
     tabRest = 0
   }
 
-  /// Goes behind `count` bytes of the text, which are no tabs.
-  mutating func skip(marks count: Int, in source: Span<UInt8>) {
-    place = text + count
+  /// Skips space and `count` bytes of text without tabs.
+  mutating func skip(bytes count: Int, in source: Span<UInt8>) {
+    position = text + count
     column = textColumn + count
     tabRest = 0
     findText(source)

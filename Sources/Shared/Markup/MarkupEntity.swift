@@ -1,4 +1,4 @@
-/// Something in a text that names something else. Places count Unicode scalars of the text as it was sent, marks included.
+/// A mention, hashtag or link in a text. Positions count Unicode scalars of the text as sent, with its markup.
 public struct MarkupEntity: Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
     case mention, hashtag, link
@@ -7,7 +7,7 @@ public struct MarkupEntity: Hashable, Sendable {
   public let kind: Kind
   public let position: Int
   public let length: Int
-  /// The name without `@`, the tag without `#`, or the whole address.
+  /// The name without `@`, the hashtag without `#`, or the whole address.
   public let value: String
 
   public init(kind: Kind, position: Int, length: Int, value: String) {

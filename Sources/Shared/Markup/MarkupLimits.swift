@@ -1,15 +1,15 @@
-/// What a text is held to so that no text is dear to read, to draw or to walk. Over a limit nothing is refused: the marks
-/// are shown as the text that they are.
+/// Limits that bound the cost of parsing and rendering a text. A text over a limit is not rejected: the markup beyond
+/// it is shown as text.
 public enum MarkupLimits {
-  /// Quotes and list items inside one another.
+  /// Nested quotes and list items.
   public static let containers = 16
-  /// Emphasis, strong emphasis, strikes and spoilers inside one another. Deeper marks leave no trace, their text stays.
-  public static let marks = 16
+  /// Nested emphasis, strong emphasis, strikes and spoilers. Deeper delimiters are dropped, their text stays.
+  public static let emphasis = 16
   /// Backticks that open a code span.
   public static let backticks = 32
   /// Bytes of a link's destination as written, and of a bare address.
   public static let address = 2_048
-  /// Parentheses inside one another in a link's destination.
+  /// Nested parentheses in a link's destination.
   public static let parentheses = 8
   /// Characters of a name after `@`.
   public static let name = 64

@@ -1,5 +1,5 @@
-/// A text's tree, written out flat: what encloses something enters and leaves, the rest are leaves. Enters and leaves
-/// are balanced, so a walk needs no recursion.
+/// The syntax tree of a text as a flat list: a container has an enter and a leave token, other nodes are leaves. Enters
+/// and leaves are balanced, so a walk needs no recursion.
 struct MarkupTree: Sendable {
   var tokens: [Token] = []
   var links: [Link] = []
@@ -8,7 +8,7 @@ struct MarkupTree: Sendable {
   var strings: [UInt8] = []
 }
 
-/// A place in the tree. `start` and `end` are places in the content, where it has any.
+/// A token of the tree. `start` and `end` are offsets in the content, if it has any.
 struct Token: Sendable {
   enum Side: UInt8, Sendable { case enter, leave, leaf }
 
@@ -21,12 +21,12 @@ struct Token: Sendable {
 
   let side: Side
   let kind: Kind
-  /// A heading's level, a list's `ListStyle`, an item's `TaskState`, a row's `RowPlace`, a cell's `Alignment`.
+  /// A heading's level, a list's `ListStyle`, an item's `TaskState`, a row's `RowLocation`, a cell's `Alignment`.
   var detail: UInt8 = 0
   var start: UInt32 = 0
   var end: UInt32 = 0
-  /// An ordered list's first number, a link's index, a character's scalar, or how many bytes of a code block are its
-  /// language.
+  /// An ordered list's first number, a link's index, a character's scalar, or the length of a code block's language in
+  /// bytes.
   var number: UInt32 = 0
 
   static func enter(_ kind: Kind, detail: UInt8 = 0, number: Int = 0) -> Token {
@@ -57,7 +57,7 @@ enum TaskState {
   static let done: UInt8 = 2
 }
 
-enum RowPlace {
+enum RowLocation {
   static let head: UInt8 = 0
   static let firstOfBody: UInt8 = 1
   static let body: UInt8 = 2
@@ -70,13 +70,14 @@ enum Alignment {
   static let center: UInt8 = 3
 }
 
-/// Places in `MarkupTree.strings`.
+/// Ranges of `MarkupTree.strings`.
 struct Link: Sendable {
   let address: Range<Int>
   let title: Range<Int>?
 }
 
-/// An entity by its places in the content. A link's value stands in `MarkupTree.strings`, others' in the content.
+/// An entity with its offsets in the content. A link's value is in `MarkupTree.strings`, other values are in the
+/// content.
 struct FoundEntity: Sendable {
   let kind: MarkupEntity.Kind
   let start: Int

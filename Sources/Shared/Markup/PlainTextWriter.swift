@@ -1,13 +1,13 @@
-/// Writes the tree without its marks. Quotes and lists keep a sign, since their words are not simply the author's; a spoiler
-/// stays covered.
+/// Writes the tree as plain text. Quotes and lists keep a prefix, so that quoted text is not attributed to the author;
+/// a spoiler stays hidden.
 struct PlainTextWriter {
   private static let quote = "> "
 
   private var out: [UInt8] = []
   private var scalars = 0
-  /// What stands before a line, for each quote and item around. An item's sign stands there once.
-  private var signs: [String] = []
-  /// For each list around: the number of the next item, or nil for bullets.
+  /// The line prefix of each open quote and item. An item's prefix is written once.
+  private var prefixes: [String] = []
+  /// The number of the next item for each open list, nil for bullets.
   private var lists: [UInt32?] = []
   private var spoilers = 0
   private var isInRow = false
@@ -29,7 +29,7 @@ struct PlainTextWriter {
 
   private mutating func enter(_ token: Token) {
     switch token.kind {
-    case .quote: signs.append(Self.quote)
+    case .quote: prefixes.append(Self.quote)
     case .list: lists.append(token.detail & ListStyle.ordered == 0 ? nil : token.number)
     case .item: enterItem(token)
     case .paragraph, .heading: beginLine()
@@ -49,7 +49,7 @@ struct PlainTextWriter {
 
   private mutating func leave(_ token: Token) {
     switch token.kind {
-    case .quote, .item: signs.removeLast()
+    case .quote, .item: prefixes.removeLast()
     case .list: lists.removeLast()
     case .spoiler: spoilers -= 1
     case .paragraph, .heading, .table, .row, .cell, .emphasis, .strong, .strike, .link: break
@@ -76,20 +76,20 @@ struct PlainTextWriter {
 
   private mutating func enterItem(_ token: Token) {
     switch token.detail {
-    case TaskState.open: signs.append("☐ ")
-    case TaskState.done: signs.append("☑ ")
+    case TaskState.open: prefixes.append("☐ ")
+    case TaskState.done: prefixes.append("☑ ")
     default:
-      guard let number = lists.last ?? nil else { return signs.append("• ") }
-      signs.append("\(number). ")
+      guard let number = lists.last ?? nil else { return prefixes.append("• ") }
+      prefixes.append("\(number). ")
       lists[lists.count - 1] = number + 1
     }
   }
 
   private mutating func beginLine() {
     if !out.isEmpty { append("\n") }
-    for (place, sign) in signs.enumerated() where !sign.isEmpty {
-      append(sign)
-      if sign != Self.quote { signs[place] = "" }
+    for (index, prefix) in prefixes.enumerated() where !prefix.isEmpty {
+      append(prefix)
+      if prefix != Self.quote { prefixes[index] = "" }
     }
   }
 
@@ -101,7 +101,7 @@ struct PlainTextWriter {
 
   private mutating func append(_ text: String) { append(Array(text.utf8)[...]) }
 
-  /// Cuts between two characters as people see them.
+  /// Cuts between two grapheme clusters.
   private static func cut(_ text: String, limit: Int) -> String {
     guard limit > 0 else { return "" }
     guard text.unicodeScalars.count > limit else { return text }

@@ -1,16 +1,17 @@
-/// The only way to an `href`. An address starts with `http://`, `https://` or `mailto:`, after everything that could
-/// disguise another scheme has been decoded; nothing is cut off, mended or guessed. What a browser could read in two ways
-/// is no address: a control character anywhere, a host with anything but letters, digits, `.`, `-`, `_` and a port.
+/// Validates every `href`. After decoding of everything that could disguise another scheme, an address starts with
+/// `http://`, `https://` or `mailto:`; it is never trimmed, repaired or guessed. An address that a browser could
+/// interpret in two ways is rejected: one with a control character, or a host beyond letters, digits, `.`, `-`, `_` and
+/// a port.
 enum SafeAddress {
   private static let web = ["http://", "https://"].map { Array($0.utf8) }
   private static let mail = Array("mailto:".utf8)
 
-  /// Appends the address as an `href` holds it, before HTML's escapes. Nil when it is not safe.
+  /// Appends the percent-encoded address, before HTML escaping. Nil if it is not safe.
   static func append(_ address: [UInt8], to strings: inout [UInt8]) -> Range<Int>? {
     guard isSafe(address) else { return nil }
     let start = strings.count
     for byte in address {
-      if mayStand(byte) {
+      if isUnescaped(byte) {
         strings.append(byte)
       } else {
         strings.append(UInt8(ascii: "%"))
@@ -36,35 +37,38 @@ enum SafeAddress {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }
 
-  /// No name or password before the host: `https://bank.example@evil.example` is not what it looks like.
+  /// Rejects credentials before the host: `https://bank.example@evil.example` is deceptive.
   private static func hasPlainHost(_ address: [UInt8], from start: Int) -> Bool {
     let text = address.span
-    var place = start
+    var position = start
     var isNamed = false
-    while place < text.count {
-      let byte = text[place]
+    while position < text.count {
+      let byte = text[position]
       if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-      let (scalar, length) = text.scalar(at: place)
+      let (scalar, length) = text.scalar(at: position)
       if ScalarKind(scalar) == .word {
         isNamed = true
       } else if byte == UInt8(ascii: ":") {
-        return isNamed && isPort(text, from: place + 1)
+        return isNamed && isPort(text, from: position + 1)
       } else if byte != UInt8(ascii: ".") && byte != UInt8(ascii: "-") && byte != UInt8(ascii: "_") {
         return false
       }
-      place += length
+      position += length
     }
     return isNamed
   }
 
   private static func isPort(_ text: Span<UInt8>, from start: Int) -> Bool {
-    var place = start
-    while place < text.count, text[place] >= UInt8(ascii: "0"), text[place] <= UInt8(ascii: "9") { place += 1 }
-    guard place < text.count else { return true }
-    return text[place] == UInt8(ascii: "/") || text[place] == UInt8(ascii: "?") || text[place] == UInt8(ascii: "#")
+    var position = start
+    while position < text.count, text[position] >= UInt8(ascii: "0"), text[position] <= UInt8(ascii: "9") {
+      position += 1
+    }
+    guard position < text.count else { return true }
+    return text[position] == UInt8(ascii: "/") || text[position] == UInt8(ascii: "?")
+      || text[position] == UInt8(ascii: "#")
   }
 
-  private static func mayStand(_ byte: UInt8) -> Bool {
+  private static func isUnescaped(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"),

@@ -1,4 +1,4 @@
-/// What a scalar is to the rules of the profile.
+/// The class of a scalar in the rules of the profile.
 enum ScalarKind {
   case space, punctuation, word, other
 
@@ -34,7 +34,7 @@ enum ScalarKind {
 }
 
 extension Unicode.Scalar {
-  /// Of a script that is written without spaces between words, or its punctuation.
+  /// Whether the scalar belongs to a script without spaces between words, or to its punctuation.
   var isEastAsian: Bool {
     switch value {
     case 0x2e80...0xa4cf, 0xac00...0xd7ff, 0xf900...0xfaff, 0xfe30...0xfe4f, 0xff00...0xffef, 0x20000...0x3ffff: true
@@ -42,7 +42,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Joins what stands before it and after it into one word.
+  /// U+200C and U+200D join their neighbours into one word.
   var isJoiner: Bool { value == 0x200c || value == 0x200d }
 
   var isLetter: Bool {
@@ -54,22 +54,22 @@ extension Unicode.Scalar {
   }
 }
 
-/// UTF-8 that is known to be valid.
+// For valid UTF-8.
 extension Span<UInt8> {
-  /// The scalar that starts at `place`, and how many bytes it has.
-  func scalar(at place: Int) -> (scalar: Unicode.Scalar, length: Int) {
-    let first = UInt32(self[place])
+  /// The scalar that starts at `position`, and its length in bytes.
+  func scalar(at position: Int) -> (scalar: Unicode.Scalar, length: Int) {
+    let first = UInt32(self[position])
     let length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
     var value = length == 1 ? first : first & (0x7f >> UInt32(length))
-    for offset in 1..<4 where offset < length && place + offset < count {
-      value = value << 6 | UInt32(self[place + offset] & 0x3f)
+    for offset in 1..<4 where offset < length && position + offset < count {
+      value = value << 6 | UInt32(self[position + offset] & 0x3f)
     }
     return (Unicode.Scalar(value) ?? "\u{fffd}", length)
   }
 
-  /// The scalar that ends before `place`. There is one: `place` is greater than 0.
-  func scalar(before place: Int) -> Unicode.Scalar {
-    var start = place - 1
+  /// The scalar that ends before `position`, which is greater than 0.
+  func scalar(before position: Int) -> Unicode.Scalar {
+    var start = position - 1
     while start > 0, self[start] & 0xc0 == 0x80 { start -= 1 }
     return scalar(at: start).scalar
   }

@@ -1,34 +1,35 @@
-/// Where a stretch of the content stands in the source. Between two stretches are marks of quotes and lists, or indentation.
+/// The source offset of a range of the content. Between two ranges are quote and list markers or indentation.
 struct SourceLine: Sendable {
   let content: Int
   let source: Int
 }
 
-/// From places in the content to places in the source. Asked in rising order, so all answers together walk the lines once.
+/// Maps offsets in the content to offsets in the source. Queries are in ascending order, so all together visit the
+/// lines once.
 struct LineMap {
   private let lines: [SourceLine]
   private var current = 0
 
   init(_ lines: [SourceLine]) { self.lines = lines }
 
-  mutating func sourcePlace(of place: Int) -> Int {
-    while current + 1 < lines.count, lines[current + 1].content <= place { current += 1 }
-    return lines[current].source + place - lines[current].content
+  mutating func sourcePosition(of offset: Int) -> Int {
+    while current + 1 < lines.count, lines[current + 1].content <= offset { current += 1 }
+    return lines[current].source + offset - lines[current].content
   }
 }
 
-/// Counts the scalars before a place of UTF-8. Asked in rising order, so all answers together walk the text once.
+/// Counts the scalars before an offset of UTF-8. Queries are in ascending order, so all together read the text once.
 struct ScalarCount {
   private let bytes: [UInt8]
-  private var place = 0
+  private var offset = 0
   private var count = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   mutating func before(_ end: Int) -> Int {
-    while place < end {
-      if bytes[place] & 0xc0 != 0x80 { count += 1 }
-      place += 1
+    while offset < end {
+      if bytes[offset] & 0xc0 != 0x80 { count += 1 }
+      offset += 1
     }
     return count
   }

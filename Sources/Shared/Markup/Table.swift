@@ -1,11 +1,11 @@
-/// The row of `---|:-:` that makes a table. It has a `|` somewhere.
+/// The delimiter row of a table, `---|:-:`, with at least one `|`.
 struct TableColumns {
   let alignments: [UInt8]
 
   init?(_ source: Span<UInt8>, _ line: Range<Int>) {
     var hasBar = false
-    for place in line {
-      switch source[place] {
+    for position in line {
+      switch source[position] {
       case UInt8(ascii: "|"): hasBar = true
       case UInt8(ascii: "-"), UInt8(ascii: ":"), 0x20, 0x09: break
       default: return nil
@@ -30,7 +30,7 @@ struct TableColumns {
   }
 }
 
-/// The cells of a row, without the space around them. `\|` stands in a cell.
+/// The cells of a row, without the space around them. `\|` is part of a cell.
 struct TableRow {
   let cells: [Range<Int>]
 
@@ -39,13 +39,13 @@ struct TableRow {
     let row = Self.trimmed(text, row)
     var start = row.lowerBound
     if start < row.upperBound, text[start] == UInt8(ascii: "|") { start += 1 }
-    var place = start
-    while place < row.upperBound {
-      if text[place] == UInt8(ascii: "|") {
-        cells.append(Self.trimmed(text, start..<place))
-        start = place + 1
+    var position = start
+    while position < row.upperBound {
+      if text[position] == UInt8(ascii: "|") {
+        cells.append(Self.trimmed(text, start..<position))
+        start = position + 1
       }
-      place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+      position += text[position] == UInt8(ascii: "\\") ? 2 : 1
     }
     if start < row.upperBound { cells.append(Self.trimmed(text, start..<row.upperBound)) }
     self.cells = cells

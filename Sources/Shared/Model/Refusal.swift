@@ -1,6 +1,6 @@
 /// An expected "no". Whoever asked is told this, by its code, and nothing of the inside.
 public enum Refusal: Error, Sendable, Hashable {
-  /// Nobody is known to ask, and this is for people.
+  /// Nobody is known to ask, and this is for users.
   case unauthenticated
   /// The asker may see that it is there, but not do this.
   case forbidden
@@ -14,8 +14,8 @@ public enum Refusal: Error, Sendable, Hashable {
   case clientIDReused
   /// Fields that can't be taken as they are. Never empty.
   case invalid([FieldFault])
-  /// The person is known, but may not come in: waits, or was kept out.
-  case notAdmitted(AccountState)
+  /// The user is known, but may not come in: waits, or was kept out.
+  case notAdmitted(UserState)
   /// There are as many of them as there may be: some must go first.
   case tooMany(limit: Int)
   /// Larger than it may be, in bytes.

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The two clocks: one that only goes forward, for deadlines, and the one on the wall, for people.
+/// The monotonic clock, for deadlines, and the wall clock, for timestamps.
 public enum Clock {
-  /// Nanoseconds since some moment before the process started.
+  /// Nanoseconds since an arbitrary time before the process started.
   public static func monotonic() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,4 +1,4 @@
-/// Deadlines, the nearest first: a binary heap. An entry may be stale; who takes it out knows.
+/// A binary heap of deadlines, the earliest first. Entries may be stale; the reactor checks them on removal.
 struct DeadlineHeap {
   struct Entry {
     let at: Int64

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file descriptor that is closed when nobody holds it any longer.
+/// A file descriptor that is closed with its last reference.
 public final class Descriptor: Sendable {
   public let number: Int32
 
@@ -13,14 +13,13 @@ public final class Descriptor: Sendable {
     self.init(owning: result)
   }
 
-  /// Writes what can be written at once, for a last word to somebody who is not served.
+  /// Writes without blocking, as much as the socket accepts, for an error response to a rejected connection.
   public func tryWrite(_ bytes: [UInt8]) {
     _ = unsafe send(number, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
   }
 
-  /// Writes all of the bytes, however long that takes: for a log or a terminal, never on a loop. What can't be written
-  /// is lost.
-  /// - Returns: whether all was written.
+  /// Writes all bytes and blocks until then: for a log or a terminal, never on a loop.
+  /// - Returns: false after an error. The remaining bytes are lost.
   @discardableResult
   public static func writeAll(_ bytes: [UInt8], to number: Int32) -> Bool {
     var rest = bytes[...]
@@ -33,20 +32,20 @@ public final class Descriptor: Sendable {
     return true
   }
 
-  /// What a call on it could do now, without waiting for that.
+  /// Polls the descriptor without waiting.
   static func readiness(of number: Int32) -> Readiness {
-    var asked = pollfd(fd: number, events: Int16(POLLIN | POLLOUT), revents: 0)
-    guard unsafe poll(&asked, 1, 0) == 1 else { return [] }
-    let told = Int32(asked.revents)
-    // An end of any kind is met by reading; who waits to write is told of a failure by writing.
-    if told & (POLLHUP | POLLERR) != 0 { return [.readable, .writable] }
+    var request = pollfd(fd: number, events: Int16(POLLIN | POLLOUT), revents: 0)
+    guard unsafe poll(&request, 1, 0) == 1 else { return [] }
+    let events = Int32(request.revents)
+    // Reading reports the end of input, writing reports an error.
+    if events & (POLLHUP | POLLERR) != 0 { return [.readable, .writable] }
     var readiness: Readiness = []
-    if told & POLLIN != 0 { readiness.insert(.readable) }
-    if told & POLLOUT != 0 { readiness.insert(.writable) }
+    if events & POLLIN != 0 { readiness.insert(.readable) }
+    if events & POLLOUT != 0 { readiness.insert(.writable) }
     return readiness
   }
 
-  /// The user of the process that connected over the Unix domain, as the system saw it then.
+  /// The user of the process that connected to a Unix socket, at the time of `connect`.
   var peerUser: uid_t? {
     // struct ucred (unix(7)), which the C library declares only under _GNU_SOURCE.
     var credentials: (process: pid_t, user: uid_t, group: gid_t) = (0, .max, .max)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// How many descriptors the process may have: each connection is one.
+/// The limit of open file descriptors. Each connection uses one.
 public enum DescriptorLimit {
-  /// Takes as many as the system allows, and says how many that is. A login shell usually starts with 1,024.
+  /// Raises the soft limit to the hard limit and returns it. The soft limit of a login shell is usually 1,024.
   public static func raise() -> Int {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }

@@ -1,10 +1,9 @@
-// One epoll descriptor per loop, itself watched by one Dispatch source (an epoll descriptor is readable when something
-// in it is ready). Descriptors are added once, edge-triggered, and never changed: no system call per request but the
-// read and the write. Against Dispatch sources for each socket this is twice the throughput.
+// One epoll descriptor per loop, itself watched by one Dispatch source (an epoll descriptor is readable if one of its
+// descriptors is ready). Descriptors are added once, edge-triggered, and never modified, so a request costs only the
+// system calls for read and write. Throughput is twice that of one Dispatch source per socket.
 //
-// Dispatch arms the source anew after each turn, which wakes two more threads. So a loop that had something to do waits
-// a moment for more in `epoll_wait` itself, and only then goes back to Dispatch; work that is posted to its queue
-// meanwhile wakes it.
+// Dispatch rearms the source after each turn, which wakes two more threads. So a loop that had work first waits in
+// `epoll_wait` for up to 2 ms and only then returns to Dispatch. Work posted to its queue wakes it.
 
 import CParleyLinux
 import Dispatch
@@ -16,11 +15,11 @@ final class EpollPoller: Poller {
   let reportsEnd = true
   private var source: (any DispatchSourceRead)?
 
-  /// How many events one call takes, and how many calls one turn makes before other work of the queue gets its turn.
+  /// Events per `epoll_wait`, and calls per turn before the queue runs other work.
   private static let batch = 256
   private static let rounds = 32
-  /// How many milliseconds a loop waits for more before it goes back to Dispatch. Timers of the queue wait as long.
-  private static let patience: Int32 = 2
+  /// Milliseconds to wait for events before returning to Dispatch. It delays timers of the queue by as much.
+  private static let pollTimeout: Int32 = 2
 
   init(waker: Waker) throws(SystemError) {
     self.waker = waker
@@ -35,7 +34,7 @@ final class EpollPoller: Poller {
     source.setEventHandler { [weak loop] in
       loop?.assumeIsolated { $0.reactor.fired(.readable, number, generation: 0, on: $0) }
     }
-    // Dispatch may look at the descriptor until it has seen the cancellation.
+    // Dispatch may use the descriptor until the cancel handler runs.
     source.setCancelHandler { withExtendedLifetime(epoll) {} }
     source.activate()
     self.source = source
@@ -60,7 +59,7 @@ final class EpollPoller: Poller {
     _ = epoll_ctl(epoll.number, EPOLL_CTL_DEL, descriptor, nil)
   }
 
-  /// Nothing to do: an edge comes by itself once a call would have blocked.
+  /// No-op: edge-triggered epoll reports the next change by itself.
   func await(_ readiness: Readiness, of descriptor: Int32) {}
 
   func fired(_ readiness: Readiness, _ descriptor: Int32, generation: UInt32, on loop: isolated EventLoop) {
@@ -82,12 +81,12 @@ final class EpollPoller: Poller {
     }
   }
 
-  /// How many events there are: now, or after a moment. None when there is work on the queue.
+  /// Polls, then waits up to `pollTimeout` unless work is queued. Returns the number of events.
   private func wait(_ events: UnsafeMutableBufferPointer<epoll_event>) -> Int {
     let count = unsafe epoll_wait(epoll.number, events.baseAddress, Int32(Self.batch), 0)
     guard count == 0, waker.fallAsleep() else { return Int(count) }
     defer { waker.wakeUp() }
-    return Int(unsafe epoll_wait(epoll.number, events.baseAddress, Int32(Self.batch), Self.patience))
+    return Int(unsafe epoll_wait(epoll.number, events.baseAddress, Int32(Self.batch), Self.pollTimeout))
   }
 }
 

@@ -1,38 +1,38 @@
-// An event loop is a serial Dispatch queue and an actor that is its own executor: what is isolated to the loop runs
-// on that queue and nowhere else, and the compiler proves it. Connections are plain classes that never leave it.
+// An event loop is a serial Dispatch queue and an actor that is its own executor: code isolated to the loop runs only
+// on that queue, and the compiler proves it. Connections are plain classes confined to their loop.
 //
-// A turn: the poller reports what is ready (a bounded batch), each handler is called, then the jobs that these calls
-// started run from a local list, then every stream that was written to is flushed with one system call. Work from
-// other threads comes through `queue.async` and ends its turn the same way.
+// A turn: the poller reports a bounded batch of ready descriptors, each handler is called, then the jobs that these
+// calls started run from a local list, then every stream with output is flushed with one system call. Work from other
+// threads arrives through `queue.async` and ends its turn the same way.
 //
-// A queue is not a thread: Dispatch may run two turns on different threads, so nothing here is thread-local.
+// A queue is not a thread: Dispatch may run two turns on different threads, so no state here is thread-local.
 
 public import Dispatch
 import Synchronization
 
-/// What a descriptor is ready for.
+/// The operations that a descriptor is ready for.
 struct Readiness: OptionSet, Sendable {
   let rawValue: UInt8
 
   static let readable = Readiness(rawValue: 1)
   static let writable = Readiness(rawValue: 2)
-  /// The peer will send nothing more, or the descriptor failed; reading tells which.
+  /// End of input or an error; reading tells which.
   static let ended = Readiness(rawValue: 4)
 }
 
-/// What waits for a descriptor on a loop.
+/// Handles the events of a descriptor on its loop.
 protocol DescriptorHandler: AnyObject {
   func ready(_ readiness: Readiness, on loop: isolated EventLoop)
-  /// The deadline set for this descriptor has passed.
+  /// The descriptor's deadline has expired.
   func expired(on loop: isolated EventLoop)
-  /// The handler asked for a turn of its own.
+  /// The turn requested with `requestTurn`.
   func repeated(on loop: isolated EventLoop)
-  /// The handler asked to be called when the work of this turn is done.
+  /// The end of a turn, requested with `atTurnEnd`.
   func turnEnded(on loop: isolated EventLoop)
 }
 
 public actor EventLoop: SerialExecutor {
-  /// How descriptors are watched. Both pass the same tests; sources need no epoll and cost half the throughput.
+  /// The polling mechanism. Both pass the same tests; sources need no epoll and have half the throughput.
   public enum Polling: String, Sendable, CaseIterable {
     case nestedEpoll = "epoll"
     case dispatchSources = "sources"
@@ -42,19 +42,19 @@ public actor EventLoop: SerialExecutor {
   private nonisolated let key = DispatchSpecificKey<Bool>()
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
-  /// How many connections live here; the listener gives a new one to the loop that has fewest.
+  /// The number of connections. The listener assigns a new connection to the loop with the fewest.
   nonisolated let load = Atomic<Int>(0)
 
   let reactor: Reactor
   private nonisolated let waker: Waker
   private var jobs: [UnownedJob] = []
-  private var isContinued = false
+  private var isContinuationPosted = false
   private var residents: [ObjectIdentifier: AnyObject] = [:]
 
-  /// How many rounds of jobs one turn runs: a task that yields for ever may not starve the descriptors.
+  /// Maximum rounds of jobs per turn, so that a task that yields forever does not starve the descriptors.
   private static let roundsPerTurn = 64
 
-  /// - Parameter clock: monotonic time in nanoseconds, by which deadlines pass.
+  /// - Parameter clock: monotonic time in nanoseconds, for deadlines.
   public init(
     label: String = "parley.loop", polling: Polling = .nestedEpoll,
     clock: @escaping @Sendable () -> Int64 = Clock.monotonic
@@ -65,18 +65,18 @@ public actor EventLoop: SerialExecutor {
     queue.setSpecific(key: key, value: true)
   }
 
-  /// Begins watching. Called once, before anything is registered.
+  /// Starts polling. Call it once, before the first registration.
   public func start() {
     reactor.start(on: self)
   }
 
-  /// Ends watching and lets go of all that lives here, so that the loop can be freed.
+  /// Stops polling and releases all handlers and residents, so that the loop can be deallocated.
   public func stop() {
     reactor.stop()
     residents = [:]
   }
 
-  /// Monotonic time in nanoseconds, read once a turn.
+  /// Monotonic time in nanoseconds, read once per turn.
   public var now: Int64 { reactor.now }
 
   // MARK: Executor
@@ -102,7 +102,7 @@ public actor EventLoop: SerialExecutor {
 
   public nonisolated func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
-  /// Runs `body` on the loop: now if this is the loop, soon otherwise.
+  /// Runs `body` on the loop: synchronously if called on the loop, otherwise asynchronously.
   public nonisolated func run(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
     if isCurrent {
       assumeIsolated(body)
@@ -115,37 +115,37 @@ public actor EventLoop: SerialExecutor {
     }
   }
 
-  /// Puts work on the queue, and wakes the loop if it waits in its poller.
+  /// Enqueues work and wakes the loop if it sleeps in its poller.
   nonisolated func post(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
-    // The work may be the last that holds the loop, and over before this function is: the waker outlives it.
+    // `body` may hold the last reference to the loop and end before this function does, so retain the waker.
     let waker = self.waker
     waker.announce()
     queue.async {
-      waker.take()
+      waker.begin()
       self.assumeIsolated(body)
     }
     waker.wake()
   }
 
-  /// Runs what this turn started: jobs first, since they may write, then the flushes.
+  /// Runs the jobs that this turn started, which may write, then the turn-end handlers, which flush.
   func endTurn() {
     var rounds = 0
-    while !jobs.isEmpty || reactor.hasEnds {
+    while !jobs.isEmpty || reactor.hasTurnEndHandlers {
       rounds += 1
-      if rounds > Self.roundsPerTurn { return goOnLater() }
+      if rounds > Self.roundsPerTurn { return continueLater() }
       let batch = jobs
       jobs.removeAll(keepingCapacity: true)
       for job in batch { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
-      if jobs.isEmpty || rounds == Self.roundsPerTurn { reactor.callEnds(on: self) }
+      if jobs.isEmpty || rounds == Self.roundsPerTurn { reactor.callTurnEndHandlers(on: self) }
     }
   }
 
-  /// Once, however many turns end meanwhile.
-  private func goOnLater() {
-    guard !isContinued else { return }
-    isContinued = true
+  /// Posts a continuation of the turn, at most one at a time.
+  private func continueLater() {
+    guard !isContinuationPosted else { return }
+    isContinuationPosted = true
     post { loop in
-      loop.isContinued = false
+      loop.isContinuationPosted = false
       loop.reactor.beginTurn()
       loop.endTurn()
     }
@@ -153,7 +153,7 @@ public actor EventLoop: SerialExecutor {
 
   // MARK: Residents
 
-  /// The one object of this type that lives on the loop, made at the first call.
+  /// The loop's only object of this type, created by the first call.
   public func resident<Object: AnyObject>(_ type: Object.Type, make: () -> Object) -> Object {
     if let object = resident(type) { return object }
     let object = make()

@@ -1,4 +1,4 @@
-/// Memory that a loop lends to each connection while it reads.
+/// Read buffer memory, shared by all connections of a loop.
 @safe struct InputBuffer: ~Copyable {
   let bytes: UnsafeMutableRawBufferPointer
 

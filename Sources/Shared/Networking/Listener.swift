@@ -1,63 +1,63 @@
-// One listening descriptor per address, however it came: bound here, or inherited from a service manager. The first
-// loop accepts, a bounded number a turn, and hands each connection to the loop that has fewest.
+// Accepts connections on a listening socket, bound here or inherited from a service manager. The first loop accepts a
+// bounded number per turn and assigns each connection to the loop with the fewest.
 
 import CParleyLinux
 import Glibc
 import Synchronization
 
 public final class Listener: DescriptorHandler {
-  /// Runs on the loop that is to serve the connection.
+  /// Runs on the loop of the connection.
   public typealias Serve = @Sendable (Descriptor, SocketAddress, isolated EventLoop) -> Void
 
   private let socket: ListeningSocket
   private let loops: [EventLoop]
   private let serve: Serve
-  private let complain: @Sendable (SystemError) -> Void
+  private let log: @Sendable (SystemError) -> Void
   private var isClosed = false
-  /// Out of descriptors: only the deadline wakes it, or every attempt to connect would cost a failing call and a line
-  /// in the log.
-  private var isResting = false
-  private var pause = Listener.shortestPause
+  /// Out of descriptors or memory: only the deadline resumes accepting. Otherwise every connection attempt would cost a
+  /// failing call and a log line.
+  private var isPaused = false
+  private var pause = Listener.minPause
 
   private static let acceptsPerTurn = 64
-  /// How long to wait when the process has no descriptor left, doubled up to a second.
-  private static let shortestPause: Int64 = 50_000_000
-  private static let longestPause: Int64 = 1_000_000_000
+  /// Pause after running out of descriptors, doubled up to one second.
+  private static let minPause: Int64 = 50_000_000
+  private static let maxPause: Int64 = 1_000_000_000
 
   private init(
     _ socket: ListeningSocket, loops: [EventLoop], serve: @escaping Serve,
-    complain: @escaping @Sendable (SystemError) -> Void
+    log: @escaping @Sendable (SystemError) -> Void
   ) {
     self.socket = socket
     self.loops = loops
     self.serve = serve
-    self.complain = complain
+    self.log = log
   }
 
   /// Accepts from a listening socket until `close`.
   public static func start(
     _ socket: ListeningSocket, loops: [EventLoop], on loop: isolated EventLoop, serve: @escaping Serve,
-    complain: @escaping @Sendable (SystemError) -> Void
+    log: @escaping @Sendable (SystemError) -> Void
   ) throws(SystemError) -> Listener {
-    let listener = Listener(socket, loops: loops, serve: serve, complain: complain)
+    let listener = Listener(socket, loops: loops, serve: serve, log: log)
     try loop.reactor.add(socket.descriptor, listener)
-    loop.reactor.again(listener)
+    loop.reactor.requestTurn(listener)
     return listener
   }
 
   public var address: SocketAddress { socket.address }
   private var descriptor: Descriptor { socket.descriptor }
 
-  /// Who connects from now on is refused, or waits for the next process where a service manager keeps the socket.
+  /// New connections are refused, or wait for the next process if a service manager owns the socket.
   public func close(on loop: isolated EventLoop) {
     guard !isClosed else { return }
     isClosed = true
     loop.reactor.remove(descriptor.number)
-    socket.refuse()
+    socket.close()
   }
 
   func ready(_ readiness: Readiness, on loop: isolated EventLoop) {
-    if !isResting { accept(on: loop) }
+    if !isPaused { accept(on: loop) }
   }
 
   private func accept(on loop: isolated EventLoop) {
@@ -67,8 +67,8 @@ public final class Listener: DescriptorHandler {
         unsafe accept4(socket.descriptor.number, $0, $1, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
       }
       if number >= 0 {
-        pause = Self.shortestPause
-        hand(Descriptor(owning: number), peer, loop)
+        pause = Self.minPause
+        dispatch(Descriptor(owning: number), peer, loop)
         continue
       }
       switch errno {
@@ -76,17 +76,17 @@ public final class Listener: DescriptorHandler {
         loop.reactor.await(.readable, of: descriptor.number)
         return
       case EINTR, ECONNABORTED, EPROTO, ENETDOWN, EHOSTUNREACH, ENETUNREACH:
-        continue  // that one connection is gone; accept(2) says to go on
+        continue  // The connection was aborted: accept(2) says to retry.
       default:
-        // Out of descriptors or memory: connections wait in the backlog until some are free.
-        complain(SystemError("accept"))
-        isResting = true
+        // Connections wait in the backlog.
+        log(SystemError("accept"))
+        isPaused = true
         loop.reactor.setDeadline(loop.now + pause, of: descriptor.number)
-        pause = min(pause * 2, Self.longestPause)
+        pause = min(pause * 2, Self.maxPause)
         return
       }
     }
-    loop.reactor.again(self)
+    loop.reactor.requestTurn(self)
   }
 
   func repeated(on loop: isolated EventLoop) {
@@ -94,14 +94,14 @@ public final class Listener: DescriptorHandler {
   }
 
   func expired(on loop: isolated EventLoop) {
-    isResting = false
+    isPaused = false
     accept(on: loop)
   }
 
   func turnEnded(on loop: isolated EventLoop) {}
 
-  private func hand(_ connection: Descriptor, _ peer: SocketAddress, _ loop: isolated EventLoop) {
-    guard socket.admits(connection) else { return }
+  private func dispatch(_ connection: Descriptor, _ peer: SocketAddress, _ loop: isolated EventLoop) {
+    guard socket.isAllowed(connection) else { return }
     var target = loops.first ?? loop
     var least = Int.max
     for candidate in loops {
@@ -112,7 +112,7 @@ public final class Listener: DescriptorHandler {
       }
     }
     let serve = self.serve
-    // It counts from now on, so that a burst does not go to one loop; what serves it counts for itself.
+    // Counted at once, so that a burst is spread over the loops. The stream counts itself later.
     target.load.add(1, ordering: .relaxed)
     target.run { loop in
       serve(connection, peer, loop)
@@ -121,11 +121,11 @@ public final class Listener: DescriptorHandler {
   }
 }
 
-/// A socket that listens, not yet accepted from.
+/// A socket in the listening state.
 public struct ListeningSocket: Sendable {
-  /// Who may come to a path of the Unix domain.
+  /// Permissions of a Unix domain path.
   public enum Access: Sendable {
-    /// Whoever is in the group of the file.
+    /// Owner and group of the file.
     case group
     /// The user of this process, and root.
     case owner
@@ -141,32 +141,31 @@ public struct ListeningSocket: Sendable {
   public let address: SocketAddress
   let descriptor: Descriptor
   private let access: Access
-  /// A service manager holds it too.
+  /// Whether a service manager owns the socket.
   private let isInherited: Bool
 
-  /// Binds and listens. Port 0 takes a free one, which `address` then tells.
+  /// Binds and listens. Port 0 selects a free port, see `address`.
   public init(binding address: SocketAddress, for access: Access = .group) throws(SystemError) {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = try Descriptor(checking: socket(address.family, kind, 0), "socket")
     if case .unix(let path) = address {
-      try Self.removeStale(path, address)
-      // The path is never there with a wider mode than this.
+      try Self.unlinkStale(path, address)
+      // Set before `bind`, so that the path never has a wider mode.
       fchmod(descriptor.number, access.mode)
     } else {
       var on: Int32 = 1
       unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-      setNoDelay(descriptor.number)  // what it accepts inherits this
+      setNoDelay(descriptor.number)  // Accepted sockets inherit it.
     }
     guard unsafe address.withSystem({ unsafe bind(descriptor.number, $0, $1) }) == 0 else {
       throw SystemError("cannot listen on \(address)")
     }
-    // Who may reach the daemon by its path is the folder's matter and the group's.
     if case .unix(let path) = address { unsafe chmod(path, access.mode) }
     guard listen(descriptor.number, 4_096) == 0 else { throw SystemError("cannot listen on \(address)") }
     self.init(descriptor, access, isInherited: false)
   }
 
-  /// A socket that already listens, such as one from a service manager.
+  /// Adopts a listening socket of a service manager.
   public init(inheriting descriptor: Descriptor) {
     self.init(descriptor, .group, isInherited: true)
   }
@@ -182,8 +181,8 @@ public struct ListeningSocket: Sendable {
     if address.port != nil { setNoDelay(descriptor.number) }
   }
 
-  /// Whether somebody who has connected may stay. The path's mode keeps others out already, unless somebody changed it.
-  func admits(_ connection: Descriptor) -> Bool {
+  /// Checks the user of a connection again, because the mode of the path may have been changed.
+  func isAllowed(_ connection: Descriptor) -> Bool {
     switch access {
     case .group: return true
     case .owner:
@@ -192,25 +191,25 @@ public struct ListeningSocket: Sendable {
     }
   }
 
-  /// Ends listening, although others may still hold the descriptor.
-  func refuse() {
+  /// Stops listening, even if other processes share the descriptor.
+  func close() {
     guard !isInherited else { return }
     shutdown(descriptor.number, Int32(SHUT_RDWR))
     if case .unix(let path) = address { unsafe unlink(path) }
   }
 
-  /// A path left behind by a process that is gone is taken over; one that answers is not.
-  private static func removeStale(_ path: String, _ address: SocketAddress) throws(SystemError) {
+  /// Unlinks the socket of a process that has exited. Throws if a process listens on it.
+  private static func unlinkStale(_ path: String, _ address: SocketAddress) throws(SystemError) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw SystemError("cannot listen on \(address): something else has this path", code: EEXIST)
+      throw SystemError("cannot listen on \(address): the path is not a socket", code: EEXIST)
     }
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let probe = try Descriptor(checking: socket(AF_UNIX, kind, 0), "socket")
-    let answer = unsafe address.withSystem { unsafe connect(probe.number, $0, $1) }
-    // Only a refusal says that nobody is there: one that is busy lets us wait, one of somebody else's forbids it.
-    guard answer != 0, errno == ECONNREFUSED else { throw SystemError("cannot listen on \(address)", code: EADDRINUSE) }
+    let result = unsafe address.withSystem { unsafe connect(probe.number, $0, $1) }
+    // Only ECONNREFUSED means that no process listens: a busy one returns EAGAIN, another user's EACCES.
+    guard result != 0, errno == ECONNREFUSED else { throw SystemError("cannot listen on \(address)", code: EADDRINUSE) }
     unsafe unlink(path)
   }
 }

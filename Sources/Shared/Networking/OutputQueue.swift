@@ -1,19 +1,19 @@
-// What waits to be sent on one connection. Buffers are shared and immutable: a frame for five hundred sockets stands
-// in memory once. Small ones that follow each other are joined, so that a pipelined batch leaves in one write; large
-// ones are never copied. A file is sent by the system from its own cache.
+// The output queue of one connection. Buffers are immutable and shared: a frame for five hundred sockets is in memory
+// once. Adjacent small buffers are joined, so that a pipelined batch takes one write; large buffers are never copied.
+// Files are sent with sendfile(2).
 
 import CParleyLinux
 import Glibc
 
-/// A part of an open file, to be sent.
+/// A range of an open file.
 public struct FileSlice: Sendable {
   let descriptor: Int32
-  /// Whatever closes the file when it is let go.
+  /// Closes the file when it is released.
   let owner: any AnyObject & Sendable
   var offset: Int
   var count: Int
 
-  public init(descriptor: Int32, keeping owner: any AnyObject & Sendable, offset: Int, count: Int) {
+  public init(descriptor: Int32, owner: any AnyObject & Sendable, offset: Int, count: Int) {
     self.descriptor = descriptor
     self.owner = owner
     self.offset = offset
@@ -23,97 +23,97 @@ public struct FileSlice: Sendable {
 
 struct OutputQueue {
   enum Item {
-    /// Shared ones stand in memory once, whoever else has them waiting.
+    /// A shared buffer may be in the queues of other connections, too.
     case bytes([UInt8], isShared: Bool)
     case file(FileSlice)
   }
 
   enum Outcome {
     case sentAll
-    /// The turn's share is sent, and the socket would take more.
+    /// `Stream.bytesPerTurn` were sent, and the socket would accept more.
     case sentSome
     case blocked
     case failed(SystemError)
   }
 
   private var items: [Item] = []
-  /// Items before this one have been sent.
+  /// The index of the first unsent item.
   private var head = 0
-  /// Bytes of the first item that have been sent.
+  /// Sent bytes of the first item.
   private var sent = 0
-  /// Whether the last item was made here, so that appending to it copies nothing shared.
-  private var lastIsOwn = false
-  /// Bytes in memory that wait.
+  /// Whether this queue has the only reference to the last buffer, so that appending does not copy it.
+  private var isLastOwned = false
+  /// Unsent bytes in memory.
   private(set) var count = 0
-  /// Of the items that wait, bytes that others have as well.
+  /// Bytes of the unsent shared items.
   private var shared = 0
-  /// Bytes that were ever sent.
+  /// Total bytes sent.
   private(set) var total = 0
   private var files = 0
 
-  /// Buffers below this are joined.
-  private static let joined = 8_192
-  /// The same of shared ones, which are joined once for all.
-  private static let joinedForAll = 16_384
-  /// How many buffers one system call takes.
-  private static let gathered = 16
+  /// Maximum size of a joined buffer.
+  private static let maxJoined = 8_192
+  /// Maximum size of a joined shared buffer.
+  private static let maxSharedJoined = 16_384
+  /// Maximum buffers per `writev`.
+  private static let maxBuffersPerWrite = 16
 
   var isEmpty: Bool { head == items.count }
 
-  /// Bytes in memory that would be free without this queue.
-  var held: Int {
+  /// Unsent bytes that only this queue references.
+  var unshared: Int {
     guard head < items.count, case .bytes(_, isShared: true) = items[head] else { return count - shared }
     return count - (shared - sent)
   }
 
-  /// Whether a part of a file waits.
+  /// Whether an unsent file is queued.
   var hasFile: Bool { files > 0 }
 
   mutating func append(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     count += bytes.count
     let last = items.count - 1
-    if last >= head, bytes.count < Self.joined, case .bytes(var tail, let wasShared) = items[last],
-      tail.count + bytes.count <= Self.joined
+    if last >= head, bytes.count < Self.maxJoined, case .bytes(var tail, let wasShared) = items[last],
+      tail.count + bytes.count <= Self.maxJoined
     {
       if wasShared { shared -= tail.count }
-      // Take the buffer out of the queue while it grows, so that it is not copied.
+      // Remove the buffer from the queue while it grows, so that its reference is unique.
       items[last] = .bytes([], isShared: false)
-      if !lastIsOwn { tail.reserveCapacity(min(Self.joined, 4 * (tail.count + bytes.count))) }
+      if !isLastOwned { tail.reserveCapacity(min(Self.maxJoined, 4 * (tail.count + bytes.count))) }
       tail.append(contentsOf: bytes)
       items[last] = .bytes(tail, isShared: false)
-      lastIsOwn = true
+      isLastOwned = true
       return
     }
     items.append(.bytes(bytes, isShared: false))
-    lastIsOwn = false
+    isLastOwned = false
   }
 
-  /// For what others have as well.
-  mutating func append(kept bytes: [UInt8]) {
+  /// Appends a buffer that other objects retain, too.
+  mutating func append(retained bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     count += bytes.count
     shared += bytes.count
     items.append(.bytes(bytes, isShared: true))
-    lastIsOwn = false
+    isLastOwned = false
   }
 
-  /// For what others send as well, perhaps after the same as before.
-  mutating func append(shared bytes: [UInt8], at seam: inout Seam) {
+  /// Appends a broadcast buffer and joins it with the previous one if possible.
+  mutating func append(shared bytes: [UInt8], with coalescing: inout CoalescingBuffer) {
     let last = items.count - 1
     guard last >= head, case .bytes(let tail, isShared: true) = items[last], !bytes.isEmpty,
-      tail.count + bytes.count <= Self.joinedForAll
-    else { return append(kept: bytes) }
+      tail.count + bytes.count <= Self.maxSharedJoined
+    else { return append(retained: bytes) }
     count += bytes.count
     shared += bytes.count
-    items[last] = .bytes(seam.join(tail, bytes), isShared: true)
+    items[last] = .bytes(coalescing.join(tail, bytes), isShared: true)
   }
 
   mutating func append(_ slice: FileSlice) {
     guard slice.count > 0 else { return }
     items.append(.file(slice))
     files += 1
-    lastIsOwn = false
+    isLastOwned = false
   }
 
   mutating func removeAll() {
@@ -123,10 +123,10 @@ struct OutputQueue {
     count = 0
     shared = 0
     files = 0
-    lastIsOwn = false
+    isLastOwned = false
   }
 
-  /// Writes until nothing is left, the socket is full, or others should have their turn.
+  /// Writes until the queue is empty, the socket is full or `Stream.bytesPerTurn` are sent.
   mutating func write(to descriptor: Int32) -> Outcome {
     let bound = total + Stream.bytesPerTurn
     while head < items.count {
@@ -134,7 +134,7 @@ struct OutputQueue {
       let written: Int
       switch items[head] {
       case .bytes:
-        written = gather(descriptor)
+        written = writeBuffers(descriptor)
       case .file(var slice):
         written = send(slice, to: descriptor)
         if written > 0 {
@@ -143,7 +143,7 @@ struct OutputQueue {
           total += written
           if slice.count == 0 { advance() } else { items[head] = .file(slice) }
         } else if written == 0 {
-          // The file is shorter than was promised: the peer would wait for ever.
+          // The file was truncated: the peer would wait forever.
           return .failed(SystemError("sendfile", code: EIO))
         }
       }
@@ -158,17 +158,17 @@ struct OutputQueue {
     return .sentAll
   }
 
-  /// Writes from the buffers at the front with one call; the number of bytes taken, or -1.
-  private mutating func gather(_ descriptor: Int32) -> Int {
+  /// Writes the first buffers with one call. Returns the number of bytes, or -1.
+  private mutating func writeBuffers(_ descriptor: Int32) -> Int {
     var end = head + 1
-    while end < items.count, end - head < Self.gathered, case .bytes = items[end] { end += 1 }
+    while end < items.count, end - head < Self.maxBuffersPerWrite, case .bytes = items[end] { end += 1 }
     let written: Int
     if end - head == 1, case .bytes(let bytes, _) = items[head] {
       written = unsafe bytes.withUnsafeBytes {
         unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent)
       }
     } else {
-      written = unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: Self.gathered) { vector in
+      written = unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: Self.maxBuffersPerWrite) { vector in
         unsafe writeVector(descriptor, vector, from: head, to: end, filled: 0)
       }
     }
@@ -176,7 +176,7 @@ struct OutputQueue {
     return written
   }
 
-  /// Pins one buffer per level, so that every address stays good until the call is made.
+  /// Recursive: each level pins one buffer, so that all addresses are valid during the call.
   private func writeVector(
     _ descriptor: Int32, _ vector: UnsafeMutableBufferPointer<iovec>, from: Int, to: Int, filled: Int
   ) -> Int {
@@ -224,11 +224,11 @@ struct OutputQueue {
   }
 
   private mutating func reset() {
-    // An idle connection holds no buffer; a busy one keeps its small array.
+    // Keep a small array for reuse.
     if items.capacity > 16 { items = [] } else { items.removeAll(keepingCapacity: true) }
     head = 0
     sent = 0
-    lastIsOwn = false
+    isLastOwned = false
   }
 
   private func send(_ slice: FileSlice, to descriptor: Int32) -> Int {
@@ -236,28 +236,28 @@ struct OutputQueue {
     return unsafe sendfile(descriptor, slice.descriptor, &offset, min(slice.count, 1 << 20))
   }
 
-  // MARK: Through TLS
+  // MARK: TLS
 
-  /// Hands the next plain bytes to `body`, which says how many it took (0: none now); a file is read for it. False
-  /// when nothing was taken, nil when the file could not be read.
-  mutating func take(_ body: (UnsafeRawBufferPointer) -> Int) -> Bool? {
+  /// Passes the next bytes, read from the file if necessary, to `body`, which returns the number of consumed bytes.
+  /// - Returns: false if `body` consumed none, nil if the file could not be read.
+  mutating func consumeNext(_ body: (UnsafeRawBufferPointer) -> Int) -> Bool? {
     guard head < items.count else { return false }
     switch items[head] {
     case .bytes(let bytes, _):
-      let taken = unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
-      guard taken > 0 else { return false }
-      consume(taken)
+      let consumed = unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+      guard consumed > 0 else { return false }
+      consume(consumed)
       return true
     case .file(var slice):
       return unsafe withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { buffer in
-        let wanted = min(slice.count, 16_384)
-        let count = unsafe pread(slice.descriptor, buffer.baseAddress, wanted, off_t(slice.offset))
+        let length = min(slice.count, 16_384)
+        let count = unsafe pread(slice.descriptor, buffer.baseAddress, length, off_t(slice.offset))
         guard count > 0 else { return nil }
-        let taken = unsafe body(UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
-        guard taken > 0 else { return false }
-        slice.offset += taken
-        slice.count -= taken
-        total += taken
+        let consumed = unsafe body(UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+        guard consumed > 0 else { return false }
+        slice.offset += consumed
+        slice.count -= consumed
+        total += consumed
         if slice.count == 0 { advance() } else { items[head] = .file(slice) }
         return true
       }

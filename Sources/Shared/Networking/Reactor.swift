@@ -1,6 +1,6 @@
-// The state of one event loop: who waits for which descriptor and until when, and what is to be done at the end of the
-// turn. It is a plain class that lives on its loop, so what else lives there (a stream, a listener) holds it and calls
-// it directly; what calls a handler is given the loop, and what is given the loop may start tasks on it.
+// The state of one event loop: registered descriptors, their deadlines, and the handlers to call at the end of the
+// turn. A plain class confined to its loop. Streams and listeners of the loop reference it and call it directly.
+// Functions that call handlers take the loop as an isolated parameter, so that handlers can start tasks on it.
 
 import Dispatch
 
@@ -11,27 +11,27 @@ final class Reactor {
   private weak var loop: EventLoop?
   private var registrations: [Registration?] = []
   private var generation: UInt32 = 0
-  private var ends: [any DescriptorHandler] = []
-  private var repeats: [any DescriptorHandler] = []
+  private var turnEndHandlers: [any DescriptorHandler] = []
+  private var turnHandlers: [any DescriptorHandler] = []
   private var deadlines = DeadlineHeap()
   private var timer: (any DispatchSourceTimer)?
-  private var timerSetFor = Int64.max
+  private var timerDeadline = Int64.max
 
-  /// Monotonic time in nanoseconds, read once a turn.
+  /// Monotonic time in nanoseconds, read once per turn.
   private(set) var now: Int64
 
-  /// What every stream of the loop reads into, so that an idle one holds no buffer.
+  /// The read buffer of all streams of the loop, so that an idle stream has none.
   let input = InputBuffer(size: 65_536)
-  /// The same for what TLS has decrypted; one record at a time.
+  /// The buffer for decrypted TLS data, one record at a time.
   let plaintext = InputBuffer(size: 16_384)
-  /// Of what many streams of the loop send.
-  var seam = Seam()
+  /// Joins adjacent broadcast buffers of the loop's streams.
+  var coalescing = CoalescingBuffer()
 
   private struct Registration {
     let handler: any DescriptorHandler
     let generation: UInt32
     var deadline = Int64.max
-    /// When the heap's entry for it comes up; `.max` when there is none.
+    /// The time of its heap entry; `.max` without one.
     var scheduled = Int64.max
   }
 
@@ -58,14 +58,14 @@ final class Reactor {
     timer?.cancel()
     timer = nil
     registrations = []
-    ends = []
-    repeats = []
+    turnEndHandlers = []
+    turnHandlers = []
   }
 
   // MARK: Descriptors
 
-  /// Watches a descriptor until `remove`, for everything. `ready` is called once for each change, and again only after
-  /// a call on the descriptor would have blocked and `await` was told so.
+  /// Watches a descriptor for all events until `remove`. `ready` is called once per change, and again only after a call
+  /// on the descriptor returned EAGAIN and `await` was called.
   func add(_ descriptor: Descriptor, _ handler: any DescriptorHandler) throws(SystemError) {
     let index = Int(descriptor.number)
     while registrations.count <= index { registrations.append(nil) }
@@ -81,12 +81,12 @@ final class Reactor {
 
   var reportsEnd: Bool { poller.reportsEnd }
 
-  /// A call on the descriptor would have blocked: report when it no longer would.
+  /// Requests the next readiness event, after a call on the descriptor returned EAGAIN.
   func await(_ readiness: Readiness, of descriptor: Int32) {
     poller.await(readiness, of: descriptor)
   }
 
-  /// `generation` keeps an event of a closed descriptor from reaching the next one with the same number.
+  /// `generation` keeps an event of a closed descriptor from reaching a new one with the same number.
   func deliver(_ readiness: Readiness, to descriptor: Int32, generation: UInt32, on loop: isolated EventLoop) {
     guard registrations.indices.contains(Int(descriptor)), let registration = registrations[Int(descriptor)],
       registration.generation == generation
@@ -94,7 +94,7 @@ final class Reactor {
     registration.handler.ready(readiness, on: loop)
   }
 
-  /// A Dispatch source of the poller has fired.
+  /// Handles an event of one of the poller's Dispatch sources.
   func fired(_ readiness: Readiness, _ descriptor: Int32, generation: UInt32, on loop: isolated EventLoop) {
     poller.fired(readiness, descriptor, generation: generation, on: loop)
   }
@@ -105,38 +105,38 @@ final class Reactor {
     now = clock()
   }
 
-  /// Calls `turnEnded` when the work of this turn is done.
+  /// Calls `turnEnded` at the end of this turn.
   func atTurnEnd(_ handler: any DescriptorHandler) {
-    ends.append(handler)
+    turnEndHandlers.append(handler)
   }
 
-  var hasEnds: Bool { !ends.isEmpty }
+  var hasTurnEndHandlers: Bool { !turnEndHandlers.isEmpty }
 
-  func callEnds(on loop: isolated EventLoop) {
-    let all = ends
-    ends.removeAll(keepingCapacity: true)
+  func callTurnEndHandlers(on loop: isolated EventLoop) {
+    let all = turnEndHandlers
+    turnEndHandlers.removeAll(keepingCapacity: true)
     for handler in all { handler.turnEnded(on: loop) }
   }
 
-  /// Calls a handler's `repeated` in a turn of its own, after the descriptors that are ready now.
-  func again(_ handler: any DescriptorHandler) {
-    repeats.append(handler)
-    guard repeats.count == 1, let loop else { return }
+  /// Calls the handler's `repeated` in a later turn, after the descriptors that are ready now.
+  func requestTurn(_ handler: any DescriptorHandler) {
+    turnHandlers.append(handler)
+    guard turnHandlers.count == 1, let loop else { return }
     loop.post { $0.reactor.repeatTurn(on: $0) }
   }
 
   private func repeatTurn(on loop: isolated EventLoop) {
     beginTurn()
-    let handlers = repeats
-    repeats = []
+    let handlers = turnHandlers
+    turnHandlers = []
     for handler in handlers { handler.repeated(on: loop) }
     loop.endTurn()
   }
 
   // MARK: Deadlines
 
-  /// Sets when `expired` is called for a descriptor; `.max` for never. Moving a deadline later costs nothing: the
-  /// heap's entry is looked at again when it comes up.
+  /// Sets the deadline of a descriptor; `.max` for none. Postponing a deadline is free: its heap entry is checked again
+  /// when it expires.
   func setDeadline(_ deadline: Int64, of descriptor: Int32) {
     let index = Int(descriptor)
     guard registrations.indices.contains(index), let registration = registrations[index] else { return }
@@ -148,8 +148,8 @@ final class Reactor {
   }
 
   private func armTimer() {
-    guard let next = deadlines.first, next.at < timerSetFor else { return }
-    timerSetFor = next.at
+    guard let next = deadlines.first, next.at < timerDeadline else { return }
+    timerDeadline = next.at
     let timer = self.timer ?? makeTimer()
     let wait = max(0, next.at - clock())
     timer.schedule(deadline: .now() + .nanoseconds(Int(wait)), leeway: .milliseconds(5))
@@ -165,23 +165,23 @@ final class Reactor {
     return timer
   }
 
-  /// Calls whose deadline has passed. What has come meanwhile counts, and what could be sent is sent first: it may be this
-  /// process that was held up, and not the peer.
+  /// Calls the handlers of expired deadlines. First delivers pending input and flushes output: this process may have
+  /// been delayed, not the peer.
   func expire(on loop: isolated EventLoop) {
     beginTurn()
-    timerSetFor = .max
-    let due = takeDue()
-    for one in due {
-      let readiness = Descriptor.readiness(of: one.descriptor)
-      // To a stream that connects, being told of nothing means that it is connected.
-      if !readiness.isEmpty { deliver(readiness, to: one.descriptor, generation: one.generation, on: loop) }
+    timerDeadline = .max
+    let due = removeDue()
+    for entry in due {
+      let readiness = Descriptor.readiness(of: entry.descriptor)
+      // A connecting stream takes an empty readiness for a completed connection.
+      if !readiness.isEmpty { deliver(readiness, to: entry.descriptor, generation: entry.generation, on: loop) }
     }
     loop.endTurn()
     beginTurn()
-    for one in due {
-      let index = Int(one.descriptor)
+    for entry in due {
+      let index = Int(entry.descriptor)
       guard registrations.indices.contains(index), let registration = registrations[index],
-        registration.generation == one.generation, registration.deadline <= now
+        registration.generation == entry.generation, registration.deadline <= now
       else { continue }
       registrations[index]?.deadline = .max
       registration.handler.expired(on: loop)
@@ -190,8 +190,8 @@ final class Reactor {
     armTimer()
   }
 
-  /// The heap's entries that have come up, but for those whose deadline was moved: they get another.
-  private func takeDue() -> [DeadlineHeap.Entry] {
+  /// Removes the expired heap entries. Reschedules those with a postponed deadline and returns the others.
+  private func removeDue() -> [DeadlineHeap.Entry] {
     var due: [DeadlineHeap.Entry] = []
     while let entry = deadlines.first, entry.at <= now {
       deadlines.removeFirst()

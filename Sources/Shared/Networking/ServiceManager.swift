@@ -1,11 +1,11 @@
-// systemd's two small protocols, by hand: sockets that it opened for us (sd_listen_fds(3)) and telling it how we are
-// (sd_notify(3)). Elsewhere the variables are absent and nothing happens.
+// The systemd protocols for socket activation (sd_listen_fds(3)) and status notification (sd_notify(3)). Without
+// systemd the variables are absent and the functions have no effect.
 
 import CParleyLinux
 import Glibc
 
 public enum ServiceManager {
-  /// The listening sockets that were handed to this process. The variables are taken away, so that no child sees them.
+  /// The inherited listening sockets. Unsets the variables, so that child processes do not inherit them.
   public static func inheritedSockets() -> [ListeningSocket] {
     defer {
       for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
@@ -16,10 +16,10 @@ public enum ServiceManager {
     return (3..<(3 + count)).map { ListeningSocket(inheriting: Descriptor(owning: $0)) }
   }
 
-  /// Tells the service manager, for example `READY=1` or `STOPPING=1`.
+  /// Sends a state to the service manager, for example `READY=1` or `STOPPING=1`.
   public static func notify(_ state: String) {
     guard var path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
-      path.utf8.count <= SocketAddress.longestPath
+      path.utf8.count <= SocketAddress.maxPathLength
     else { return }
     let isAbstract = path.hasPrefix("@")
     if isAbstract { path.removeFirst() }
@@ -45,11 +45,11 @@ public enum ServiceManager {
 }
 
 extension SocketAddress {
-  /// Linux's names without a file: the path begins with a zero byte and has no end mark.
+  /// An abstract socket address (unix(7)): the path begins with a zero byte and is not terminated.
   fileprivate static func withAbstract(_ name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Void) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(name.utf8.prefix(longestPath))
+    let bytes = Array(name.utf8.prefix(maxPathLength))
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { path in
       for (index, byte) in bytes.enumerated() { unsafe path[index + 1] = byte }
     }

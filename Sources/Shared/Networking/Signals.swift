@@ -1,13 +1,13 @@
 import Dispatch
 import Glibc
 
-/// Signals as events on a queue instead of interruptions.
+/// Signals as events on the main queue.
 public final class Signals {
   private var sources: [any DispatchSourceSignal] = []
 
   public init() {}
 
-  /// Calls `action` on the main queue whenever the signal comes. Its own effect is switched off.
+  /// Calls `action` on the main queue for each signal. Disables the default action of the signal.
   public func on(_ number: Int32, _ action: @escaping @Sendable () -> Void) {
     signal(number, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
@@ -16,7 +16,7 @@ public final class Signals {
     sources.append(source)
   }
 
-  /// A peer that left while we were writing is an error of that write, not the end of the process.
+  /// Ignores SIGPIPE, so that a write to a closed connection returns EPIPE.
   public static func ignoreBrokenPipes() {
     signal(SIGPIPE, SIG_IGN)
   }

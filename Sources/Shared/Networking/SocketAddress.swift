@@ -1,23 +1,23 @@
 import CParleyLinux
 import Glibc
 
-/// Where a socket is bound or connected: an internet address with its port, or a path of the Unix domain.
+/// A socket address: an IP address with a port, or a Unix domain path.
 public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// The four bytes as a big-endian number.
   case ipv4(UInt32, port: UInt16)
-  /// The sixteen bytes as two big-endian numbers, and the interface of a link-local address.
+  /// The sixteen bytes as two big-endian numbers. `scope` is the interface of a link-local address.
   case ipv6(high: UInt64, low: UInt64, port: UInt16, scope: UInt32)
-  /// A path; empty for the nameless end of a connection.
+  /// A path; empty for an unnamed socket.
   case unix(String)
 
-  /// The longest path that the system takes, one byte of its 108 being the end mark.
-  static let longestPath = 107
+  /// The longest path: 108 bytes with its terminator.
+  static let maxPathLength = 107
 
-  /// Reads `127.0.0.1:8080`, `[::1]:8080`, `:8080` (every interface) or `unix:/run/parley.sock`.
+  /// Parses `127.0.0.1:8080`, `[::1]:8080`, `:8080` (every interface) or `unix:/run/parley.sock`.
   public init?(_ text: String) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
-      guard !path.isEmpty, path.utf8.count <= Self.longestPath, !path.utf8.contains(0) else { return nil }
+      guard !path.isEmpty, path.utf8.count <= Self.maxPathLength, !path.utf8.contains(0) else { return nil }
       self = .unix(path)
       return
     }
@@ -28,7 +28,7 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// A numeric host, IPv6 with or without brackets.
+  /// Parses a numeric host, IPv6 with or without brackets.
   public init?(host: String, port: UInt16) {
     var four = in_addr()
     if unsafe inet_pton(AF_INET, host, &four) == 1 {
@@ -48,7 +48,7 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The address without its port, as people write it; a name for the Unix domain.
+  /// The address without its port; `unix` for a Unix domain path.
   public var host: String {
     switch self {
     case .ipv4(let number, _):
@@ -72,7 +72,7 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  // MARK: The system's form
+  // MARK: sockaddr
 
   var family: Int32 {
     switch self {
@@ -95,13 +95,13 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
     return unsafe withUnsafeBytes(of: &six) { bytes in
       let high = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
       let low = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-      // An IPv4 peer of a socket that takes both kinds (RFC 4291 §2.5.5.2) is that IPv4 address.
+      // An IPv4-mapped address (RFC 4291 §2.5.5.2), the IPv4 peer of a dual-stack socket.
       if high == 0, low >> 32 == 0xffff { return .ipv4(UInt32(truncatingIfNeeded: low), port: port) }
       return .ipv6(high: high, low: low, port: port, scope: scope)
     }
   }
 
-  /// Calls `body` with the address as the system's functions take it.
+  /// Calls `body` with the address as a `sockaddr`.
   func withSystem<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     var storage = sockaddr_storage()
     return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
@@ -125,7 +125,7 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
         unsafe raw.storeBytes(of: address, as: sockaddr_in6.self)
       case .unix(let path):
         unsafe raw.storeBytes(of: sa_family_t(AF_UNIX), as: sa_family_t.self)
-        let bytes = Array(path.utf8.prefix(Self.longestPath))
+        let bytes = Array(path.utf8.prefix(Self.maxPathLength))
         for (index, byte) in bytes.enumerated() {
           unsafe raw.storeBytes(of: byte, toByteOffset: MemoryLayout<sa_family_t>.size + index, as: UInt8.self)
         }
@@ -135,7 +135,7 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Reads what a system call such as `accept4` or `getsockname` wrote.
+  /// Reads the address that a system call such as `accept4` or `getsockname` wrote.
   static func read(_ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32)
     -> (result: Int32, address: SocketAddress)
   {
@@ -154,7 +154,7 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
         address = from(six.sin6_addr, port: UInt16(bigEndian: six.sin6_port), scope: six.sin6_scope_id)
       default:
         let start = MemoryLayout<sa_family_t>.size
-        let end = min(Int(length), start + Self.longestPath)
+        let end = min(Int(length), start + Self.maxPathLength)
         var path: [UInt8] = []
         for offset in start..<max(start, end) {
           let byte = unsafe raw.load(fromByteOffset: offset, as: UInt8.self)
@@ -167,14 +167,14 @@ public enum SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// All addresses of a host name or a number. Blocks while names are looked up: never on a loop.
+  /// Resolves a host name or numeric address. Blocks during the DNS lookup: never call it on a loop.
   public static func resolve(host: String, port: UInt16) throws(SystemError) -> [SocketAddress] {
     if let numeric = SocketAddress(host: host, port: port) { return [numeric] }
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
     let status = unsafe getaddrinfo(host, String(port), &hints, &list)
-    guard status == 0 else { throw SystemError("looking up \(host)", code: ENOENT) }
+    guard status == 0 else { throw SystemError("resolving \(host)", code: ENOENT) }
     defer { unsafe freeaddrinfo(list) }
     var addresses: [SocketAddress] = []
     var entry = unsafe list

@@ -1,5 +1,5 @@
-// Two Dispatch sources per descriptor, for systems without epoll. A source repeats itself for as long as its
-// descriptor is ready, so it is suspended when it fires and resumed when a call would have blocked.
+// Two Dispatch sources per descriptor, for systems without epoll. Sources are level-triggered, so a source is suspended
+// when it fires and resumed after EAGAIN.
 
 import Dispatch
 
@@ -16,7 +16,7 @@ final class SourcePoller: Poller {
     }
   }
 
-  /// Dispatch tells of a hang-up once and then never fires again, so whoever reads must read until nothing is left.
+  /// Dispatch reports a hang-up once and never fires again, so a stream must read until EAGAIN or the end.
   let reportsEnd = false
   private weak var loop: EventLoop?
   private var watches: [Int32: Watch] = [:]
@@ -40,7 +40,7 @@ final class SourcePoller: Poller {
     write.setEventHandler { [weak loop] in
       loop?.assumeIsolated { $0.reactor.fired(.writable, number, generation: generation, on: $0) }
     }
-    // The number may not go to the next connection before Dispatch has let go of it.
+    // Keep the descriptor open until Dispatch has released it, so that its number is not reused.
     read.setCancelHandler { withExtendedLifetime(descriptor) {} }
     write.setCancelHandler { withExtendedLifetime(descriptor) {} }
     watches[number] = Watch(read: read, write: write)
@@ -50,7 +50,7 @@ final class SourcePoller: Poller {
 
   func remove(_ descriptor: Int32) {
     guard let watch = watches.removeValue(forKey: descriptor) else { return }
-    // A source may not be freed while suspended.
+    // A suspended source must not be released.
     if watch.isReadSuspended { watch.read.resume() }
     if watch.isWriteSuspended { watch.write.resume() }
     watch.read.cancel()

@@ -1,24 +1,24 @@
-// One connection: a socket, TLS where it is wanted, and the bytes that wait to be sent. It reads when it may and hands
-// over what it read, in memory that the loop lends; it writes once per turn. Its handler says what the bytes mean.
+// One connection: a socket, an optional TLS session and an output queue. It reads into a buffer of the loop and passes
+// the bytes to its handler, which implements the protocol. It writes once per turn.
 
 import CParleyLinux
 import Glibc
 
-/// What is told of a stream, always on its loop.
+/// Handles the events of a stream, on its loop.
 public protocol StreamHandler: AnyObject {
-  /// Bytes can flow: the connection stands and, under TLS, the handshake is done.
+  /// The connection is established, including the TLS handshake.
   func opened(on loop: isolated EventLoop)
-  /// The peer sent these. They are lent for the call; nothing is handed over while reading is paused.
+  /// Input from the peer. The span is valid during the call. Not called while reading is paused.
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop)
-  /// The peer will send nothing more.
+  /// End of input.
   func ended(on loop: isolated EventLoop)
-  /// After the queue had reached its high water, it has emptied to half of that.
+  /// The output queue has drained to the low-water mark after it was full.
   func drained(on loop: isolated EventLoop)
-  /// The turn that was asked for by `askTurn` has come.
+  /// The turn requested with `requestTurn`.
   func resumed(on loop: isolated EventLoop)
-  /// The deadline that was set has passed.
+  /// The deadline has expired.
   func expired(on loop: isolated EventLoop)
-  /// The stream is gone, and says nothing after this. `nil`: closed from this side or cleanly by the peer.
+  /// The stream is closed. The last call. The error is nil if this side closed it or the peer closed it cleanly.
   func closed(_ error: StreamError?, on loop: isolated EventLoop)
 }
 
@@ -37,18 +37,18 @@ public enum StreamError: Error, Sendable, CustomStringConvertible {
 public final class Stream: DescriptorHandler {
   private enum Phase {
     case connecting, handshaking, open
-    /// What waits is sent, then our side is closed.
+    /// Sends the output queue, then closes the write side.
     case finishing
-    /// Our side is closed; what the peer still sends is read and dropped, so that our last words are not cut off.
+    /// The write side is closed. Reads and drops input, so that a reset does not discard our last output.
     case lingering
-    /// Closed at the end of this turn, whatever waits.
+    /// Closes at the end of this turn and drops the output queue.
     case aborting
     case closed
   }
 
   public let peer: SocketAddress
 
-  /// Nil once closed, so that whoever still holds the stream does not hold the socket.
+  /// Nil once closed, so that a reference to the stream does not keep the socket open.
   private var descriptor: Descriptor?
   let number: Int32
   private let reactor: Reactor
@@ -59,38 +59,39 @@ public final class Stream: DescriptorHandler {
   private var isReadable = true
   private var isWritable = true
   private var isPaused = false
-  /// The peer's end is announced, perhaps behind bytes that were not read yet.
+  /// The poller reported the end of input. Unread bytes may precede it.
   private var peerEnded = false
-  /// The peer's end was read: nothing is left to come.
+  /// The end of input was read.
   private var hasReadEnd = false
-  private var isTurnEndAsked = false
-  private var isRepeatAsked = false
-  /// Reading rests until TLS's own answers are taken.
+  private var isTurnEndRequested = false
+  private var isTurnRequested = false
+  /// Reading is suspended until the pending ciphertext is sent.
   private var awaitsCiphertext = false
-  /// Ciphertext that came without a word of the peer's in it.
-  private var barren = 0
-  private var isResumeAsked = false
+  /// Received ciphertext bytes without plaintext, see `maxUnproductive`.
+  private var unproductive = 0
+  private var isResumeRequested = false
   private var isAboveHighWater = false
-  private var lastTotal = 0
-  private var highWater = Stream.usualHighWater
-  private var lowWater = Stream.usualHighWater / 2
+  private var lastSent = 0
+  private var highWater = Stream.defaultHighWater
+  private var lowWater = Stream.defaultHighWater / 2
 
-  /// The queue length from which a writer should wait for `drained`.
-  private static let usualHighWater = 262_144
-  /// How long the peer may take to close its side after ours.
+  /// The default queue length from which a writer should wait for `drained`.
+  private static let defaultHighWater = 262_144
+  /// Nanoseconds for the peer to close its side after ours.
   private static let lingerTime: Int64 = 2_000_000_000
-  /// How often one stream reads in a turn before the others have theirs.
+  /// Reads of one stream per turn.
   private static let readsPerTurn = 4
-  /// TLS has records that say nothing but cost an answer (RFC 8446 §4.6.3, KeyUpdate). So many bytes of them end the
-  /// connection; each byte that says something is worth this many, which is more than the smallest record costs.
-  private static let mostBarren = 131_072
-  private static let worth = 64
-  /// How much ciphertext is made ahead of the socket.
+  /// Some TLS records carry no data but require a response (RFC 8446 §4.6.3, KeyUpdate). The connection is closed after
+  /// this many bytes of them. Each plaintext byte offsets `bytesPerPlainByte`, more than the size of the smallest
+  /// record.
+  private static let maxUnproductive = 131_072
+  private static let bytesPerPlainByte = 64
+  /// Maximum pending ciphertext bytes.
   private static let ciphertextAhead = 65_536
-  /// How much is sent in a turn before the others have theirs.
+  /// Bytes that one stream sends per turn.
   static let bytesPerTurn = 1_048_576
 
-  /// Takes over a connected socket, or one that is connecting.
+  /// Takes ownership of a connected or connecting socket.
   init(
     _ descriptor: Descriptor, peer: SocketAddress, tls: TLSSession?, isConnecting: Bool,
     handler: any StreamHandler, on loop: isolated EventLoop
@@ -107,7 +108,7 @@ public final class Stream: DescriptorHandler {
     loop.load.add(1, ordering: .relaxed)
   }
 
-  /// Serves a connection that a listener accepted.
+  /// Creates a stream for a connection that a listener accepted.
   public static func accept(
     _ descriptor: Descriptor, peer: SocketAddress, tls: TLSContext?, handler: any StreamHandler,
     on loop: isolated EventLoop
@@ -116,8 +117,8 @@ public final class Stream: DescriptorHandler {
     do {
       let stream = try Stream(
         descriptor, peer: peer, tls: session, isConnecting: false, handler: handler, on: loop)
-      // The caller first keeps the stream; then it opens.
-      stream.askTurnEnd()
+      // `opened` follows at the end of the turn, when the caller has stored the stream.
+      stream.requestTurnEnd()
       return stream
     } catch {
       throw .system(error)
@@ -138,24 +139,24 @@ public final class Stream: DescriptorHandler {
       if result != 0, errno != EINPROGRESS { throw SystemError("connect") }
       return try Stream(
         descriptor, peer: address, tls: session, isConnecting: result != 0, handler: handler, on: loop
-      ).afterTurn(on: loop, if: result == 0)
+      ).openingAtTurnEnd(on: loop, if: result == 0)
     } catch {
       throw .system(error)
     }
   }
 
-  private func afterTurn(on loop: isolated EventLoop, if isConnected: Bool) -> Stream {
-    if isConnected { askTurnEnd() }
+  private func openingAtTurnEnd(on loop: isolated EventLoop, if isConnected: Bool) -> Stream {
+    if isConnected { requestTurnEnd() }
     return self
   }
 
   public var isOpen: Bool { phase == .open }
 
-  /// Bytes in memory that wait to be sent.
+  /// Unsent bytes in memory.
   public var queued: Int { output.count + (tls?.pending ?? 0) }
 
-  /// Of those, what is in memory for this connection alone.
-  public var held: Int { output.held + (tls?.pending ?? 0) }
+  /// Unsent bytes that only this connection references.
+  public var unshared: Int { output.unshared + (tls?.pending ?? 0) }
 
   // MARK: Writing
 
@@ -163,29 +164,29 @@ public final class Stream: DescriptorHandler {
     queue { $0.append(bytes) }
   }
 
-  /// The same for what stays in memory after it.
-  public func write(kept bytes: [UInt8]) {
-    queue { $0.append(kept: bytes) }
+  /// Sends a buffer that other objects retain, too.
+  public func write(retained bytes: [UInt8]) {
+    queue { $0.append(retained: bytes) }
   }
 
-  /// The same for what many connections of the loop send.
+  /// Sends a broadcast buffer, shared by many connections of the loop.
   public func write(shared bytes: [UInt8]) {
-    queue { $0.append(shared: bytes, at: &reactor.seam) }
+    queue { $0.append(shared: bytes, with: &reactor.coalescing) }
   }
 
   private func queue(_ append: (inout OutputQueue) -> Void) {
     guard phase == .open || phase == .handshaking || phase == .connecting else { return }
     append(&output)
-    noteQueue()
-    askTurnEnd()
+    updateHighWater()
+    requestTurnEnd()
   }
 
   public func write(_ slice: FileSlice) {
     guard phase == .open else { return }
     output.append(slice)
-    // A file waits on the socket, not in memory; whoever sends one waits for `drained` as for a full queue.
+    // A file does not count as queued memory, but its sender waits for `drained`, too.
     isAboveHighWater = true
-    askTurnEnd()
+    requestTurnEnd()
   }
 
   /// Sets the queue length from which a writer should wait.
@@ -197,44 +198,44 @@ public final class Stream: DescriptorHandler {
   /// Whether a writer should wait for `drained`.
   public var isFull: Bool { isAboveHighWater }
 
-  /// Asks for `drained` when at most so many bytes wait, although the queue is short of its high water.
+  /// Requests `drained` at this queue length, even if the high-water mark was not reached.
   public func notifyWhenDrained(to level: Int) {
     isAboveHighWater = true
     lowWater = min(lowWater, max(0, level))
-    askTurnEnd()
+    requestTurnEnd()
   }
 
-  /// Whether anything was sent since this was last asked.
+  /// Whether bytes were sent since the previous call.
   public func hasProgressed() -> Bool {
-    defer { lastTotal = output.total }
-    return output.total != lastTotal
+    defer { lastSent = output.total }
+    return output.total != lastSent
   }
 
-  /// Another handler goes on with the connection.
-  public func hand(to handler: any StreamHandler) {
+  /// Replaces the handler, for a protocol upgrade.
+  public func setHandler(_ handler: any StreamHandler) {
     self.handler = handler
   }
 
-  private func noteQueue() {
+  private func updateHighWater() {
     if output.count >= highWater { isAboveHighWater = true }
   }
 
-  /// Sends what waits, closes our side, and lets the peer close its own.
+  /// Sends the output queue, closes the write side and waits for the peer to close its side.
   public func finish() {
     guard phase == .open else {
       if phase == .handshaking || phase == .connecting { abort() }
       return
     }
     phase = .finishing
-    askTurnEnd()
+    requestTurnEnd()
   }
 
-  /// Closes at the end of the turn; what waits is dropped. The peer is told by a reset, so that it takes nothing that it
-  /// has for the whole, and the system keeps nothing to send to it.
+  /// Closes at the end of the turn with a reset and drops the output queue. The reset tells the peer that the data is
+  /// incomplete and frees the socket's send buffer.
   public func abort() {
     guard phase != .closed else { return }
     phase = .aborting
-    askTurnEnd()
+    requestTurnEnd()
   }
 
   // MARK: Reading
@@ -246,34 +247,34 @@ public final class Stream: DescriptorHandler {
   public func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    // Under TLS plain bytes may wait although the socket has none.
+    // The TLS session may have decrypted bytes although the socket has no input.
     if isReadable || tls != nil, phase == .open { readSoon() }
   }
 
-  /// `expired` is called when this much time has passed; a later call moves it.
+  /// Sets or replaces the deadline for `expired`.
   public func setDeadline(after seconds: Int) {
     setDeadline(at: reactor.now + Int64(seconds) * 1_000_000_000)
   }
 
-  /// The loop's time.
+  /// The monotonic time of the loop.
   public var now: Int64 { reactor.now }
 
-  /// In the loop's own time.
+  /// Sets or replaces the deadline, in the time of the loop.
   public func setDeadline(at time: Int64) {
     guard phase != .closed, phase != .lingering, phase != .aborting else { return }
     reactor.setDeadline(time, of: number)
   }
 
-  // MARK: What the loop tells
+  // MARK: DescriptorHandler
 
   func ready(_ readiness: Readiness, on loop: isolated EventLoop) {
     guard phase != .closed, phase != .aborting else { return }
     if readiness.contains(.ended) { peerEnded = true }
-    // A refusal may be told as the one or the other.
+    // A refused connection may be reported as readable or writable.
     if phase == .connecting { finishConnecting(loop) }
     if readiness.contains(.writable) {
       isWritable = true
-      if !output.isEmpty || tls != nil { askTurnEnd() }
+      if !output.isEmpty || tls != nil { requestTurnEnd() }
     }
     if readiness.contains(.readable) {
       isReadable = true
@@ -283,12 +284,12 @@ public final class Stream: DescriptorHandler {
   }
 
   func repeated(on loop: isolated EventLoop) {
-    isRepeatAsked = false
-    if isResumeAsked {
-      isResumeAsked = false
+    isTurnRequested = false
+    if isResumeRequested {
+      isResumeRequested = false
       handler?.resumed(on: loop)
     }
-    if !output.isEmpty { askTurnEnd() }
+    if !output.isEmpty { requestTurnEnd() }
     deliverPlain(loop)
     if isReadable, phase == .open || phase == .finishing || phase == .lingering { read(loop) }
   }
@@ -302,27 +303,27 @@ public final class Stream: DescriptorHandler {
   }
 
   func turnEnded(on loop: isolated EventLoop) {
-    isTurnEndAsked = false
+    isTurnEndRequested = false
     if phase == .aborting { return close(nil, loop) }
     if phase == .handshaking { advanceHandshake(loop) }
     flush(loop)
   }
 
   private func readSoon() {
-    guard !isRepeatAsked else { return }
-    isRepeatAsked = true
-    reactor.again(self)
+    guard !isTurnRequested else { return }
+    isTurnRequested = true
+    reactor.requestTurn(self)
   }
 
-  /// Asks for `resumed`, after the other connections have had a turn.
-  public func askTurn() {
-    isResumeAsked = true
+  /// Requests a call of `resumed` in a later turn, after the other connections.
+  public func requestTurn() {
+    isResumeRequested = true
     readSoon()
   }
 
-  private func askTurnEnd() {
-    guard !isTurnEndAsked else { return }
-    isTurnEndAsked = true
+  private func requestTurnEnd() {
+    guard !isTurnEndRequested else { return }
+    isTurnEndRequested = true
     reactor.atTurnEnd(self)
   }
 
@@ -350,7 +351,7 @@ public final class Stream: DescriptorHandler {
         let count = readSocket(loop)
         if count == 0 {
           if phase != .closed, !isReadable { return }
-          return close(.tls("the peer left during the handshake"), loop)
+          return close(.tls("the peer closed the connection during the handshake"), loop)
         }
         guard count > 0 else { return }
         unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
@@ -358,7 +359,7 @@ public final class Stream: DescriptorHandler {
       open(loop)
       deliverPlain(loop)
     } catch {
-      _ = sendCiphertext(loop)  // the alert that says why
+      _ = sendCiphertext(loop)  // The TLS alert.
       close(.tls(error.reason), loop)
     }
   }
@@ -369,12 +370,12 @@ public final class Stream: DescriptorHandler {
     if isReadable, !isPaused { readSoon() }
   }
 
-  // MARK: Moving bytes
+  // MARK: Reading and writing
 
   private func read(_ loop: isolated EventLoop) {
     for _ in 0..<Self.readsPerTurn {
       guard isReadable, !isPaused || phase != .open, phase != .closed, phase != .aborting else { return }
-      // What the peer sends may demand answers of TLS itself; who does not take them is not read from.
+      // Input may require TLS responses. Stop reading from a peer that does not receive them.
       if let tls, tls.pending > Self.ciphertextAhead {
         awaitsCiphertext = true
         return
@@ -388,9 +389,9 @@ public final class Stream: DescriptorHandler {
       if phase == .lingering || phase == .finishing { continue }
       if let tls {
         unsafe tls.feed(UnsafeRawBufferPointer(rebasing: reactor.input.bytes[..<count]))
-        barren += count
+        unproductive += count
         deliverPlain(loop)
-        if barren > Self.mostBarren { return close(.tls("much was sent, and nothing said"), loop) }
+        if unproductive > Self.maxUnproductive { return close(.tls("too many records without data"), loop) }
       } else {
         handler?.received(
           unsafe Span(_unsafeElements: reactor.input.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
@@ -399,14 +400,14 @@ public final class Stream: DescriptorHandler {
     if isReadable, !isPaused { readSoon() }
   }
 
-  /// Reads into the loop's buffer. Negative: the stream was closed. Zero with `isReadable`: the peer's end; without:
-  /// nothing there now.
+  /// Reads into the loop's buffer. Returns -1 if the stream was closed. 0 is the end of input if `isReadable`,
+  /// otherwise no input is available.
   private func readSocket(_ loop: isolated EventLoop) -> Int {
     while true {
       let size = unsafe reactor.input.bytes.count
       let count = unsafe Glibc.read(number, reactor.input.bytes.baseAddress, size)
       if count > 0 {
-        // A short read of a stream socket has emptied it: the next arrival is a new edge.
+        // A short read has emptied the socket: new input triggers a new edge.
         if count < size, !peerEnded, reactor.reportsEnd {
           isReadable = false
           reactor.await(.readable, of: number)
@@ -436,12 +437,12 @@ public final class Stream: DescriptorHandler {
       while !isPaused, phase == .open {
         let count = try unsafe tls.read(into: reactor.plaintext.bytes)
         if count == 0 { break }
-        barren = max(0, barren - Self.worth * count)
+        unproductive = max(0, unproductive - Self.bytesPerPlainByte * count)
         handler?.received(
           unsafe Span(_unsafeElements: reactor.plaintext.bytes[..<count].bindMemory(to: UInt8.self)), on: loop)
       }
       if tls.peerClosed, phase == .open { peerFinished(loop) }
-      if tls.pending > 0 { askTurnEnd() }
+      if tls.pending > 0 { requestTurnEnd() }
     } catch {
       _ = sendCiphertext(loop)
       close(.tls(error.reason), loop)
@@ -457,7 +458,7 @@ public final class Stream: DescriptorHandler {
     case .lingering, .connecting, .handshaking:
       close(nil, loop)
     case .finishing:
-      askTurnEnd()
+      requestTurnEnd()
     case .closed, .aborting:
       break
     }
@@ -490,7 +491,7 @@ public final class Stream: DescriptorHandler {
     if phase == .finishing, output.isEmpty, tls?.pending ?? 0 == 0 { linger(loop) }
   }
 
-  /// False when the stream was closed.
+  /// Returns false if the stream was closed.
   private func encryptAndSend(_ loop: isolated EventLoop) -> Bool {
     guard let tls else { return true }
     let bound = output.total + Self.bytesPerTurn
@@ -503,7 +504,7 @@ public final class Stream: DescriptorHandler {
         guard sendCiphertext(loop) else { return false }
         guard isWritable, tls.pending < Self.ciphertextAhead, !output.isEmpty else { return true }
         var failure: TLSFailure?
-        let took = unsafe output.take { plain in
+        let hasSent = unsafe output.consumeNext { plain in
           do throws(TLSFailure) {
             return try unsafe tls.write(plain)
           } catch {
@@ -512,11 +513,11 @@ public final class Stream: DescriptorHandler {
           }
         }
         if let failure { throw failure }
-        guard let took else {
+        guard let hasSent else {
           close(.system(SystemError("reading a file", code: EIO)), loop)
           return false
         }
-        if !took { return true }
+        if !hasSent { return true }
       }
     } catch {
       close(.tls((error as? TLSFailure)?.reason ?? "failed"), loop)
@@ -524,7 +525,7 @@ public final class Stream: DescriptorHandler {
     }
   }
 
-  /// Sends the ciphertext that waits. False when the stream was closed.
+  /// Sends the pending ciphertext. Returns false if the stream was closed.
   private func sendCiphertext(_ loop: isolated EventLoop) -> Bool {
     guard let tls else { return true }
     while isWritable, tls.pending > 0 {
@@ -547,7 +548,7 @@ public final class Stream: DescriptorHandler {
       tls.close()
       guard sendCiphertext(loop) else { return }
     }
-    // Closing while bytes of the peer wait unread would reset the connection under our last words.
+    // close(2) with unread input sends a reset, which may discard our last output at the peer.
     if hasReadEnd { return close(nil, loop) }
     phase = .lingering
     shutdown(number, Int32(SHUT_WR))
@@ -571,7 +572,7 @@ public final class Stream: DescriptorHandler {
   }
 }
 
-/// Closing is to reset the connection.
+/// Makes close(2) send a reset.
 private func setReset(_ descriptor: Int32) {
   var option = linger(l_onoff: 1, l_linger: 0)
   unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A system call that failed: which one, and why.
+/// A failed system call and its error code.
 public struct SystemError: Error, Sendable, CustomStringConvertible {
   public let call: String
   public let code: Int32
@@ -10,12 +10,12 @@ public struct SystemError: Error, Sendable, CustomStringConvertible {
     self.code = code
   }
 
-  /// For the call that has just failed.
+  /// Takes the code from `errno`.
   init(_ call: String) {
     self.init(call, code: errno)
   }
 
-  /// The system's own words for the code.
+  /// The message of `strerror_r`.
   public var reason: String {
     var text = [CChar](repeating: 0, count: 256)
     guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }

@@ -2,8 +2,8 @@ import CParleyLinux
 import Glibc
 import Synchronization
 
-/// How work for a loop reaches it while it sleeps in its poller. Whoever posts work counts it first and wakes the sleeper
-/// after; whoever wants to sleep says so first and looks at the count after: so one of the two always sees the other.
+/// Wakes a loop that sleeps in its poller. A poster increments the counter first and then checks the sleep flag; the
+/// loop sets the flag first and then checks the counter. So at least one of the two sees the other.
 final class Waker: Sendable {
   let event: Descriptor
   private let posted = Atomic<Int>(0)
@@ -13,24 +13,24 @@ final class Waker: Sendable {
     event = try Descriptor(checking: eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)), "eventfd")
   }
 
-  /// Work will be put on the loop's queue.
+  /// Call before work is enqueued.
   func announce() {
     posted.add(1, ordering: .sequentiallyConsistent)
   }
 
-  /// That work is on the queue.
+  /// Call after work was enqueued.
   func wake() {
     if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { eventfd_write(event.number, 1) }
   }
 
-  /// That work begins.
-  func take() {
+  /// Call when the work starts.
+  func begin() {
     posted.subtract(1, ordering: .relaxed)
   }
 
   var hasWork: Bool { posted.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// False when there is work on the queue.
+  /// Returns false if work is queued.
   func fallAsleep() -> Bool {
     isAsleep.store(true, ordering: .sequentiallyConsistent)
     guard hasWork else { return true }

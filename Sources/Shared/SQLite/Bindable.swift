@@ -1,4 +1,4 @@
-/// A value that a statement takes. Typed ids conform by binding what they hold:
+/// Value that can be bound to a parameter. Typed ids conform by binding their raw value:
 ///
 ///     extension Message.ID: Bindable {
 ///       public func bind(to statement: borrowing Statement, at index: Int) throws(SQLiteError) {
@@ -15,7 +15,7 @@ extension Int: Bindable {
   }
 }
 
-/// A flag is 0 or 1.
+/// Stored as 0 or 1.
 extension Bool: Bindable {
   @inlinable public func bind(to statement: borrowing Statement, at index: Int) throws(SQLiteError) {
     try statement.bind(self ? 1 : 0, at: index)

@@ -1,27 +1,26 @@
-/// A connection to a database file. It is used by one thread at a time: not `Sendable`, it stays in the actor or the
-/// queue that made it, and only its `interrupter` may leave.
+/// Connection to a database file. One thread at a time uses it: it is not `Sendable` and stays in the actor or queue
+/// that created it. Only its `interrupter` may leave.
 ///
-/// Debian 12's SQLite (3.40.1) can lose pages when several connections write or checkpoint (the WAL-reset fault, in
-/// 3.7.0 to 3.51.2). So there are two kinds of connection, and of the first there may be one: `writer` writes and
-/// checkpoints, a `reader` can do neither.
+/// Debian 12's SQLite (3.40.1) can lose pages when several connections write or checkpoint (the WAL-reset bug, in
+/// 3.7.0 to 3.51.2). So a process opens at most one `writer`, which writes and checkpoints. A `reader` does neither.
 public final class Connection {
   public struct Options: Sendable {
-    /// How long to wait, blocking, for a lock that another connection holds.
+    /// Maximum blocking time for a lock held by another connection.
     public var busyTimeout: Duration = .seconds(5)
-    /// Memory for pages.
+    /// Page cache size.
     public var cacheKibibytes = 16_384
-    /// How many prepared statements are kept.
+    /// Maximum number of cached prepared statements.
     public var statements = 256
-    /// At how many pages in the log a commit of the writer copies them into the database; 0 leaves it to `checkpoint`. Pages
-    /// that change often are copied once for many changes, so the more the better, until opening takes long after a crash.
+    /// Number of WAL pages at which a commit of the writer checkpoints; 0 leaves that to `checkpoint`. A larger value
+    /// copies frequently changed pages less often, but recovery after a crash takes longer.
     public var checkpointPages = 4_000
-    /// What a query has to sort goes to files in the system's temporary folder, so that it may be larger than the memory.
+    /// Sorts in temporary files instead of memory, so that a result may exceed the memory.
     public var sortsOnDisk = false
-    /// Another way to the disk, by its name in SQLite. Nil is the system's.
+    /// Name of an SQLite VFS. Nil uses the default.
     public var vfs: String?
-    /// For a writer: from the first look at the file until it closes nobody else has it, not even to read. Who comes
-    /// meanwhile waits for `busyTimeout` to open it.
-    public var isAlone = false
+    /// For a writer: holds the file exclusively from its first read until close, even against readers. Another
+    /// connection retries opening it until `busyTimeout`.
+    public var isExclusive = false
 
     public init() {}
   }
@@ -40,37 +39,37 @@ public final class Connection {
     self.path = path
     self.role = role
     statements = StatementCache(capacity: options.statements)
-    // "file:…" and ":memory:" mean something else to SQLite.
+    // SQLite interprets "file:…" and ":memory:" as a URI and an in-memory database.
     let name = path.hasPrefix("/") ? path : "./" + path
     let database = try DatabaseHandle(name, role == .writer ? .create : .readOnly, vfs: options.vfs)
     self.database = database
-    // Two that each have looked and each want the file alone would wait for the other.
-    try database.waitWhenBusy(options.isAlone ? .zero : options.busyTimeout)
+    // Two connections that each hold a shared lock and wait for the exclusive one would deadlock.
+    try database.waitWhenBusy(options.isExclusive ? .zero : options.busyTimeout)
     try configure(options)
   }
 
-  /// The one connection that writes and checkpoints. Makes the file where there is none.
+  /// Opens the one connection that writes and checkpoints. Creates a missing file.
   public static func writer(_ path: String, _ options: Options = Options()) throws(SQLiteError) -> Connection {
-    guard options.isAlone else { return try Connection(path, .writer, options) }
+    guard options.isExclusive else { return try Connection(path, .writer, options) }
     let deadline = ContinuousClock.now + options.busyTimeout
     while true {
       do { return try Connection(path, .writer, options) } catch {
         guard [.busy, .locked].contains(error.code), .now < deadline else { throw error }
       }
-      // What it had of the file is let go of before the next try, and not in step with the others who wait.
+      // The failed connection is closed by now. Retry with jitter, so that waiters do not retry in lockstep.
       DatabaseHandle.sleep(milliseconds: .random(in: 5...30))
     }
   }
 
-  /// A connection that reads a database that is there.
+  /// Opens a read-only connection to an existing database.
   public static func reader(_ path: String, _ options: Options = Options()) throws(SQLiteError) -> Connection {
     try Connection(path, .reader, options)
   }
 
-  /// All settings of a connection are here.
+  /// Sets every pragma of the connection.
   private func configure(_ options: Options) throws(SQLiteError) {
-    // Before anything that looks at the file: whoever has looked shares its log.
-    if options.isAlone { try run("pragma locking_mode = exclusive") }
+    // Before the first read of the file, which would create the shared memory of its log.
+    if options.isExclusive { try run("pragma locking_mode = exclusive") }
     try run("pragma mmap_size = 0")
     try run(options.sortsOnDisk ? "pragma temp_store = file" : "pragma temp_store = memory")
     try run("pragma cell_size_check = on")
@@ -79,17 +78,17 @@ public final class Connection {
     switch role {
     case .writer:
       let mode = try first("pragma journal_mode = wal") { row in try row.text(0) }
-      guard mode == "wal" else { throw SQLiteError(code: .cannotOpen, message: "\(path) takes no write-ahead log") }
-      // A commit returns when it is on the disk.
+      guard mode == "wal" else { throw SQLiteError(code: .cannotOpen, message: "\(path) does not support WAL mode") }
+      // A commit returns after it is synced to the disk.
       try run("pragma synchronous = full")
-      // What is deleted is overwritten.
+      // Deleted content is overwritten.
       try run("pragma secure_delete = on")
       try run(SQL("pragma wal_autocheckpoint = \(options.checkpointPages)"))
     case .reader:
       try run("pragma wal_autocheckpoint = 0")
       try handle().neverCheckpointOnClose()
       try run("pragma query_only = on")
-      // SQLite opens a file when it is first read.
+      // SQLite opens the file at the first read.
       _ = try first("pragma schema_version") { row in try row.int(0) }
     }
   }
@@ -99,8 +98,8 @@ public final class Connection {
     while try statement.step() {}
   }
 
-  /// Closes the database as soon as no statement of it is in use; what is asked of the connection afterwards is an error.
-  /// Letting go of a connection does the same.
+  /// Closes the database once none of its statements is in use; every later call is an error. Deinitializing the
+  /// connection does the same.
   public func close() {
     statements = StatementCache(capacity: 1)
     database = nil
@@ -111,14 +110,14 @@ public final class Connection {
     return database
   }
 
-  /// Ends what this connection is doing, from any thread.
+  /// Interrupts the running statements of this connection, from any thread.
   public var interrupter: Interrupter {
     get throws(SQLiteError) { try handle().interrupter }
   }
 
   // MARK: Statements
 
-  /// A statement from the cache, or a new one.
+  /// Returns a prepared statement, from the cache if possible.
   public func prepare(_ sql: SQL) throws(SQLiteError) -> Statement {
     let database = try handle()
     if database.shouldBeInTransaction { try checkTransaction(database) }
@@ -126,7 +125,7 @@ public final class Connection {
     return Statement(try statements.borrow(sql) { text throws(SQLiteError) in try Self.make(text, in: database) })
   }
 
-  /// Begins and ends transactions: at any time, whatever the limits. What went wrong, or nil.
+  /// Runs a transaction statement, at any time and outside the time limit. Returns its error or nil.
   func control(_ sql: SQL) -> SQLiteError? {
     do {
       let database = try handle()
@@ -139,34 +138,34 @@ public final class Connection {
     }
   }
 
-  /// The texts of the statements that are kept prepared.
-  public var keptStatements: [String] { statements.texts }
+  /// SQL texts of the cached statements.
+  public var cachedStatements: [String] { statements.texts }
 
-  /// How many steps SQLite's machine has taken for them so far: what a query costs, the same on every run.
-  public var keptStatementSteps: Int { statements.steps }
+  /// Total virtual machine steps of the cached statements: a measure of query cost that is equal in every run.
+  public var cachedStatementSteps: Int { statements.steps }
 
-  func turnForeignKeysOn() { _ = control("pragma foreign_keys = on") }
+  func enableForeignKeys() { _ = control("pragma foreign_keys = on") }
 
   func leaveTransaction() { database?.shouldBeInTransaction = false }
 
   private static func make(_ sql: String, in database: DatabaseHandle) throws(SQLiteError) -> StatementHandle {
-    let (statement, eaten) = try database.prepare(sql.utf8Span.span, isKept: true)
+    let (statement, consumed) = try database.prepare(sql.utf8Span.span, isPersistent: true)
     guard let statement else { throw SQLiteError(code: .misuse, message: "there is no statement", sql: sql) }
-    guard sql.utf8.dropFirst(eaten).allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }) else {
+    guard sql.utf8.dropFirst(consumed).allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }) else {
       throw SQLiteError(code: .misuse, message: "there is more than one statement", sql: sql)
     }
     try statement.checkParameters()
     return statement
   }
 
-  /// All statements of a text, one after the other: for migrations. Nothing is bound. Inside of a transaction none of them
-  /// may end it.
+  /// Executes all statements of a text in order, for migrations. Statements have no parameters and may not end an open
+  /// transaction.
   public func executeScript(_ text: String) throws(SQLiteError) {
     let database = try handle()
     var rest = text.utf8Span.span
     while !rest.isEmpty {
       if database.shouldBeInTransaction { try checkTransaction(database) }
-      let (statement, eaten) = try database.prepare(rest, isKept: false)
+      let (statement, consumed) = try database.prepare(rest, isPersistent: false)
       if let statement {
         if database.shouldBeInTransaction, statement.isControl {
           throw statement.misuse("in a transaction, and this statement would end it or have no effect")
@@ -174,29 +173,30 @@ public final class Connection {
         guard statement.parameterCount == 0 else { throw statement.misuse("nothing is bound here") }
         while try statement.step() {}
       }
-      guard eaten > 0 else { return }
-      rest = rest.extracting(droppingFirst: eaten)
+      guard consumed > 0 else { return }
+      rest = rest.extracting(droppingFirst: consumed)
     }
   }
 
   // MARK: Counters
 
-  /// How many rows the last statement that wrote has changed.
+  /// Rows changed by the last write statement.
   public var changes: Int { database?.changes ?? 0 }
 
-  /// How many rows were changed since the connection was opened.
+  /// Rows changed since the connection was opened.
   public var totalChanges: Int { database?.totalChanges ?? 0 }
 
   public var lastInsertedRowID: Int { database?.lastInsertedRowID ?? 0 }
 
-  /// What SQLite itself says, whatever was begun.
+  /// SQLite's own state (`sqlite3_get_autocommit`), regardless of `begin`.
   public var isInTransaction: Bool { database?.isInTransaction ?? false }
 
   // MARK: Time
 
-  /// Runs `body` for at most that long; where the thread was held up, for as long of the processor's time, and at most for
-  /// `patience` times as long by the clock. A statement that reads is cut short, a statement that writes comes to its end,
-  /// and none starts when the time is over: they fail with `interrupted`, and the transaction stays as it is.
+  /// Runs `body` with a time limit. If the thread was not scheduled, the limit is extended to the same amount of CPU
+  /// time, up to `patience` times the limit by the clock. Over the limit a read statement is interrupted, a write
+  /// statement finishes, and no further statement starts: each fails with `interrupted`, and the transaction stays
+  /// open.
   public func limited<Value, Failure: Error>(
     to time: Duration, patience: Int = 20, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -208,6 +208,6 @@ public final class Connection {
   }
 
   private static func outOfTime(_ sql: SQL) -> SQLiteError {
-    SQLiteError(code: .interrupted, message: "out of time", sql: sql.text)
+    SQLiteError(code: .interrupted, message: "time limit exceeded", sql: sql.text)
   }
 }

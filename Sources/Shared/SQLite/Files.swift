@@ -1,10 +1,10 @@
 import Glibc
 
-/// The little that this module does with files by itself.
+/// File operations of this module.
 enum Files {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// The names in a folder, in order, without those that are hidden.
+  /// Visible names in a folder, sorted.
   static func names(in folder: String) throws(SQLiteError) -> [String] {
     guard let stream = unsafe opendir(folder) else { throw failure("\(folder) can't be read") }
     defer { unsafe closedir(stream) }
@@ -33,19 +33,19 @@ enum Files {
     }
   }
 
-  /// Gives a finished file its name, so that after a power cut it is there whole or not at all.
+  /// Syncs and renames a complete file, so that after a power cut it exists complete or not at all.
   static func publish(_ draft: String, as path: String) throws(SQLiteError) {
     try sync(draft)
     guard unsafe rename(draft, path) == 0 else { throw failure("\(draft) can't be renamed") }
     try sync(folder(of: path))
   }
 
-  /// That there is no such file is fine.
+  /// Removes a file; a missing file is no error.
   static func remove(_ path: String) throws(SQLiteError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("\(path) can't be removed") }
   }
 
-  /// To the disk: the contents of a file, or the names in a folder.
+  /// Syncs the contents of a file, or the entries of a folder.
   static func sync(_ path: String) throws(SQLiteError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("\(path) can't be opened") }
@@ -58,7 +58,7 @@ enum Files {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// For the call that has just failed.
+  /// Error for the last failed system call.
   private static func failure(_ what: String) -> SQLiteError {
     let code = errno
     var text = [CChar](repeating: 0, count: 256)

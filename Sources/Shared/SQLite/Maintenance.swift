@@ -1,23 +1,23 @@
-// What is asked of a database as a whole.
+// Checks, checkpoints and query plans.
 
 public struct ForeignKeyViolation: Hashable, Sendable {
   public let table: String
-  /// Nil where the table has none.
+  /// Nil for a table without row ids.
   public let rowID: Int?
-  /// The table that should hold what the row names.
+  /// The referenced table.
   public let parent: String
 }
 
-/// What a checkpoint did: pages of the log, and how many of them are in the database now.
+/// Result of a checkpoint: the pages in the log, and the number of them that are in the database.
 public struct Checkpoint: Hashable, Sendable {
-  /// A reader or a lock kept it from doing all; it can be tried again.
+  /// A reader or a lock prevented a complete checkpoint. Retryable.
   public let isBusy: Bool
   public let pages: Int
   public let copied: Int
 }
 
 extension Connection {
-  /// What `integrity_check` finds wrong: nothing, in a database that is whole.
+  /// Results of `integrity_check`; empty for an intact database.
   public func integrityFaults(limit: Int = 100) throws(SQLiteError) -> [String] {
     let lines = try all(SQL("pragma integrity_check(\(limit))")) { row in try row.text(0) }
     return lines == ["ok"] ? [] : lines
@@ -30,14 +30,14 @@ extension Connection {
   }
 
   public enum CheckpointMode: Hashable, Sendable {
-    /// As much as goes without waiting for anyone.
+    /// Copies as many pages as possible without waiting.
     case passive
-    /// All, and the log is empty afterwards: what was deleted is gone from it.
+    /// Copies all pages and truncates the log, so that deleted content is gone from it.
     case truncate
   }
 
-  /// Copies the log into the database. For the writer alone: see `Connection`. One that truncates waits for readers, as
-  /// long as the busy time-out allows, or copies what it can without waiting.
+  /// Copies the log into the database. Writer only, see `Connection`. A truncating checkpoint waits for readers up to
+  /// the busy timeout; with `isWaiting: false` it copies as much as it can without waiting.
   @discardableResult public func checkpoint(
     _ mode: CheckpointMode, isWaiting: Bool = true
   ) throws(SQLiteError) -> Checkpoint {
@@ -46,7 +46,7 @@ extension Connection {
     return Checkpoint(isBusy: done.isBusy, pages: done.pages, copied: done.copied)
   }
 
-  /// Lets a reader make temporary tables, which are in memory. Its file stays closed to it: that was opened read-only.
+  /// Allows a reader to create temporary tables, in memory. The database file stays read-only.
   public func allowingTemporaryTables<Value>(_ body: () throws -> Value) throws -> Value {
     guard role == .reader else { return try body() }
     if let error = control("pragma query_only = off") { throw error }
@@ -54,7 +54,7 @@ extension Connection {
     return try body()
   }
 
-  /// How SQLite means to run a statement, line by line: for tests that say which index a query uses.
+  /// Query plan as lines, for tests of index use.
   public func plan(of sql: SQL) throws(SQLiteError) -> [String] {
     let statement = try prepare(SQL("explain query plan " + sql.text))
     var lines: [String] = []

@@ -1,4 +1,4 @@
-/// One step of a database's schema, as the program knows it: the file `NNNN_name.sql` with exactly these bytes.
+/// One migration as compiled in: the file `NNNN_name.sql` with exactly these bytes.
 public struct Migration: Hashable, Sendable {
   public let number: Int
   public let name: String
@@ -17,7 +17,7 @@ public struct Migration: Hashable, Sendable {
   }
 }
 
-/// A migration and when it was applied, in milliseconds since 1970; nil for one that is still to come.
+/// A migration and the time it was applied, in milliseconds since 1970; nil if pending.
 public struct MigrationStatus: Hashable, Sendable {
   public let migration: Migration
   public let appliedAt: Int?

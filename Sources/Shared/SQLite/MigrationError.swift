@@ -1,4 +1,4 @@
-/// Why a database is not brought up to date. Each says in a sentence or two what is wrong and what to do.
+/// Why a migration was not possible. Each description names the problem and the remedy.
 public enum MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
   case unreadable(String, reason: String)
   case missingFile(String, folder: String)
@@ -8,15 +8,15 @@ public enum MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
   case otherHistory(path: String, Migration)
   case foreignDatabase(path: String)
   case noSnapshot(path: String, reason: String)
-  case failed(String, reason: String, After)
+  case failed(String, reason: String, DatabaseState)
 
-  /// What a failed migration left.
-  public enum After: Hashable, Sendable {
-    /// The database is at this migration's predecessor; it held nothing before.
-    case halfWay
-    /// The database is what it was.
+  /// State of the database after a failed migration.
+  public enum DatabaseState: Hashable, Sendable {
+    /// The preceding migrations are applied; the database was empty before.
+    case partlyApplied
+    /// The database is unchanged.
     case unchanged
-    /// The snapshot could not be put back.
+    /// Restoring the snapshot failed.
     case notRestored(snapshot: String, reason: String)
   }
 
@@ -42,15 +42,15 @@ public enum MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
     case .noSnapshot(let path, let reason):
       "No snapshot of the database could be made at \(path), so nothing was migrated: \(reason). It needs as much room as "
         + "the database."
-    case .failed(let file, let reason, let after): "The migration \(file) failed: \(reason). \(after.sentence)"
+    case .failed(let file, let reason, let state): "The migration \(file) failed: \(reason). \(state.sentence)"
     }
   }
 }
 
-extension MigrationError.After {
+extension MigrationError.DatabaseState {
   fileprivate var sentence: String {
     switch self {
-    case .halfWay: "The migrations before it are applied and nothing else; start again when the cause is gone."
+    case .partlyApplied: "The migrations before it are applied and nothing else; start again when the cause is gone."
     case .unchanged:
       "The database is as it was before; run the version that used it, or start again when the cause is gone."
     case .notRestored(let snapshot, let reason):

@@ -1,22 +1,22 @@
 import ParleyCrypto
 
-/// Brings a database to the schema that the program knows, forward only, one transaction a migration.
+/// Migrates a database to the schema of the program: forward only, one transaction per migration.
 ///
-/// 1. The files must be those that the program was built with, no more and no fewer, byte for byte.
-/// 2. The migrations that the database says it has must be the first of them.
-/// 3. If the database holds something, a snapshot of it is made beside it, whole and on the disk.
-/// 4. Each missing migration runs in one transaction with the row that says so; foreign keys rest meanwhile, since SQLite
-///    alters many things only by making a table anew (sqlite.org/lang_altertable.html §7), and are checked before the
-///    commit.
-/// 5. If one fails, the snapshot is put back, so that the version from before can run again. If all is well, it is
-///    removed: it would keep what people delete later.
+/// 1. The migration files must be exactly those that the program was built with, byte for byte.
+/// 2. The migrations recorded in the database must be a prefix of them.
+/// 3. A non-empty database is copied to a snapshot beside it, complete and synced.
+/// 4. Each missing migration runs in one transaction with the row that records it. Foreign keys are off meanwhile,
+/// because SQLite makes many changes only by rebuilding a table (sqlite.org/lang_altertable.html §7), and are checked
+/// before the commit.
+/// 5. After a failure the snapshot is restored, so that the previous version can run again. After success it is
+/// deleted: it would retain content that users delete later.
 ///
-/// After a power cut in the middle, the next start finds the snapshot, keeps it, and goes on with the next migration.
+/// After a power cut in between, the next start finds the snapshot, keeps it and continues with the next migration.
 public struct Migrator: Sendable {
   private let folder: String
   private let known: [Migration]
 
-  /// `known` is what was compiled in, in the order of the numbers.
+  /// `known` is the compiled-in list, ascending by number.
   public init(folder: String, known: [Migration]) {
     self.folder = folder
     self.known = known
@@ -24,8 +24,7 @@ public struct Migrator: Sendable {
 
   public static func snapshotPath(of database: String) -> String { database + ".before-migration" }
 
-  /// All migrations and whether they were applied; changes nothing. A reader is enough, and no connection stands for a
-  /// database that is not there yet.
+  /// All migrations with their state, without changes. A reader suffices; nil stands for a missing database.
   public func status(of connection: Connection?) throws(MigrationError) -> [MigrationStatus] {
     _ = try readFiles()
     var applied: [MigrationStatus] = []
@@ -35,22 +34,22 @@ public struct Migrator: Sendable {
     }
   }
 
-  /// How many of the known migrations a database has; refuses one that is not ours, or newer. Needs no files.
+  /// Number of known migrations applied to a database. Throws for a foreign or newer one. Needs no files.
   public static func level(of connection: Connection, known: [Migration]) throws(MigrationError) -> Int {
     try Migrator(folder: "", known: known).appliedMigrations(in: connection).count
   }
 
-  /// Applies what is missing; returns what it applied. `now` is in milliseconds since 1970.
+  /// Applies the missing migrations and returns them. `now` is in milliseconds since 1970.
   @discardableResult public func migrate(_ connection: Connection, at now: Int) throws(MigrationError) -> [Migration] {
     let texts = try readFiles()
     let level = try appliedMigrations(in: connection).count
     let snapshot = Self.snapshotPath(of: connection.path)
     guard level < known.count else {
-      // One that a power cut left behind after the last migration.
+      // Left by a power cut after the last migration.
       try discard(snapshot)
       return []
     }
-    // Of an attempt that a power cut ended: older than the database, and what to go back to.
+    // Left by a power cut during an earlier attempt: older than the database, and the state to restore.
     var isChanged = Files.exists(snapshot)
     let hasSnapshot = level > 0 || isChanged
     if level > 0, !isChanged { try makeSnapshot(of: connection, at: snapshot) }
@@ -58,7 +57,7 @@ public struct Migrator: Sendable {
       do {
         try apply(migration, text, to: connection, at: now)
       } catch {
-        let after = goBack(connection, to: hasSnapshot ? snapshot : nil, isChanged: isChanged)
+        let after = restore(connection, to: hasSnapshot ? snapshot : nil, isChanged: isChanged)
         throw MigrationError.failed(migration.file, reason: "\(error)", after)
       }
       isChanged = true
@@ -114,7 +113,7 @@ public struct Migrator: Sendable {
     return applied
   }
 
-  /// Nil where there are tables, but not ours.
+  /// Nil if the database has tables, but no `migration` table.
   private func readApplied(in connection: Connection) throws(SQLiteError) -> [MigrationStatus]? {
     let tables = try connection.all("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
     { row in try row.text(0)
@@ -129,7 +128,7 @@ public struct Migrator: Sendable {
 
   private func apply(_ migration: Migration, _ text: String, to connection: Connection, at now: Int) throws {
     try connection.execute("pragma foreign_keys = off")
-    defer { connection.turnForeignKeysOn() }
+    defer { connection.enableForeignKeys() }
     try connection.transaction {
       try connection.execute(
         """
@@ -145,7 +144,7 @@ public struct Migrator: Sendable {
       if let first = violations.first {
         throw SQLiteError(
           code: .constraint, extendedCode: SQLiteError.Constraint.foreignKey.rawValue,
-          message: "\(violations.count) rows name others that are not there, the first in the table \(first.table)")
+          message: "\(violations.count) rows violate a foreign key, the first in table \(first.table)")
       }
       try connection.execute(
         "insert into migration (number, name, hash, applied_at) values ($1, $2, $3, $4)",
@@ -161,8 +160,8 @@ public struct Migrator: Sendable {
     }
   }
 
-  private func goBack(_ connection: Connection, to snapshot: String?, isChanged: Bool) -> MigrationError.After {
-    guard let snapshot else { return isChanged ? .halfWay : .unchanged }
+  private func restore(_ connection: Connection, to snapshot: String?, isChanged: Bool) -> MigrationError.DatabaseState {
+    guard let snapshot else { return isChanged ? .partlyApplied : .unchanged }
     do {
       if isChanged { try connection.replaceContents(with: snapshot) }
       try discard(snapshot)

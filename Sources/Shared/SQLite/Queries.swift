@@ -1,8 +1,8 @@
-// One line for one statement. A row's closure reads the row and does nothing else, so what it throws is SQLite's. (Swift
-// does not infer that of a closure: it takes any error, and another than SQLite's is told in SQLite's words.)
+// One-line queries. A row closure only reads the row, so its errors are SQLite's. (Swift does not infer typed throws
+// for a closure; another error is converted to an `SQLiteError`.)
 
 extension Connection {
-  /// Runs a statement that has no rows worth reading; how many rows it changed.
+  /// Executes a statement and returns the number of changed rows.
   @inlinable @discardableResult public func execute<each Value: Bindable>(
     _ sql: SQL, _ values: repeat each Value
   ) throws(SQLiteError) -> Int {
@@ -12,7 +12,7 @@ extension Connection {
     return changes
   }
 
-  /// The first row, or nil. A statement that writes is run to its end all the same.
+  /// Returns the first row, or nil. Runs a write statement to its end.
   @inlinable public func first<Result, each Value: Bindable>(
     _ sql: SQL, _ values: repeat each Value, read: (borrowing Row) throws -> Result
   ) throws(SQLiteError) -> Result? {
@@ -24,7 +24,7 @@ extension Connection {
     return result
   }
 
-  /// Every row.
+  /// Returns all rows.
   @inlinable public func all<Result, each Value: Bindable>(
     _ sql: SQL, _ values: repeat each Value, read: (borrowing Row) throws -> Result
   ) throws(SQLiteError) -> [Result] {
@@ -35,7 +35,7 @@ extension Connection {
     return results
   }
 
-  /// Every row, one after the other. Other statements may run meanwhile, the same one too.
+  /// Reads rows one by one. Other statements may run meanwhile, even the same one.
   @inlinable public func each<each Value: Bindable>(
     _ sql: SQL, _ values: repeat each Value, read: (borrowing Row) throws -> Void
   ) throws(SQLiteError) {

@@ -1,7 +1,7 @@
-/// The row on which a statement stands. It can't be kept: what is wanted of it is read while it is there.
+/// The current row of a statement. It is not copyable, so values are read while the statement stays on the row.
 ///
-/// A column that holds another type than the one asked for is an error, never a zero or an empty text. Columns count
-/// from 0. `withBytes` gives a text or a blob without a copy.
+/// Reading a column as another type than the stored one is an error, never 0 or an empty text. Columns count from 0.
+/// `withBytes` lends a text or a blob without a copy.
 public struct Row: ~Copyable {
   let statement: StatementHandle
 
@@ -15,7 +15,7 @@ public struct Row: ~Copyable {
 
   public func bytes(_ column: Int) throws(SQLiteError) -> [UInt8] { try statement.bytes(column) }
 
-  /// A flag: 0 or 1.
+  /// Stored as 0 or 1.
   public func bool(_ column: Int) throws(SQLiteError) -> Bool {
     switch try statement.int(column) {
     case 0: false
@@ -44,6 +44,6 @@ public struct Row: ~Copyable {
     error as? SQLiteError ?? SQLiteError(code: .error, message: "reading a row: \(error)", sql: statement.sql)
   }
 
-  /// What to throw when a value has the right type and still makes no sense, such as a kind that nobody knows.
+  /// Error for a value of the right type that is invalid, such as an unknown kind.
   public func unexpected(_ column: Int) -> SQLiteError { statement.unexpected(column) }
 }

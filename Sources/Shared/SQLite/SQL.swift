@@ -1,5 +1,5 @@
-/// The text of one statement. A literal is told apart from made-up text by its type, so that nothing a person typed gets
-/// into a statement by accident, and its address is its key in the cache.
+/// Text of one statement. Its type separates literals from composed text, so that user input never becomes part of a
+/// statement by accident. The address of a literal is its key in the cache.
 ///
 ///     try connection.all("select id from forum where slug = $1", slug) { row in try row.int(0) }
 public struct SQL: ExpressibleByStringLiteral, Sendable {
@@ -12,7 +12,7 @@ public struct SQL: ExpressibleByStringLiteral, Sendable {
 
   public init(stringLiteral literal: StaticString) { source = .literal(literal) }
 
-  /// For a statement that is put together from parts. What varies is bound, never part of the text.
+  /// For statements composed of parts. Values are always bound, never part of the text.
   public init(_ text: String) { source = .text(text) }
 
   var text: String {

@@ -1,4 +1,4 @@
-/// SQLite said no, or was asked for something without sense. For the log, never for an answer.
+/// An error of SQLite, or a misuse of this module. For logs, never for responses.
 public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The primary result codes (sqlite.org/rescode.html).
   public enum Code: Int32, Hashable, Sendable {
@@ -21,9 +21,9 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     case schemaChanged = 17
     case tooBig = 18
     case constraint = 19
-    /// Of ours as well: a column holds another type than the one it is read as.
+    /// Also thrown by this module: a column has another type than requested.
     case mismatch = 20
-    /// Of ours as well: the call makes no sense.
+    /// Also thrown by this module: an invalid call.
     case misuse = 21
     case noLargeFiles = 22
     case authorization = 23
@@ -48,14 +48,14 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public let code: Code
-  /// SQLite's extended code, which says more than the primary one; the same number where it doesn't.
+  /// SQLite's extended code; equal to the primary one if there is none.
   public let extendedCode: Int32
-  /// SQLite's own words.
+  /// SQLite's message.
   public let message: String
-  /// The statement, with `$1` where values were bound.
+  /// The SQL text, with parameters as `$1`.
   public let sql: String
-  /// Whether the transaction in which it happened is gone. After a full disk, an I/O error or no memory SQLite may roll
-  /// back by itself (sqlite.org/lang_transaction.html §3), and what follows would commit line by line.
+  /// Whether the error ended the transaction. After a full disk, an I/O error or out of memory SQLite may roll back by
+  /// itself (sqlite.org/lang_transaction.html §3), and later statements would commit one by one.
   public let endedTransaction: Bool
 
   init(code: Code, extendedCode: Int32? = nil, message: String, sql: String = "", endedTransaction: Bool = false) {
@@ -66,10 +66,10 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     self.endedTransaction = endedTransaction
   }
 
-  /// Which kind of constraint was broken, nil where it is another error.
+  /// The violated constraint; nil for other errors.
   public var constraint: Constraint? { code == .constraint ? Constraint(rawValue: extendedCode) : nil }
 
-  /// Whether a unique index or a primary key was in the way: `isDuplicate(of: "person.name")`, and for several columns
+  /// Whether a unique index or primary key was violated: `isDuplicate(of: "user.name")`, or for several columns
   /// `isDuplicate(of: "message.author", "message.client_id")`, in the order of the index.
   public func isDuplicate(of columns: String...) -> Bool {
     switch constraint {

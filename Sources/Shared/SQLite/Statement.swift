@@ -1,11 +1,11 @@
-/// A prepared statement while it is used. Its end gives it back to the cache, reset and without values, exactly once,
-/// whatever path leads there.
+/// A prepared statement in use. Its deinit resets it, clears its bindings and returns it to the cache, exactly once on
+/// every path.
 ///
 ///     var statement = try connection.prepare("select id, text from message where conversation = $1")
 ///     try statement.bind(conversation, at: 1)
 ///     while try statement.step() { use(try statement.row.int(0), try statement.row.text(1)) }
 ///
-/// `Connection.all`, `first`, `each` and `execute` say the same in one line.
+/// `Connection.all`, `first`, `each` and `execute` do the same in one line.
 public struct Statement: ~Copyable {
   public let row: Row
 
@@ -13,14 +13,14 @@ public struct Statement: ~Copyable {
 
   deinit {
     row.statement.reset()
-    row.statement.isLent = false
+    row.statement.isInUse = false
   }
 
-  /// On to the next row: whether there is one.
+  /// Advances to the next row. Returns false at the end.
   public func step() throws(SQLiteError) -> Bool { try row.statement.step() }
 
-  /// To the end. A statement that writes has done all of it before its first row, but commits, where no transaction is
-  /// open, and checks deferred constraints only at the end.
+  /// Runs a write statement to its end. It has done all its changes before the first row, but outside a transaction it
+  /// commits, and checks deferred constraints, only at the end.
   public func finish() throws(SQLiteError) {
     if row.statement.isReadOnly { return }
     while try step() {}
@@ -46,7 +46,7 @@ public struct Statement: ~Copyable {
 
   public func bindNull(at index: Int) throws(SQLiteError) { try row.statement.bindNull(at: index) }
 
-  /// All parameters at once, `$1` first.
+  /// Binds all parameters, `$1` first.
   @inlinable public func bind<each Value: Bindable>(_ values: repeat each Value) throws(SQLiteError) {
     var index = 0
     for value in repeat each values {
@@ -58,7 +58,7 @@ public struct Statement: ~Copyable {
 
   @usableFromInline func checkCount(_ count: Int) throws(SQLiteError) {
     guard count == row.statement.parameterCount else {
-      throw row.statement.misuse("\(count) values were given for \(row.statement.parameterCount) parameters")
+      throw row.statement.misuse("\(count) values for \(row.statement.parameterCount) parameters")
     }
   }
 }

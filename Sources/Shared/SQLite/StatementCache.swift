@@ -1,7 +1,8 @@
-/// The prepared statements of a connection, by their text. Preparing costs some 20 µs, a look here 30 ns.
+/// Prepared statements of a connection by SQL text, least recently used dropped first. Preparing takes about 20 µs, a
+/// lookup 30 ns.
 struct StatementCache {
   private enum Key: Hashable {
-    /// Two literals at one address are one literal, unless one ends before the other.
+    /// Two literals at one address are equal if they have the same length.
     case literal(address: UInt, count: Int)
     case text(String)
 
@@ -26,21 +27,21 @@ struct StatementCache {
 
   var steps: Int { statements.values.reduce(0) { $0 + $1.steps } }
 
-  /// A statement that nobody uses: lent from here, or made. One that is in use, by a reader further up the stack, gets a
-  /// twin, which is dropped after use.
+  /// Returns an idle statement from the cache, or prepares one. A statement in use, by a reader up the stack, gets an
+  /// uncached duplicate.
   mutating func borrow(
     _ sql: SQL, orMake make: (String) throws(SQLiteError) -> StatementHandle
   ) throws(SQLiteError) -> StatementHandle {
     let key = Key(sql)
     clock += 1
     if let known = statements[key] {
-      if known.isLent { return try make(sql.text) }
-      known.isLent = true
+      if known.isInUse { return try make(sql.text) }
+      known.isInUse = true
       known.lastUse = clock
       return known
     }
     let made = try make(sql.text)
-    made.isLent = true
+    made.isInUse = true
     made.lastUse = clock
     if statements.count >= capacity { dropLeastRecentlyUsed() }
     statements[key] = made
@@ -48,7 +49,7 @@ struct StatementCache {
   }
 
   private mutating func dropLeastRecentlyUsed() {
-    let idle = statements.filter { !$0.value.isLent }
+    let idle = statements.filter { !$0.value.isInUse }
     guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
     statements[oldest.key] = nil
   }

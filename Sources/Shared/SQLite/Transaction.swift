@@ -1,30 +1,30 @@
-// A transaction ends exactly once: committed, or rolled back, whatever path leads out of it.
+// A transaction ends exactly once, by commit or rollback, on every path.
 //
-// SQLite rolls back by itself after some errors: disk full, I/O error, out of memory, an interrupted write. It says so
-// only through sqlite3_get_autocommit, and runs what follows statement by statement, each with a commit of its own. So
-// the connection remembers that it has begun: each error says whether the transaction survived it, and when it did not,
-// every further statement fails until the transaction has ended here too.
+// SQLite rolls back by itself after some errors: disk full, I/O error, out of memory, an interrupted write. Only
+// sqlite3_get_autocommit shows it, and the statements that follow would each commit alone. So the connection records
+// that it has begun a transaction. Each error says whether the transaction survived, and if not, every further
+// statement fails until the transaction ends here too.
 
 extension Connection {
   public enum Mode: Hashable, Sendable {
-    /// Reads the state of its first statement for as long as it lasts.
+    /// Reads a snapshot, fixed at its first statement.
     case deferred
-    /// Takes the right to write at once.
+    /// Acquires the write lock at once.
     case immediate
   }
 
-  /// Begins a transaction that ends with `commit()`, `rollBack()`, or when nobody holds it any longer.
+  /// Begins a transaction. It ends with `commit()`, `rollBack()` or its deinit.
   public func begin(_ mode: Mode = .immediate) throws(SQLiteError) -> Transaction {
     let database = try handle()
     guard !database.shouldBeInTransaction else {
-      throw SQLiteError(code: .misuse, message: "a transaction is open already")
+      throw SQLiteError(code: .misuse, message: "a transaction is already open")
     }
     if let error = control(mode == .deferred ? "begin" : "begin immediate") { throw error }
     database.shouldBeInTransaction = true
     return Transaction(self)
   }
 
-  /// Commits what `body` did, or nothing of it when it throws.
+  /// Runs `body` in a transaction: commits, or rolls back if `body` throws.
   @discardableResult public func transaction<Value>(_ mode: Mode = .immediate, _ body: () throws -> Value) throws
     -> Value
   {
@@ -34,20 +34,20 @@ extension Connection {
     return value
   }
 
-  /// A part of a transaction that can be undone alone. Ends with `release()`, `rollBack()`, or when nobody holds it.
+  /// Begins a savepoint in the open transaction. It ends with `release()`, `rollBack()` or its deinit.
   public func savepoint() throws(SQLiteError) -> Savepoint {
     let database = try handle()
     guard database.shouldBeInTransaction else {
       throw SQLiteError(code: .misuse, message: "a savepoint needs a transaction around it")
     }
-    // Outside of a transaction a savepoint would begin one of its own.
+    // Outside a transaction a savepoint would begin one.
     try checkTransaction(database)
-    // Names of savepoints may repeat: the innermost is meant.
+    // Savepoint names may repeat: SQLite uses the innermost.
     if let error = control("savepoint part") { throw error }
     return Savepoint(self)
   }
 
-  /// Keeps what `body` did, or undoes it when it throws; what was before in the transaction stays.
+  /// Runs `body` in a savepoint: releases it, or rolls back to it if `body` throws.
   @discardableResult public func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
     let savepoint = try savepoint()
     let value = try body()
@@ -73,7 +73,7 @@ extension Connection {
     )
   }
 
-  /// That "rollback" fails is no matter: it has left the transaction all the same (OP_AutoCommit in SQLite's vdbe.c).
+  /// A failing "rollback" is harmless: it has left the transaction anyway (OP_AutoCommit in SQLite's vdbe.c).
   fileprivate func rollBack() {
     if isInTransaction { _ = control("rollback") }
     leaveTransaction()
@@ -84,14 +84,14 @@ extension Connection {
     if let error = control("release part") { throw error }
   }
 
-  /// When even this fails, nobody knows what the transaction holds, so all of it goes, and what follows in it fails.
+  /// If this fails too, the state of the transaction is unknown: roll all of it back, so that later statements fail.
   fileprivate func rollBackSavepoint() {
     guard isInTransaction else { return }
     if control("rollback to part") != nil || control("release part") != nil { _ = control("rollback") }
   }
 }
 
-/// A transaction under way.
+/// An open transaction.
 public struct Transaction: ~Copyable {
   private let connection: Connection
   private var isOpen = true
@@ -100,7 +100,7 @@ public struct Transaction: ~Copyable {
 
   deinit { if isOpen { connection.rollBack() } }
 
-  /// When it fails nothing of the transaction is kept.
+  /// A failed commit has rolled back.
   public consuming func commit() throws(SQLiteError) {
     isOpen = false
     try connection.commit()
@@ -109,7 +109,7 @@ public struct Transaction: ~Copyable {
   public consuming func rollBack() {}
 }
 
-/// A part of a transaction under way.
+/// An open savepoint.
 public struct Savepoint: ~Copyable {
   private let connection: Connection
   private var isOpen = true
@@ -118,7 +118,7 @@ public struct Savepoint: ~Copyable {
 
   deinit { if isOpen { connection.rollBackSavepoint() } }
 
-  /// Keeps the part, if the transaction is.
+  /// Merges the savepoint into its transaction.
   public consuming func release() throws(SQLiteError) {
     try connection.releaseSavepoint()
     isOpen = false

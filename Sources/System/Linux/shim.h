@@ -1,9 +1,9 @@
-// What Swift's Glibc module leaves out.
+// Functions that Swift's Glibc module lacks.
 #pragma once
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
-// Declared by the system only under _GNU_SOURCE, which would change other types that the Glibc module has already seen.
+// glibc declares it only with _GNU_SOURCE, which would conflict with types that the Glibc module has imported.
 extern int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict length, int flags);

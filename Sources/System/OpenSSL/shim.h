@@ -1,4 +1,4 @@
-// OpenSSL 3, and functions for what it offers only as macros.
+// OpenSSL 3, and functions for its macros.
 #pragma once
 #include <openssl/ssl.h>
 #include <openssl/err.h>
@@ -19,8 +19,8 @@ static inline long parley_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
 static inline void parley_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
   SSL_CTX_set_min_proto_version(context, version);
 }
-// Idle connections give their buffers back; a write may be taken in part and repeated from elsewhere; a peer may not
-// renegotiate; the server's order of suites counts; a client that vanishes without a goodbye is an ordinary end.
+// Idle connections release their buffers; partial writes are allowed, and retries from another buffer address; renegotiation
+// is disabled; the server's cipher order takes precedence; an EOF without close_notify is not an error.
 static inline void parley_SSL_CTX_configure(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
@@ -42,7 +42,7 @@ static inline void parley_BIO_drop(BIO *bio, size_t count) {
     count -= (size_t)taken;
   }
 }
-// An empty passphrase: the default callback would ask on the terminal.
+// An empty passphrase, because the default callback prompts on the terminal.
 static inline EVP_PKEY *parley_PEM_read_key(BIO *bio) { return PEM_read_bio_PrivateKey(bio, NULL, NULL, (void *)""); }
 
 static inline EVP_PKEY *parley_new_p256_key(void) { return EVP_EC_gen("P-256"); }

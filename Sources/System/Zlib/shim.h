@@ -1,4 +1,4 @@
-// zlib, and functions for what it offers only as macros.
+// zlib, and functions for its macros.
 #pragma once
 #include <zlib.h>
 

@@ -5,14 +5,14 @@ import Synchronization
 /// so does all that it waits for. One for each start of an app.
 final class Air: Transport {
   enum Outcome: Sendable {
-    case answer(ExchangeAnswer)
+    case answer(TransportResponse)
     case socket(LiveSocket)
     case failure(TransportFailure)
   }
 
   struct Asked: Sendable {
     let number: Int
-    let exchange: Exchange
+    let exchange: TransportRequest
     let isSocket: Bool
     /// Nil where the app has given it up; it may be on its way all the same.
     fileprivate(set) var asker: CheckedContinuation<Outcome, Never>?
@@ -52,7 +52,7 @@ final class Air: Transport {
 
   // MARK: The app's end
 
-  func send(_ exchange: Exchange) async throws(TransportFailure) -> ExchangeAnswer {
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
     switch await ask(exchange, isSocket: false) {
     case .answer(let answer): return answer
     case .socket: throw .malformed("a socket where an answer should be")
@@ -60,7 +60,7 @@ final class Air: Transport {
     }
   }
 
-  func connect(_ exchange: Exchange, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+  func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
     switch await ask(exchange, isSocket: true) {
     case .socket(let socket): return socket
     case .answer(let answer): throw .notUpgraded(status: answer.status, body: [])
@@ -68,7 +68,7 @@ final class Air: Transport {
     }
   }
 
-  private func ask(_ exchange: Exchange, isSocket: Bool) async -> Outcome {
+  private func ask(_ exchange: TransportRequest, isSocket: Bool) async -> Outcome {
     let number = state.withLock { $0.number() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { asker in
@@ -83,11 +83,11 @@ final class Air: Transport {
       }
     } onCancel: {
       let asker = state.withLock { state in
-        guard let place = state.asked.firstIndex(where: { $0.number == number }) else {
+        guard let site = state.asked.firstIndex(where: { $0.number == number }) else {
           return nil as CheckedContinuation<Outcome, Never>?
         }
-        defer { state.asked[place].asker = nil }
-        return state.asked[place].asker
+        defer { state.asked[site].asker = nil }
+        return state.asked[site].asker
       }
       asker?.resume(returning: .failure(.cancelled))
     }

@@ -95,10 +95,10 @@ extension PhoneSchedule {
     return outcome
   }
 
-  private func open(_ exchange: Exchange, _ phone: Phone) async -> Air.Outcome {
+  private func open(_ exchange: TransportRequest, _ phone: Phone) async -> Air.Outcome {
     let line = Line(room: phone.room) { sent in self.fate(of: sent) }
     let query = exchange.target.split(separator: "?").dropFirst().joined()
-    guard await stage.connect(line, query, token: phone.person.token, on: self) else {
+    guard await stage.connect(line, query, token: phone.user.token, on: self) else {
       return .failure(.unreachable("not let in"))
     }
     let reception = Reception()
@@ -107,19 +107,19 @@ extension PhoneSchedule {
     return .socket(reception.socket)
   }
 
-  private func answer(to exchange: Exchange, _ phone: Phone) async throws -> Air.Outcome {
+  private func answer(to exchange: TransportRequest, _ phone: Phone) async throws -> Air.Outcome {
     var body: [UInt8] = []
     switch exchange.body {
     case .none: break
     case .bytes(let bytes): body = bytes
-    case .pieces(let length, let next): while body.count < length { body += try await next() }
+    case .stream(let length, let next): while body.count < length { body += try await next() }
     }
     let isMessage = exchange.method == "POST" && exchange.target.hasSuffix("/messages")
     if isMessage, injected == .answersByItself, let before = lastAnswer {
-      return .answer(ExchangeAnswer(before))
+      return .answer(TransportResponse(before))
     }
     let answer = await ask(exchange, body, phone)
-    guard isMessage, answer.status < 300 else { return .answer(ExchangeAnswer(answer)) }
+    guard isMessage, answer.status < 300 else { return .answer(TransportResponse(answer)) }
     lastAnswer = answer
     if injected == .postsTwice, isTimeForFault() {
       var object = try JSONValue(parsing: body).object()
@@ -127,14 +127,14 @@ extension PhoneSchedule {
       let other = String(decoding: body, as: UTF8.self).replacing(name, with: "again-\(name)")
       _ = await ask(exchange, Array(other.utf8), phone)
     }
-    return .answer(ExchangeAnswer(answer))
+    return .answer(TransportResponse(answer))
   }
 
-  private func ask(_ exchange: Exchange, _ body: [UInt8], _ phone: Phone) async -> (status: Int, body: [UInt8]) {
+  private func ask(_ exchange: TransportRequest, _ body: [UInt8], _ phone: Phone) async -> (status: Int, body: [UInt8]) {
     let path = String(exchange.target.dropFirst("/api/v1".utf8.count))
     let type = exchange.fields.first { $0.name == "Content-Type" }?.value ?? ""
     return await stage.ask(
-      ParleyWire.Method(exchange.method), path, token: phone.person.token, body, type: type, on: self)
+      ParleyWire.Method(exchange.method), path, token: phone.user.token, body, type: type, on: self)
   }
 
   private func isTimeForFault() -> Bool {
@@ -197,11 +197,11 @@ extension PhoneSchedule {
   }
 }
 
-extension Exchange {
+extension TransportRequest {
   var summary: String { "\(method) \(target)" }
 }
 
-extension ExchangeAnswer {
+extension TransportResponse {
   fileprivate init(_ answer: (status: Int, body: [UInt8])) {
     let body = Once(answer.body)
     self.init(status: answer.status, fields: []) { () async throws(TransportFailure) in body.take() }

@@ -12,7 +12,7 @@ final class Flash: Sendable {
   /// A store with all of it.
   func read() -> MemoryStore {
     let store = MemoryStore()
-    for changes in written.withLock({ $0 }) { store.keep(changes) }
+    for changes in written.withLock({ $0 }) { store.save(changes) }
     return store
   }
 }
@@ -67,10 +67,10 @@ final class MortalStore: CacheStore {
     (store, flash, self.life) = (try DiskStore(path), nil, life)
   }
 
-  func keep(_ changes: CacheChanges) throws(CacheFault) {
+  func save(_ changes: CacheChanges) throws(CacheFault) {
     let step = life.keep()
     if step == .diesBefore { throw Self.death }
-    try store.keep(changes)
+    try store.save(changes)
     flash?.write(changes)
     if step == .diesAfter { throw Self.death }
   }
@@ -80,7 +80,7 @@ final class MortalStore: CacheStore {
     return try store.rows(of: table)
   }
 
-  func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage]? {
+  func messages(_ lookup: CacheQuery) throws(CacheFault) -> [CachedMessage]? {
     if life.isOver { throw Self.death }
     return try store.messages(lookup)
   }

@@ -3,10 +3,10 @@ import ParleyKit
 import ParleyModel
 import Synchronization
 
-/// What the scheduler drives: a phone of a person, with an app that is made of ParleyKit. What the phone keeps outlives the app.
+/// What the scheduler drives: a phone of a user, with an app that is made of ParleyKit. What the phone keeps outlives the app.
 final class Phone {
   let name: String
-  let person: CheckedPlace.Person
+  let user: CheckedSite.TestUser
   /// Bytes that the server may let wait for it.
   let room: Int
   private let clock: CheckedClock
@@ -28,27 +28,27 @@ final class Phone {
   }
 
   init(
-    _ name: String, _ person: CheckedPlace.Person, seed: UInt64, room: Int, hasDisk: Bool, _ clock: CheckedClock,
+    _ name: String, _ user: CheckedSite.TestUser, seed: UInt64, room: Int, hasDisk: Bool, _ clock: CheckedClock,
     _ hours: Hours
   ) throws {
     let (names, air, life) = (Names("\(seed)-\(name)"), Air(hours, isUp: true), Life())
-    let memory: Memory = hasDisk ? .disk(folder: try CheckedPlace.newFolder(), start: 0) : .flash(Flash())
-    (self.name, self.person, self.room, self.clock, self.hours) = (name, person, room, clock, hours)
+    let memory: Memory = hasDisk ? .disk(folder: try CheckedSite.newFolder(), start: 0) : .flash(Flash())
+    (self.name, self.user, self.room, self.clock, self.hours) = (name, user, room, clock, hours)
     (self.names, self.memory, self.air, self.life) = (names, memory, air, life)
-    parley = try Self.app(person, names, clock, air, Self.store(memory, life))
+    parley = try Self.app(user, names, clock, air, Self.store(memory, life))
   }
 
   private static func app(
-    _ person: CheckedPlace.Person, _ names: Names, _ clock: CheckedClock, _ air: Air,
+    _ user: CheckedSite.TestUser, _ names: Names, _ clock: CheckedClock, _ air: Air,
     _ store: @Sendable () throws -> sending any CacheStore
   ) throws -> Parley {
     guard let address = ServerAddress("http://phones.test") else { throw TransportFailure.cancelled }
-    var retrying = Retrying()
-    retrying.attempts = 2
-    retrying.chance = { 0.5 }
-    retrying.pause = air.pause
+    var retryPolicy = RetryPolicy()
+    retryPolicy.maxAttempts = 2
+    retryPolicy.jitter = { 0.5 }
+    retryPolicy.sleep = air.pause
     return try Parley(
-      Client(address, over: air, token: person.token, retrying: retrying),
+      Client(address, over: air, token: user.token, retryPolicy: retryPolicy),
       clock: Outbox.Clock(
         now: { clock.now + names.error }, name: names.next,
         pause: { .milliseconds(500 << min(max($0 - 1, 0), 6)) },
@@ -102,7 +102,7 @@ final class Phone {
       memory = .disk(folder: folder, start: start + 1)
     }
     (air, life) = (Air(hours, isUp: air.isUp), Life())
-    parley = try Self.app(person, names, clock, air, Self.store(memory, life))
+    parley = try Self.app(user, names, clock, air, Self.store(memory, life))
   }
 
   func remove() {

@@ -3,16 +3,16 @@ import ParleyModel
 
 /// A moment at which nothing is under way, and what has to be so then.
 extension PhoneSchedule {
-  private static let mostRounds = 300
+  private static let maxRounds = 300
   /// An app asks for one thing after the other.
-  private static let mostCalls = 3_000
+  private static let maxCalls = 3_000
 
   func rest() async throws {
     note("all comes to rest")
     for phone in phones {
       if phone.life.isOver { try await relaunch(phone) }
       phone.air.set(isUp: true)
-      await phone.parley.hurry()
+      await phone.parley.networkAvailable()
     }
     repeat {
       try await calm()
@@ -21,21 +21,21 @@ extension PhoneSchedule {
     guard stage.faults.isEmpty else { return }
     for phone in phones { phone.life.spare() }
     var failed: Set<String> = []
-    var truths: [ID<Account>: Replica] = [:]
+    var truths: [ID<User>: Replica] = [:]
     for phone in phones {
-      let account = phone.person.account
+      let user = phone.user.id
       var truth: Replica
-      if let known = truths[account] { truth = known } else { truth = try await stage.replica(of: phone.person) }
-      truths[account] = truth
+      if let known = truths[user] { truth = known } else { truth = try await stage.replica(of: phone.user) }
+      truths[user] = truth
       // Before the last message and what was told since, an app holds what somebody has looked at.
-      stage.check(try await held(by: phone), of: phone.name, account, against: truth, isWhole: false)
+      stage.check(try await held(by: phone), of: phone.name, user, against: truth, isWhole: false)
       if try await fetchAll(for: phone) {
         try await calm()
-        truth = try await stage.replica(of: phone.person)
-        truths = [account: truth]
+        truth = try await stage.replica(of: phone.user)
+        truths = [user: truth]
       }
       guard stage.faults.isEmpty else { return }
-      stage.check(try await held(by: phone), of: phone.name, account, against: truth, isProven: true)
+      stage.check(try await held(by: phone), of: phone.name, user, against: truth, isProven: true)
       failed.formUnion(await phone.parley.outbox.list().map(\.id))
     }
     checkSends(but: failed)
@@ -47,7 +47,7 @@ extension PhoneSchedule {
     let cache = phone.parley.cache
     var replica = await cache.replica
     for id in replica.conversations.keys.sorted() {
-      replica.bring(try await cache.messages(.stretch(1...Int.max, of: id)).map(\.held))
+      replica.bring(try await cache.messages(.range(1...Int.max, of: id)).map(\.held))
     }
     return replica
   }
@@ -64,7 +64,7 @@ extension PhoneSchedule {
       for conversation in all { _ = try await app.sync.verify(conversation) }
     }
     var hasWaited = false
-    for _ in 0..<Self.mostCalls {
+    for _ in 0..<Self.maxCalls {
       await lane.quiet()
       guard isFetching else {
         try await fetching.value
@@ -82,7 +82,7 @@ extension PhoneSchedule {
 
   /// Goes on until everybody follows and has nothing left to send.
   func calm() async throws {
-    for _ in 0..<Self.mostRounds {
+    for _ in 0..<Self.maxRounds {
       guard stage.faults.isEmpty, !Task.isCancelled else { return }
       await stage.publish(.max, on: self)
       await lane.quiet()
@@ -100,7 +100,7 @@ extension PhoneSchedule {
 
   private func restlessness(of phone: Phone) async -> String? {
     let state = await phone.parley.state
-    guard state == .following else { return "\(phone.name) is \(state)" }
+    guard state == .live else { return "\(phone.name) is \(state)" }
     if phone.wires.contains(where: { $0.line.isDead || $0.line.isClosed }) { return "\(phone.name) has a dead line" }
     let calls = phone.parley.client.activity.count
     guard calls == 0 else { return "\(phone.name) has asked for \(calls) things" }

@@ -1,4 +1,4 @@
-// One schedule of phones: people use apps that are made of ParleyKit, over a network that a scheduler draws from a seed. An
+// One schedule of phones: users use apps that are made of ParleyKit, over a network that a scheduler draws from a seed. An
 // app's requests, its live lines and its waiting stand in the air until the scheduler says what becomes of them; time goes by
 // when it says so. All of it runs on one lane, so the scheduler knows when the apps have nothing left to do, and goes on.
 //
@@ -42,9 +42,9 @@ actor PhoneSchedule {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
-  init(_ place: CheckedPlace, seed: UInt64, on lane: Lane, injected: InjectedNetwork? = nil) throws {
+  init(_ site: CheckedSite, seed: UInt64, on lane: Lane, injected: InjectedNetwork? = nil) throws {
     self.lane = lane
-    stage = try Stage(place)
+    stage = try Stage(site)
     complaints = stage.complaints
     self.seed = seed
     self.injected = injected
@@ -56,7 +56,7 @@ actor PhoneSchedule {
     trace.append(step)
   }
 
-  func noteAsked(_ exchange: Exchange, of phone: Phone) { trace.append("\(phone.name): \(exchange.summary)") }
+  func noteAsked(_ exchange: TransportRequest, of phone: Phone) { trace.append("\(phone.name): \(exchange.summary)") }
 
   func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &random)] }
 
@@ -81,9 +81,9 @@ actor PhoneSchedule {
 
   private func run(phones count: Int) async throws {
     for number in 0..<count {
-      let person = pick(stage.place.people)
+      let user = pick(stage.site.users)
       let phone = try Phone(
-        "\(person.name)\(number)", person, seed: seed, room: pick([2_000, 20_000, 200_000]),
+        "\(user.name)\(number)", user, seed: seed, room: pick([2_000, 20_000, 200_000]),
         hasDisk: chance(1, in: 12), stage.clock, hours)
       phones.append(phone)
       await phone.parley.start()

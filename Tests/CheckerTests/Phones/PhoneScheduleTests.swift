@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(.timeLimit(patience)) func `a seed does the same again`() async throws {
-    let failures = try await Playing.failures(of: Array(0..<20)) { place, seeds in
+    let failures = try await Playing.failures(of: Array(0..<20)) { site, seeds in
       let found = Found()
       let isWhole = await Lane.run { lane in
         for seed in seeds {
@@ -34,15 +34,15 @@ import Testing
           let failure = await Playing.failure(of: seed) {
             traces = []
             for _ in 0..<2 {
-              let schedule = try PhoneSchedule(place, seed: seed, on: lane)
+              let schedule = try PhoneSchedule(site, seed: seed, on: lane)
               if let failure = await schedule.failure() { return (failure, schedule.complaints) }
               traces.append(await schedule.trace)
             }
             return (nil, Complaints())
           }
           if let failure { found.add(failure) }
-          guard traces.count == 2, let place = traces[0].firstDifference(from: traces[1]) else { continue }
-          found.add("seed \(seed): \(traces.map { $0.dropFirst(max(0, place - 3)).prefix(6) })")
+          guard traces.count == 2, let site = traces[0].firstDifference(from: traces[1]) else { continue }
+          found.add("seed \(seed): \(traces.map { $0.dropFirst(max(0, site - 3)).prefix(6) })")
         }
       }
       return found.all + (isWhole ? [] : ["seed \(found.last): nothing goes on"])
@@ -52,13 +52,13 @@ import Testing
   }
 
   private func failures(of seeds: [UInt64], _ fault: InjectedNetwork? = nil) async throws -> [String] {
-    try await Playing.failures(of: seeds) { place, seeds in
+    try await Playing.failures(of: seeds) { site, seeds in
       let found = Found()
       let isWhole = await Lane.run { lane in
         for seed in seeds {
           found.begin(seed)
           let failure = await Playing.failure(of: seed) {
-            let schedule = try PhoneSchedule(place, seed: seed, on: lane, injected: fault)
+            let schedule = try PhoneSchedule(site, seed: seed, on: lane, injected: fault)
             return (await schedule.failure(), schedule.complaints)
           }
           if let failure { found.add(failure) }
@@ -72,7 +72,7 @@ import Testing
 extension [String] {
   /// Where they are no longer alike.
   fileprivate func firstDifference(from other: [String]) -> Int? {
-    if let place = zip(self, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset { return place }
+    if let site = zip(self, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset { return site }
     return count == other.count ? nil : Swift.min(count, other.count)
   }
 }

@@ -23,7 +23,7 @@ extension PhoneSchedule {
     case 69..<75:
       note("\(phone.name) has a network again")
       phone.air.set(isUp: true)
-      await phone.parley.hurry()
+      await phone.parley.networkAvailable()
     case 75..<79:
       note("\(phone.name) hears nothing any more, and does not know it")
       for wire in phone.wires { wire.line.isDead = true }
@@ -55,7 +55,7 @@ extension PhoneSchedule {
     for phone in phones { hangUp(phone) }
   }
 
-  // MARK: What people do with their apps
+  // MARK: What users do with their apps
 
   /// Does it with an app that may die of it; whether it lives.
   private func use(_ phone: Phone, _ body: () async throws -> Void) async throws {
@@ -75,8 +75,8 @@ extension PhoneSchedule {
 
   private func message(for phone: Phone, isOwn: Bool) async throws -> Message? {
     guard let conversation = await conversation(for: phone) else { return nil }
-    let held = try await phone.parley.cache.messages(.stretch(1...Int.max, of: conversation)).map(\.message)
-      .filter { $0.tombstone == nil && $0.kind == .message && (!isOwn || $0.author == phone.person.account) }
+    let held = try await phone.parley.cache.messages(.range(1...Int.max, of: conversation)).map(\.message)
+      .filter { $0.tombstone == nil && $0.kind == .message && (!isOwn || $0.author == phone.user.id) }
     return held.isEmpty ? nil : pick(held)
   }
 
@@ -130,7 +130,7 @@ extension PhoneSchedule {
       default:
         let (type, isSet) = (pick(["like", "star", "repost"]), chance(2, in: 3))
         note("\(phone.name) marks \(target) as \(type): \(isSet)")
-        try await outbox.act(type, on: target, in: conversation, isSet: isSet)
+        try await outbox.setAction(type, on: target, in: conversation, isSet: isSet)
       }
     }
   }
@@ -175,28 +175,28 @@ extension PhoneSchedule {
     note("\(phone.name) \(isRetried ? "tries" : "lets go") \(operation.id)")
     try await use(phone) {
       guard !isRetried else { return try await phone.parley.outbox.retry(operation.id) }
-      letGo(operation.id, waiting)
+      drop(operation.id, waiting)
       try await phone.parley.outbox.cancel(operation.id)
     }
   }
 
-  private func letGo(_ name: String, _ waiting: [OutboxOperation]) {
+  private func drop(_ name: String, _ waiting: [OutboxOperation]) {
     if said[name] != nil { said[name] = .perhaps }
     deletions[name] = nil
-    for operation in waiting where operation.target == .unsent(name) { letGo(operation.id, waiting) }
+    for operation in waiting where operation.target == .unsent(name) { drop(operation.id, waiting) }
   }
 
-  // MARK: What people do elsewhere
+  // MARK: What users do elsewhere
 
   private func moveSomebody(_ phone: Phone) async throws {
-    let (other, isIn) = (pick(stage.place.people), chance(1, in: 2))
+    let (other, isIn) = (pick(stage.site.users), chance(1, in: 2))
     if chance(1, in: 2), let conversation = await conversation(for: phone) {
       note("\(phone.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(conversation)")
       return ask(phone) { app in
         if isIn {
-          _ = try await app.client.send(.setParticipant(of: conversation, to: .id(other.account)))
+          _ = try await app.client.send(.setParticipant(of: conversation, to: .id(other.id)))
         } else {
-          try await app.client.send(.removeParticipant(of: conversation, person: .id(other.account)))
+          try await app.client.send(.removeParticipant(of: conversation, user: .id(other.id)))
         }
       }
     }
@@ -207,17 +207,17 @@ extension PhoneSchedule {
       return ask(phone) { app in _ = try await app.client.send(.setParticipant(of: channel, to: .me)) }
     }
     let path: String
-    var person = phone.person
+    var user = phone.user
     if chance(1, in: 3), !channels.isEmpty {
-      (path, person) = ("/conversations/\(pick(channels))/participants", other)
+      (path, user) = ("/conversations/\(pick(channels))/participants", other)
     } else if let conversation = await conversation(for: phone) {
       path = "/conversations/\(conversation)/participants"
     } else {
       return
     }
-    note("\(person.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(path)")
+    note("\(user.name) \(isIn ? "brings" : "takes") \(other.name) \(isIn ? "into" : "out of") \(path)")
     _ = await stage.ask(
-      isIn ? .put : .delete, "\(path)/\(other.account)", token: person.token, isIn ? Array("{}".utf8) : [], on: self)
+      isIn ? .put : .delete, "\(path)/\(other.id)", token: user.token, isIn ? Array("{}".utf8) : [], on: self)
   }
 
   /// A new group, or a channel that anybody may join. Now and then one ends.
@@ -226,16 +226,16 @@ extension PhoneSchedule {
       note("\(phone.name) ends \(conversation)")
       return ask(phone) { app in try await app.client.send(.deleteConversation(conversation)) }
     }
-    let others = stage.place.people.filter { $0.account != phone.person.account && chance(1, in: 2) }
+    let others = stage.site.users.filter { $0.id != phone.user.id && chance(1, in: 2) }
     let (isVisible, isChannel) = (chance(1, in: 2), chance(1, in: 3))
     let kind = isChannel ? Conversation.Kind.channel : .group
     note("\(phone.name) begins a \(kind) with \(others.map(\.name)), history \(isVisible)")
-    let accounts = others.map(\.account)
+    let users = others.map(\.id)
     ask(phone) { app in
       let made = try await app.client.send(
         .createConversation(
-          kind, with: accounts.map { .id($0) }, title: "t", type: isChannel ? "com.example.club" : nil,
-          readers: isChannel ? .init(.people) : nil, isHistoryVisible: isVisible))
+          kind, with: users.map { .id($0) }, title: "t", type: isChannel ? "com.example.club" : nil,
+          readers: isChannel ? .init(.users) : nil, isHistoryVisible: isVisible))
       if isChannel { await self.add(channel: made.conversation.id) }
     }
   }

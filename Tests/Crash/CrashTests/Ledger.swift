@@ -13,8 +13,7 @@ final class Ledger {
   /// What was wrong with what a writer was told.
   private var lies: [String] = []
 
-  static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Migrations/sqlite").path
+  static let migrations = Checkout.migrations
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "parley-crash-\(UUID())").path
@@ -33,7 +32,7 @@ final class Ledger {
     open.sorted() + told.values.sorted { $0.place.id < $1.place.id }.suffix(8).map(\.clientID)
   }
 
-  /// Two people and three conversations.
+  /// Two users and three conversations.
   func plant() async throws {
     try await start()
     let connection = try Connection.writer(folder + "/parley.db")
@@ -112,7 +111,7 @@ final class Ledger {
   /// The search index takes longer to check than all else together, so most rounds leave it out.
   func faults(inSearch isSearched: Bool = true) throws -> [String] {
     var faults = lies
-    let checks = Check.ofPicture.filter { isSearched || $0.name != Check.search.name }
+    let checks = Check.ofSnapshot.filter { isSearched || $0.name != Check.search.name }
     for finding in try Verification(folder).run(checks, all: true) {
       faults += finding.faults.map { "\(finding.check): \($0)" }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyHTTPClient
 
-/// Links that people give, and that lead inside, or where two programs would not agree.
+/// Links that users give, and that lead inside, or where two programs would not agree.
 @Suite struct HostileAddressTests {
   static let hostile: [String] = [
     // This machine, in every spelling.
@@ -72,13 +72,13 @@ import Testing
 
   @Test(arguments: hostile)
   func `it is not asked`(link: String) async throws {
-    #expect(throws: OutgoingFault.refused) { try OutgoingPolicy.strict.target(link) }
+    #expect(throws: UntrustedFault.refused) { try UntrustedPolicy.strict.target(link) }
     // Nor by the client, which is to have looked nothing up and not to have tried.
-    let client = try OutgoingClient { _, _, _ throws(OutgoingFault) in
+    let client = try UntrustedClient { _, _, _ throws(UntrustedFault) in
       Issue.record("\(link) was looked up")
       throw .unknownHost
     }
-    await #expect(throws: OutgoingFault.refused) { try await client.fetch(link, .anything) }
+    await #expect(throws: UntrustedFault.refused) { try await client.fetch(link, .anything) }
     client.close()
   }
 
@@ -94,20 +94,20 @@ import Testing
     ("http://1.2.3.4.example.org/", "http://1.2.3.4.example.org/"),
   ])
   func `what leads out is asked`(link: String, means: String) throws {
-    #expect(try OutgoingPolicy.strict.target(link).address.description == means)
+    #expect(try UntrustedPolicy.strict.target(link).address.description == means)
   }
 
   @Test func `a link that is too long is none`() throws {
     let link = "http://example.org/" + String(repeating: "a", count: 2_048 - 19)
-    #expect(throws: Never.self) { try OutgoingPolicy.strict.target(link) }
-    #expect(throws: OutgoingFault.refused) { try OutgoingPolicy.strict.target(link + "a") }
+    #expect(throws: Never.self) { try UntrustedPolicy.strict.target(link) }
+    #expect(throws: UntrustedFault.refused) { try UntrustedPolicy.strict.target(link + "a") }
   }
 
   @Test func `an exception is one address with one port`() throws {
-    let policy = OutgoingPolicy.alsoAllowing([(try #require(IPAddress("127.0.0.1")), 4_711)])
+    let policy = UntrustedPolicy.alsoAllowing([(try #require(IPAddress("127.0.0.1")), 4_711)])
     #expect(throws: Never.self) { try policy.target("http://127.1:4711/") }
     for link in ["http://127.0.0.1/", "http://127.0.0.1:4712/", "http://127.0.0.2:4711/", "http://[::1]:4711/"] {
-      #expect(throws: OutgoingFault.refused, "\(link)") { try policy.target(link) }
+      #expect(throws: UntrustedFault.refused, "\(link)") { try policy.target(link) }
     }
   }
 
@@ -124,12 +124,12 @@ import Testing
   ])
   func `a reference means what RFC 3986 says`(reference: String, means: String) throws {
     let base = try #require(WebAddress("http://a.example/b/c/d?q"))
-    #expect(base.text(of: reference) == means)
+    #expect(base.resolve(reference) == means)
   }
 }
 
-extension OutgoingWish {
+extension AcceptedContent {
   /// Pages and pictures.
-  static let anything = OutgoingWish(
-    accept: "*/*", [.init("text/html", most: 1_000, mayBeCut: true), .init("image/", most: 1_000)])
+  static let anything = AcceptedContent(
+    accept: "*/*", [.init("text/html", maxBytes: 1_000, mayTruncate: true), .init("image/", maxBytes: 1_000)])
 }

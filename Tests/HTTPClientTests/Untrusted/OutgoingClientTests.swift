@@ -11,14 +11,14 @@ import Testing
   /// A client that may ask these beside the open internet, and knows these names.
   private static func client(
     _ servers: [CannedServer], names: [String: [String]] = [:], time: Int = 100_000,
-    _ body: (OutgoingClient) async throws -> Void
+    _ body: (UntrustedClient) async throws -> Void
   ) async throws {
     let local = try #require(IPAddress("127.0.0.1"))
-    var limits = OutgoingLimits()
-    limits.time = time
-    let client = try OutgoingClient(
+    var limits = UntrustedLimits()
+    limits.timeout = time
+    let client = try UntrustedClient(
       .alsoAllowing(servers.map { (local, $0.port) }), limits: limits,
-      resolve: { host, port, _ throws(OutgoingFault) in
+      resolve: { host, port, _ throws(UntrustedFault) in
         guard let found = names[host] else { throw .unknownHost }
         return found.compactMap { SocketAddress(host: $0, port: port) }
       })
@@ -26,8 +26,8 @@ import Testing
     client.close()
   }
 
-  private static func fault(_ client: OutgoingClient, _ link: String) async -> OutgoingFault? {
-    do throws(OutgoingFault) {
+  private static func fault(_ client: UntrustedClient, _ link: String) async -> UntrustedFault? {
+    do throws(UntrustedFault) {
       _ = try await client.fetch(link, .anything)
       return nil
     } catch { return error }
@@ -105,11 +105,11 @@ import Testing
     let server = try CannedServer { _ in .page("rose") }
     let asked = Mutex<[String]>([])
     let local = try #require(IPAddress("127.0.0.1"))
-    var limits = OutgoingLimits()
-    limits.time = 100_000
-    let client = try OutgoingClient(
+    var limits = UntrustedLimits()
+    limits.timeout = 100_000
+    let client = try UntrustedClient(
       .alsoAllowing([(local, server.port)]), limits: limits,
-      resolve: { host, port, _ throws(OutgoingFault) in
+      resolve: { host, port, _ throws(UntrustedFault) in
         let count = asked.withLock { asked in
           asked.append(host)
           return asked.count { $0 == host }
@@ -169,7 +169,7 @@ import Testing
         ("/grows", .tooLarge),
         ("/short", .unreachable), ("/two", .unreachable), ("/smtp", .unreachable), ("/nothing", .unreachable),
         ("/head", .unreachable), ("/hints", .unreachable), ("/partial", .status(206)), ("/error", .status(500)),
-      ] as [(String, OutgoingFault)] {
+      ] as [(String, UntrustedFault)] {
         #expect(await Self.fault(client, server.url + path) == expected, "\(path)")
       }
       // Of what is longer the beginning will do.
@@ -186,7 +186,7 @@ import Testing
       .text("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)0\r\n\r\n")
     }
     try await Self.client([server]) { client in
-      let wish = OutgoingWish(accept: "*/*", [.init("text/html", most: 1_000_000)])
+      let wish = AcceptedContent(accept: "*/*", [.init("text/html", maxBytes: 1_000_000)])
       let answer = try await client.fetch(server.url, wish)
       #expect(answer.body.count == 300_000)
     }
@@ -204,9 +204,9 @@ import Testing
     try await Self.client([server], time: 300) { client in
       // "HH" is wrong at once, unless a busy machine needs all the time for it.
       let fault = await Self.fault(client, server.url + "/drip")
-      #expect(fault == .unreachable || fault == .tooSlow)
+      #expect(fault == .unreachable || fault == .timedOut)
       for path in ["/silent", "/body", "/redirect"] {
-        #expect(await Self.fault(client, server.url + path) == .tooSlow, "\(path)")
+        #expect(await Self.fault(client, server.url + path) == .timedOut, "\(path)")
       }
     }
     let closed = try CannedServer { _ in .missing }
@@ -221,9 +221,9 @@ import Testing
   @Test func `so many at once, and then no more`() async throws {
     let server = try CannedServer { _ in .silence }
     let local = try #require(IPAddress("127.0.0.1"))
-    var limits = OutgoingLimits()
-    (limits.fetches, limits.time) = (2, 600_000)
-    let client = try OutgoingClient(.alsoAllowing([(local, server.port)]), limits: limits)
+    var limits = UntrustedLimits()
+    (limits.maxFetches, limits.timeout) = (2, 600_000)
+    let client = try UntrustedClient(.alsoAllowing([(local, server.port)]), limits: limits)
     let waiting = (0..<2).map { _ in Task { await Self.fault(client, server.url) } }
     while server.requests.count < 2 { await Task.yield() }
     #expect(await Self.fault(client, server.url) == .busy)

@@ -20,20 +20,20 @@ import Web
     let tls = TLSConfiguration(
       role: .server(.init(certificates: identity.certificate, key: identity.key, ticketKeys: tickets)))
     let server = try Server(
-      .init(endpoints: [.init(socket, tls: tls)], loops: 1), site: Site(router: router), complain: { _ in })
+      .init(endpoints: [.init(socket, tls: tls)], loops: 1), application: Application(router: router), log: { _ in })
     try await server.start()
     let other = try SelfSigned(names: ["rose.example"])
-    var limits = OutgoingLimits()
-    limits.time = 100_000
+    var limits = UntrustedLimits()
+    limits.timeout = 100_000
     for (trust, name, isTrusted) in [
       (.roots(identity.certificate), "rose.example", true), (.roots(identity.certificate), "thorn.example", false),
       (.roots(identity.certificate), "127.0.0.1", false), (.roots(other.certificate), "rose.example", false),
       (.system, "rose.example", false),
     ] as [(TLSConfiguration.Trust, String, Bool)] {
-      let client = try OutgoingClient(
+      let client = try UntrustedClient(
         .alsoAllowing([(try #require(IPAddress("127.0.0.1")), port)]), limits: limits, trust: trust,
         resolve: { _, port, _ in [.ipv4(0x7f00_0001, port: port)] })
-      do throws(OutgoingFault) {
+      do throws(UntrustedFault) {
         let answer = try await client.fetch("https://\(name):\(port)/", .anything)
         #expect(isTrusted && answer.body == Array("rose".utf8), "\(name)")
       } catch {

@@ -36,7 +36,7 @@ public enum Change: Sendable, Hashable {
 
   /// The message's revision now.
   public func make(_ id: ID<Message>, in tx: WriteTransaction) throws(Refusal) -> Int {
-    let (author, moderator) = (ID<Account>(1), ID<Account>(2))
+    let (author, moderator) = (ID<User>(1), ID<User>(2))
     return switch self {
     case .edit(let name): try tx.edit(id, to: MessageText(Self.text(name)), by: author)
     case .deleteRevision(let revision): try tx.deleteRevision(revision, of: id, by: author)

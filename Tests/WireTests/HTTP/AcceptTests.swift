@@ -8,7 +8,7 @@ import Testing
     ("gzip;q=0", false), ("gzip;q=0.000", false), ("*, gzip;q=0", false), ("*;q=0", false), ("*;q=0, gzip", true),
     ("identity", false), ("gzip;q=2", false), ("gzip;q=0.0001", false), ("gzip ; q=1.000", true), ("gzip;q=", false),
   ])
-  func `gzip is sent to those who accept it`(_ value: String?, _ isAllowed: Bool) {
+  func `gzip is used if the client accepts it`(_ value: String?, _ isAllowed: Bool) {
     var fields = Fields()
     if let value { fields.add("Accept-Encoding", value) }
     #expect(Accept.encodings(fields).allowsGzip == isAllowed)
@@ -19,7 +19,7 @@ import Testing
     ("*/*;q=0.1, application/*;q=0.2, application/json;q=0.3", 300), ("application/json;version=1;q=0.7", 700),
     ("text/html, */*;q=0.01", 10), ("application/json;q=1.5, */*", 1_000),
   ])
-  func `the most specific member says how much a type is wanted`(_ value: String?, _ weight: Int) {
+  func `the most specific member determines the weight of a type`(_ value: String?, _ weight: Int) {
     var fields = Fields()
     if let value { fields.add("Accept", value) }
     #expect(Accept.types(fields).weight(ofType: "application", "json") == weight)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct BodyDecoderTests {
-  /// A chunked body: its payload and trailers joined, or the error. `·` marks where the next message starts.
+  /// A chunked body: its payload and trailers joined, or the error. `·` is the start of the next message.
   static let rows: [(String, Outcome<String, BodyError>)] = [
     ("0\r\n\r\n", .read("", 0)),
     ("5\r\nhello\r\n0\r\n\r\n·GET", .read("hello", 0)),
@@ -78,7 +78,7 @@ import Testing
   ]
 
   @Test(arguments: rows.indices)
-  func `every chunked row has its outcome, however it is cut`(_ index: Int) {
+  func `every chunked row has its outcome for every split`(_ index: Int) {
     let (text, expected) = BodyDecoderTests.rows[index]
     let parts = text.split(separator: "·", maxSplits: 1, omittingEmptySubsequences: false)
     let bytes = Array(parts.joined().utf8)
@@ -95,23 +95,23 @@ import Testing
   @Test(arguments: [
     (Framing.none, "", 0), (.length(0), "", 0), (.length(5), "hello", 5), (.untilClose, "hello, next", 11),
   ])
-  func `a body that is not chunked ends where its framing says`(_ framing: Framing, _ payload: String, _ length: Int) {
+  func `the framing determines the end of an unchunked body`(_ framing: Framing, _ payload: String, _ length: Int) {
     let bytes = Array("hello, next".utf8)
     for ends in Feeding.cuts(of: bytes.count) {
       #expect(Feeding.body(bytes, framing, ends: ends) == .read(payload, length))
     }
   }
 
-  @Test func `a length over the limit is refused before a byte has come`() {
+  @Test func `a length over the limit is refused before the body arrives`() {
     var decoder = BodyDecoder(.length(11), limit: 10)
     #expect(throws: BodyError.tooLarge) { try decoder.next([UInt8]().span) }
   }
 
-  @Test func `a body without an announced length is cut off at the limit`() {
+  @Test func `a body without a declared length is refused at the limit`() {
     #expect(Feeding.body(Array("hello".utf8), .untilClose, ends: [5], limit: 4) == .refused(.tooLarge))
   }
 
-  @Test func `a connection may end only where the body may`() throws {
+  @Test func `a connection may close only at the end of a body`() throws {
     var decoder = BodyDecoder(.length(3), limit: 10)
     #expect(!decoder.mayEndHere)
     #expect(try decoder.next(Array("abc".utf8).span) == .payload(0..<3))
@@ -120,13 +120,13 @@ import Testing
     #expect(!BodyDecoder(.chunked, limit: 10).mayEndHere)
   }
 
-  @Test func `trailers are given as fields`() throws {
+  @Test func `trailers are parsed as fields`() throws {
     var decoder = BodyDecoder(.chunked, limit: 10)
     #expect(try decoder.next(Array("0\r\nDigest: abc\r\n\r\nGET".utf8).span) == .end(18))
     #expect(decoder.trailers["digest"] == "abc")
   }
 
-  @Test func `what is sent in chunks comes back`() {
+  @Test func `a chunked body round-trips`() {
     for length in [1, 9, 10, 15, 16, 255, 256, 4_095, 4_096, 65_536] {
       let payload = String(repeating: "x", count: length)
       let bytes = Chunk.prefix(length) + Array(payload.utf8) + Chunk.suffix + Chunk.last
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `mutated bodies never crash and do not care where they are cut`() {
+  @Test func `mutated bodies have the same outcome for every split`() {
     var random = Seeded(seed: 2)
     for _ in 0..<Fuzz.rounds {
       let row = BodyDecoderTests.rows.randomElement(using: &random)?.0.utf8.prefix(80) ?? ""[...].utf8

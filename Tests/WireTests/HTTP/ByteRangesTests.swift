@@ -2,7 +2,7 @@ import ParleyWire
 import Testing
 
 @Suite struct ByteRangesTests {
-  /// Of a file of 100 bytes.
+  /// Ranges of a file of 100 bytes.
   static let rows: [(String?, ByteRanges)] = [
     (nil, ByteRanges.whole), ("", .whole), ("bytes", .whole), ("bytes=", .whole), ("bytes=,", .whole),
     ("items=0-1", .whole),
@@ -19,7 +19,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `a range field names bytes or is ignored`(_ value: String?, _ ranges: ByteRanges) {
+  func `a range field is parsed or ignored`(_ value: String?, _ ranges: ByteRanges) {
     #expect(ByteRanges(value, length: 100) == ranges)
   }
 

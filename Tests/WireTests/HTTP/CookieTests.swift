@@ -2,7 +2,7 @@ import ParleyWire
 import Testing
 
 @Suite struct CookieTests {
-  @Test func `cookies are read, malformed ones left out`() {
+  @Test func `cookies are parsed, malformed ones ignored`() {
     let cookies = Cookies(Fields(["Cookie": "a=1; b=\"2\";c = 3 ; bad; =x; d=\"; e=a b; f=g=h", "Cookie": "a=4"]))
     #expect(cookies["a"] == "1")
     #expect(cookies.all("a") == ["1", "4"])
@@ -12,7 +12,7 @@ import Testing
     for name in ["bad", "", "d", "e"] { #expect(cookies[name] == nil) }
   }
 
-  @Test func `a cookie is written with what makes it safe`() {
+  @Test func `a cookie is written with its security attributes`() {
     let cookie = SetCookie(name: "__Host-session", value: "abc", maxAge: 60, isSecure: true)
     #expect(cookie?.fieldValue == "__Host-session=abc; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax")
     for (name, value, path) in [

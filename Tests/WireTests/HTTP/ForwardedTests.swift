@@ -19,13 +19,12 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `the hops of proxies are read or none is believed`(_ fields: KeyValuePairs<String, String>, _ expected: String?)
-  {
+  func `proxy hops are parsed or all are ignored`(_ fields: KeyValuePairs<String, String>, _ expected: String?) {
     let hops = Forwarded(Fields(fields))?.hops.map { "\($0.client ?? "-") \($0.scheme ?? "-") \($0.host ?? "-")" }
     #expect(hops?.joined(separator: " | ") == expected)
   }
 
-  @Test func `only what trusted proxies wrote counts`() {
+  @Test func `only hops of trusted proxies are used`() {
     let forwarded = Forwarded(Fields(["X-Forwarded-For": "1.1.1.1, 2.2.2.2, 3.3.3.3"]))
     #expect(forwarded?.hop(behind: 1)?.client == "3.3.3.3")
     #expect(forwarded?.hop(behind: 2)?.client == "2.2.2.2")

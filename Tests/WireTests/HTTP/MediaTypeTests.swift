@@ -2,7 +2,7 @@ import ParleyWire
 import Testing
 
 @Suite struct MediaTypeTests {
-  @Test func `a media type is read with its parameters`() {
+  @Test func `a media type is parsed with its parameters`() {
     #expect(MediaType("Text/HTML; Charset=\"UTF-8\"; a=b ;")?["charset"] == "UTF-8")
     #expect(MediaType("Text/HTML")?.essence == "text/html")
     #expect(MediaType("application/problem+json;charset=utf-8")?.isJSON == true)

@@ -65,7 +65,7 @@ import Testing
   ]
 
   @Test(arguments: rows.indices)
-  func `every row has its outcome, however it is cut`(_ index: Int) {
+  func `every row has its outcome for every split`(_ index: Int) {
     let (text, expected) = MultipartDecoderTests.rows[index]
     let bytes = Array(text.utf8)
     for ends in Feeding.cuts(of: bytes.count) {
@@ -85,12 +85,12 @@ import Testing
     ("multipart/form-data; boundary=" + String(repeating: "a", count: 70), true),
     ("multipart/form-data; boundary=" + String(repeating: "a", count: 71), false),
   ])
-  func `only a form with a valid boundary is read`(_ contentType: String, _ isValid: Bool) throws {
+  func `only a form with a valid boundary is parsed`(_ contentType: String, _ isValid: Bool) throws {
     let type = try #require(MediaType(contentType))
     #expect((MultipartDecoder(type) != nil) == isValid)
   }
 
-  @Test func `payload that keeps almost being a delimiter takes linear time`() {
+  @Test func `payload of partial delimiters takes linear time`() {
     let payload = String(repeating: "\r\n--bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", count: 4_000)
     let boundary = String(repeating: "b", count: 60)
     let bytes = Array(
@@ -100,7 +100,7 @@ import Testing
     #expect(Feeding.threadSeconds - start < 5)
   }
 
-  @Test func `mutated forms never crash and do not care where they are cut`() {
+  @Test func `mutated forms have the same outcome for every split`() {
     var random = Seeded(seed: 4)
     for _ in 0..<Fuzz.rounds {
       let row = MultipartDecoderTests.rows.randomElement(using: &random)?.0.utf8.prefix(160) ?? ""[...].utf8

@@ -7,7 +7,7 @@ import Testing
     (",\"a\",,\"b\",", "\"a\" \"b\""), ("\"a\" \"b\"", nil), ("a", nil), ("\"a", nil), ("w/\"a\"", nil), ("", nil),
     ("\"a b\"", nil), ("*", nil), ("W/a", nil), ("\"a\"b", nil),
   ])
-  func `a list of entity tags is read`(_ text: String, _ tags: String?) {
+  func `a list of entity tags is parsed`(_ text: String, _ tags: String?) {
     #expect(EntityTag.list(text)?.map(\.description).joined(separator: " ") == tags)
   }
 
@@ -34,14 +34,14 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `preconditions are asked in the order of the RFC`(
+  func `preconditions are evaluated in the order of the RFC`(
     _ method: ParleyWire.Method, _ fields: KeyValuePairs<String, String>, _ outcome: Preconditions.Outcome
   ) {
     let current = Preconditions.Current(tag: EntityTag("v1"), modified: PreconditionsTests.modified)
     #expect(Preconditions(method, Fields(fields), now: DateTests.now).evaluate(current) == outcome)
   }
 
-  @Test func `where nothing is, only creating may go on`() {
+  @Test func `without a current representation only creation is allowed`() {
     func evaluate(_ fields: KeyValuePairs<String, String>) -> Preconditions.Outcome {
       Preconditions(.put, Fields(fields), now: DateTests.now).evaluate(nil)
     }
@@ -53,7 +53,7 @@ import Testing
     ("\"v1\"", true), ("W/\"v1\"", false), ("\"v0\"", false), ("\"v1\", \"v1\"", false), (date, true), (earlier, false),
     ("x", false),
   ])
-  func `a range counts only for the version it was asked of`(_ value: String, _ isAllowed: Bool) {
+  func `If-Range allows a range only of the same version`(_ value: String, _ isAllowed: Bool) {
     let current = Preconditions.Current(tag: EntityTag("v1"), modified: PreconditionsTests.modified)
     #expect(Preconditions(.get, Fields(["If-Range": value]), now: DateTests.now).allowsRange(current) == isAllowed)
     #expect(Preconditions(.get, Fields(), now: DateTests.now).allowsRange(current))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RequestParserTests {
   @Test(arguments: requestRows)
-  func `every row has its outcome, however it is cut`(_ row: RequestRow) {
+  func `every row has its outcome for every split`(_ row: RequestRow) {
     let bytes = row.bytes
     for ends in Feeding.cuts(of: bytes.count) {
       let outcome = Feeding.request(bytes, ends: ends)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `the fields are given as they came`() throws {
+  @Test func `the fields are unchanged and in order`() throws {
     let input = Array("GET / HTTP/1.1\r\nHost: a\r\nCookie:  x \r\nEmpty:\r\ncookie: y\r\n\r\n".utf8)
     var parser = RequestParser()
     let head = try #require(try parser.parse(input.span)).head
@@ -41,7 +41,7 @@ import Testing
     #expect(head.fields.wireBytes == Array(input[16..<input.count - 2]))
   }
 
-  @Test func `one parser reads one message after another`() throws {
+  @Test func `one parser parses consecutive messages`() throws {
     let first = "POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\n"
     let second = "\r\nGET /b HTTP/1.1\r\nHost: b\r\n\r\n"
     var parser = RequestParser()
@@ -69,7 +69,7 @@ import Testing
     ("GET / HTTP/1.1\r\nHost: a\r\nX: b\r\nY: c\r\nZ:", .field(.tooMany)),
     ("GET / HTTP/1.1\r\nHost: a\r\nX: b\r\nY: c\r\n\r\n", nil),
   ])
-  func `a head over a limit is refused, also when it stays incomplete`(_ text: String, _ error: RequestError?) {
+  func `a head over a limit is refused, even if incomplete`(_ text: String, _ error: RequestError?) {
     let bytes = Array(text.utf8)
     for ends in Feeding.cuts(of: bytes.count) {
       let outcome = Feeding.request(bytes, ends: ends, limits: RequestParserTests.small)
@@ -93,8 +93,8 @@ import Testing
     #expect(!error.explanation.isEmpty)
   }
 
-  @Test func `a head that drips in takes linear time`() {
-    // 30,000 bytes one by one: quadratic scanning would look at 450 million of them.
+  @Test func `a head in single bytes takes linear time`() {
+    // 30,000 single bytes: quadratic scanning would read 450 million bytes.
     let value = String(repeating: "a", count: 7_000)
     let fields = (0..<4).map { "X\($0): \(value)\r\n" }.joined()
     let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
@@ -107,7 +107,7 @@ import Testing
     #expect(Feeding.threadSeconds - start < 5)
   }
 
-  @Test func `mutated heads never crash and do not care where they are cut`() {
+  @Test func `mutated heads have the same outcome for every split`() {
     var random = Seeded(seed: 1)
     for _ in 0..<Fuzz.rounds {
       let bytes = requestRows.randomElement(using: &random)?.bytes.mutated(&random) ?? []
@@ -119,21 +119,21 @@ import Testing
 }
 
 extension [UInt8] {
-  /// A few bytes changed, taken out, put in or doubled; those that mean something come more often.
+  /// Replaces, removes, inserts or duplicates a few bytes, with syntax characters more frequent.
   func mutated(_ random: inout Seeded) -> [UInt8] {
-    let telling = Array("\r\n\r\n:; \t,=\"\\%-0aF[]*/?#\0".utf8) + [0x7f, 0x80, 0xff]
+    let syntax = Array("\r\n\r\n:; \t,=\"\\%-0aF[]*/?#\0".utf8) + [0x7f, 0x80, 0xff]
     var bytes = self
     for _ in 0..<Int.random(in: 1...4, using: &random) {
-      let place = Int.random(in: 0...bytes.count, using: &random)
+      let index = Int.random(in: 0...bytes.count, using: &random)
       let byte =
-        Bool.random(using: &random) ? telling.randomElement(using: &random) ?? 0 : .random(in: 0...255, using: &random)
+        Bool.random(using: &random) ? syntax.randomElement(using: &random) ?? 0 : .random(in: 0...255, using: &random)
       switch Int.random(in: 0...3, using: &random) {
-      case 0 where place < bytes.count: bytes[place] = byte
-      case 1 where place < bytes.count: bytes.remove(at: place)
-      case 2: bytes.insert(byte, at: place)
+      case 0 where index < bytes.count: bytes[index] = byte
+      case 1 where index < bytes.count: bytes.remove(at: index)
+      case 2: bytes.insert(byte, at: index)
       default:
-        let end = Swift.min(place + Int.random(in: 0...20, using: &random), bytes.count)
-        bytes.insert(contentsOf: bytes[place..<end], at: Int.random(in: 0...bytes.count, using: &random))
+        let end = Swift.min(index + Int.random(in: 0...20, using: &random), bytes.count)
+        bytes.insert(contentsOf: bytes[index..<end], at: Int.random(in: 0...bytes.count, using: &random))
       }
     }
     return bytes

@@ -1,6 +1,6 @@
 import ParleyWire
 
-/// A head and what becomes of it.
+/// A request head and its expected outcome.
 struct RequestRow: CustomStringConvertible, Sendable {
   let text: String
   let outcome: Outcome<String, RequestError>
@@ -9,7 +9,7 @@ struct RequestRow: CustomStringConvertible, Sendable {
   var bytes: [UInt8] { text.unicodeScalars.flatMap { $0.value < 256 ? [UInt8($0.value)] : Array(String($0).utf8) } }
 }
 
-/// The head is read, and this is what it says; what follows `·` in the text is not part of it.
+/// A valid head with this summary. Text after `·` is not part of it.
 private func read(_ text: String, _ summary: String) -> RequestRow {
   let parts = text.split(separator: "·", maxSplits: 1, omittingEmptySubsequences: false)
   return RequestRow(text: parts.joined(), outcome: .read(summary, parts[0].unicodeScalars.count))
@@ -21,7 +21,7 @@ private func refused(_ text: String, _ error: RequestError) -> RequestRow {
 
 private func incomplete(_ text: String) -> RequestRow { RequestRow(text: text, outcome: .needsMore) }
 
-/// A POST with these fields.
+/// A POST request with these fields.
 private func post(_ fields: String, _ summary: String) -> RequestRow {
   read("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n", "POST / \(summary)")
 }

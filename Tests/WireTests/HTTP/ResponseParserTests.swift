@@ -45,7 +45,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `every row has its outcome, however it is cut`(_ text: String, _ expected: String) {
+  func `every row has its outcome for every split`(_ text: String, _ expected: String) {
     let bytes = Array(text.utf8)
     for ends in Feeding.cuts(of: bytes.count) {
       var parser = ResponseParser()
@@ -62,14 +62,14 @@ import Testing
     }
   }
 
-  @Test func `the answer to HEAD has no body`() throws {
+  @Test func `the response to HEAD has no body`() throws {
     var parser = ResponseParser()
     let bytes = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8)
     #expect(try parser.parse(bytes.span, to: .head)?.head.framing == Framing.none)
   }
 
   @Test(arguments: [200, 201, 204, 304, 404, 413, 500, 599])
-  func `a head that is written is read back`(_ code: Int) throws {
+  func `a written head round-trips`(_ code: Int) throws {
     var output: [UInt8] = []
     ResponseHead(Status(code), Fields(["Content-Length": "0", "X-Name": "a b"])).append(to: &output)
     var parser = ResponseParser()
@@ -87,7 +87,7 @@ import Testing
       String(decoding: output, as: UTF8.self) == "HTTP/1.1 404 Not Found\r\n\r\nHTTP/1.1 413 Content Too Large\r\n\r\n")
   }
 
-  @Test func `mutated heads never crash and do not care where they are cut`() {
+  @Test func `mutated heads have the same outcome for every split`() {
     var random = Seeded(seed: 3)
     for _ in 0..<Fuzz.rounds {
       let bytes = Array((ResponseParserTests.rows.randomElement(using: &random)?.0 ?? "").utf8).mutated(&random)

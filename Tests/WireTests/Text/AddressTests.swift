@@ -12,7 +12,7 @@ import Testing
     ("http://a:/", "http://a/", "http://a"),
     ("https://a/%41?x=%", "https://a/%41?x=%", "https://a"),
   ])
-  func `an address is read and written in one form`(_ text: String, _ written: String, _ origin: String) throws {
+  func `an address is parsed and normalized`(_ text: String, _ written: String, _ origin: String) throws {
     let address = try #require(WebAddress(text))
     #expect(address.description == written)
     #expect(address.origin == origin)
@@ -28,19 +28,19 @@ import Testing
     "http://[12345::]/",
     "http://[::1.2.3]/", "http://[::1.2.3.256]/", "http://[::01.2.3.4]/", "http://[::1.2.3.4:5]/",
   ])
-  func `what is no address of the web is refused`(_ text: String) {
+  func `an invalid web address is refused`(_ text: String) {
     #expect(WebAddress(text) == nil)
   }
 
   @Test(arguments: [
     "[::]", "[::1]", "[1::]", "[1:2:3:4:5:6:7:8]", "[::ffff:1.2.3.4]", "[1:2:3:4:5:6:1.2.3.4]", "[1::8]",
   ])
-  func `every way to write an IPv6 address is read`(_ host: String) {
+  func `every form of an IPv6 address is parsed`(_ host: String) {
     #expect(Authority(host)?.host == host)
     #expect(Authority("\(host):80")?.port == 80)
   }
 
-  @Test func `an origin has nothing behind the port`() {
+  @Test func `an origin ends with the port`() {
     #expect(WebAddress(origin: "https://garden.example")?.origin == "https://garden.example")
     #expect(WebAddress(origin: "https://garden.example:443")?.origin == "https://garden.example")
     for text in ["null", "", "https://garden.example/", "https://garden.example/a", "https://garden.example?a"] {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a default port follows the scheme`() {
+  @Test func `a default port changes with the scheme`() {
     #expect(WebAddress("https://a/b")?.with(scheme: .wss).description == "wss://a/b")
     #expect(WebAddress("http://a/b")?.with(scheme: .wss).description == "wss://a/b")
     #expect(WebAddress("http://a:8080/b")?.with(scheme: .ws).description == "ws://a:8080/b")
@@ -58,7 +58,7 @@ import Testing
     ("/", []), ("/a", ["a"]), ("/a/b/", ["a", "b"]), ("/caf%C3%A9/%20", ["café", " "]), ("/a+b", ["a+b"]),
     ("/...", ["..."]),
   ])
-  func `a path is given as decoded segments`(_ path: String, _ segments: [String]) throws {
+  func `a path is parsed into decoded segments`(_ path: String, _ segments: [String]) throws {
     let parsed = try URLPath(path)
     #expect(parsed.segments == segments)
     #expect(parsed.endsInSlash == path.hasSuffix("/"))
@@ -75,11 +75,11 @@ import Testing
     ("/%", .badEscape), ("/%4", .badEscape), ("/%zz", .badEscape), ("/%ff", .badEscape), ("/%C0%AE", .badEscape),
     ("/%ED%A0%80", .badEscape), (String(repeating: "/a", count: 65), .tooManySegments),
   ])
-  func `a path that could be read in two ways is refused`(_ path: String, _ refusal: URLPath.Refusal) {
+  func `an ambiguous path is refused`(_ path: String, _ refusal: URLPath.Refusal) {
     #expect(throws: refusal) { try URLPath(path) }
   }
 
-  @Test func `a query is given as pairs`() throws {
+  @Test func `a query is parsed into pairs`() throws {
     let form = try FormPairs("a=1&b=x+y%2B&a=&c&&=d&e=f=g&%C3%BC=%26")
     #expect(form.all("a") == ["1", ""])
     #expect(form["b"] == "x y+")
@@ -98,12 +98,12 @@ import Testing
     #expect(throws: FormPairs.Refusal.tooMany) { try FormPairs("a&b&c", limit: 2) }
   }
 
-  @Test func `what is percent-encoded is decoded to the same`() {
+  @Test func `percent-encoding round-trips`() {
     let text = "a/b c?ü&=%+~"
     #expect(Percent.encode(text) == "a%2Fb%20c%3F%C3%BC%26%3D%25%2B~")
-    #expect(Percent.encode(text, keeping: .path) == "a/b%20c%3F%C3%BC&=%25+~")
-    for kept in [Percent.Kept.unreserved, .segment, .path] {
-      #expect(Percent.decode(Percent.encode(text, keeping: kept)) == text)
+    #expect(Percent.encode(text, allowing: .path) == "a/b%20c%3F%C3%BC&=%25+~")
+    for kept in [Percent.Allowed.unreserved, .segment, .path] {
+      #expect(Percent.decode(Percent.encode(text, allowing: kept)) == text)
     }
     for bad in ["%", "%4", "%4g", "%ff"] { #expect(Percent.decode(bad) == nil) }
   }

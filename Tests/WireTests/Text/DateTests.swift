@@ -21,7 +21,7 @@ import Testing
     #expect(HTTPDate.parse(text, now: DateTests.now) == seconds)
   }
 
-  @Test func `what four digits of a year cannot write is written as the nearest`() {
+  @Test func `years after 9999 are clamped`() {
     #expect(HTTPDate.format(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
   }
 
@@ -33,7 +33,7 @@ import Testing
     ("Thursday, 01-Jan-77 00:00:00 GMT", 220_924_800),
     ("Sun, 06 Nov 1994 23:59:60 GMT", 784_166_400),
   ])
-  func `the older formats are read too`(_ text: String, _ seconds: Int) {
+  func `obsolete formats are parsed`(_ text: String, _ seconds: Int) {
     #expect(HTTPDate.parse(text, now: DateTests.now) == seconds)
   }
 
@@ -45,7 +45,7 @@ import Testing
     "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 29 Feb 1900 08:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT",
     "Sunday, 06 Nov 1994 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT", "Sun Nov 6 08:49:37 1994", "784111777",
   ])
-  func `what is none of the three formats is refused`(_ text: String) {
+  func `other formats are refused`(_ text: String) {
     #expect(HTTPDate.parse(text, now: DateTests.now) == nil)
   }
 }

@@ -1,4 +1,4 @@
-/// What was written wrong on the command line.
+/// An invalid command line.
 struct UsageError: Error, CustomStringConvertible {
   let description: String
 
@@ -7,11 +7,11 @@ struct UsageError: Error, CustomStringConvertible {
   }
 }
 
-/// The words behind a command: values in their order, and `--name value` or `--name=value`. Every name must be known.
+/// The arguments of a command: positional values, and `--name value` or `--name=value`. Unknown names are errors.
 struct Arguments {
   private(set) var values: [String] = []
   private var options: [String: [String]] = [:]
-  private var raised: Set<String> = []
+  private var setFlags: Set<String> = []
 
   /// `options` take a value, `flags` do not; both without their dashes.
   init(_ words: some Sequence<String>, options names: Set<String>, flags: Set<String>) throws(UsageError) {
@@ -25,19 +25,19 @@ struct Arguments {
       let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       let name = parts.first ?? ""
       if flags.contains(name), parts.count == 1 {
-        raised.insert(name)
+        setFlags.insert(name)
       } else if names.contains(name) {
         guard let value = parts.count == 2 ? parts[1] : words.next() else {
           throw UsageError("--\(name) needs a value.")
         }
         options[name, default: []].append(value)
       } else {
-        throw UsageError("\(word) is not known here.")
+        throw UsageError("\(word) is an unknown argument.")
       }
     }
   }
 
-  func has(_ flag: String) -> Bool { raised.contains(flag) }
+  func has(_ flag: String) -> Bool { setFlags.contains(flag) }
 
   /// The last value given.
   func text(_ name: String) -> String? { options[name]?.last }

@@ -5,9 +5,9 @@ import ParleyWire
 import Serving
 import Web
 
-/// The pages that only benchmarks and test suites need; the daemon has none of them.
+/// The routes for benchmarks and test suites. The daemon does not have them.
 enum BenchSite {
-  static func make(loops: @escaping @Sendable () -> [EventLoop]) -> Site {
+  static func make(loops: @escaping @Sendable () -> [EventLoop]) -> Application {
     let small = Array(#"{"message":"Hello, World!"}"#.utf8)
     let large = [UInt8](repeating: UInt8(ascii: "x"), count: 100_000)
     let hub = Broadcast(loops: loops)
@@ -42,7 +42,7 @@ enum BenchSite {
     var limits = Limits()
     limits.connections = 1_000_000
     limits.connectionsPerAddress = 1_000_000
-    return Site(router: router, limits: limits)
+    return Application(router: router, limits: limits)
   }
 
   private static func webSocket(
@@ -56,9 +56,9 @@ enum BenchSite {
     let sha256: [UInt8]
     do {
       var digest = try Digest(.sha256)
-      while let piece = try await request.body.read() {
-        count += piece.count
-        try digest.update(piece)
+      while let bytes = try await request.body.read() {
+        count += bytes.count
+        try digest.update(bytes)
       }
       sha256 = try digest.finish()
     } catch let problem as Problem {
@@ -77,7 +77,7 @@ enum BenchSite {
 
 private final class Echo: WebSocketHandler {
   private let socket: any WebSocket
-  private var refused: WebSocketMessage?
+  private var unsent: WebSocketMessage?
 
   init(_ socket: any WebSocket) {
     self.socket = socket
@@ -87,14 +87,14 @@ private final class Echo: WebSocketHandler {
 
   func received(_ message: WebSocketMessage, on loop: isolated any Actor) {
     guard !socket.send(message) else { return }
-    // The peer sends faster than it reads: it waits.
-    refused = message
+    // The peer sends faster than it reads: pause reading.
+    unsent = message
     socket.pause()
   }
 
   func drained(on loop: isolated any Actor) {
-    guard let message = refused else { return }
-    refused = nil
+    guard let message = unsent else { return }
+    unsent = nil
     socket.send(message)
     socket.resume()
   }
@@ -102,7 +102,7 @@ private final class Echo: WebSocketHandler {
   func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) {}
 }
 
-/// What one sends, all get: a list of sockets per loop, and one job per loop and message.
+/// Broadcasts each message to all sockets: a list of sockets per loop, and one job per loop and message.
 private struct Broadcast: Sendable {
   let loops: @Sendable () -> [EventLoop]
 

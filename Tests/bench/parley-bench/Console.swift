@@ -1,14 +1,14 @@
 import Glibc
 
-/// What people see besides the result: complaints, and how far it is, which only a terminal gets.
+/// Messages and progress on standard error. Progress is only shown on a terminal.
 enum Console {
   static let isTerminal = isatty(STDERR_FILENO) == 1
 
-  static func complain(_ text: String) {
+  static func log(_ text: String) {
     write(text + "\n")
   }
 
-  /// Takes the place of what was said before.
+  /// Replaces the previous progress line.
   static func progress(_ text: String) {
     if isTerminal { write("\r\u{1B}[K\(text)") }
   }

@@ -1,18 +1,16 @@
-// Counts values in buckets whose width grows with the value: 128 buckets for each doubling. So what it tells of a value
-// is at most 1/128 too high, whether that is a microsecond or an hour, and recording is an addition in an array.
-
-/// How often which values occurred.
+/// A logarithmic histogram with 128 buckets per doubling. ReportSubject values are at most 1/128 too high, from nanoseconds
+/// to an hour. Recording increments an array element.
 struct Histogram: Sendable {
   private var counts: [Int]
   private(set) var count = 0
-  private(set) var greatest: Int64 = 0
+  private(set) var maximum: Int64 = 0
   private var sum = 0.0
 
-  /// The base-2 logarithm of the number of buckets for each doubling.
+  /// The base-2 logarithm of the buckets per doubling.
   private static let precision = 7
-  /// Values below this have a bucket of their own.
+  /// Values below this have one bucket each.
   private static let exact: Int64 = 1 << (precision + 1)
-  /// 2⁴² ns are more than an hour; what is longer counts as that long.
+  /// Longer times are clamped to this: 2⁴² ns, more than an hour.
   private static let ceiling: Int64 = 1 << 42
 
   init() {
@@ -23,28 +21,28 @@ struct Histogram: Sendable {
     let value = max(0, value)
     counts[Self.bucket(of: min(value, Self.ceiling))] += 1
     count += 1
-    greatest = max(greatest, value)
+    maximum = max(maximum, value)
     sum += Double(value)
   }
 
   mutating func add(_ other: Histogram) {
     for index in counts.indices { counts[index] += other.counts[index] }
     count += other.count
-    greatest = max(greatest, other.greatest)
+    maximum = max(maximum, other.maximum)
     sum += other.sum
   }
 
   var mean: Double { count == 0 ? 0 : sum / Double(count) }
 
-  /// The value that this share of all values, between 0 and 1, does not exceed; 0 when there are none.
-  func value(at share: Double) -> Int64 {
-    let rank = max(1, Int((share * Double(count)).rounded(.up)))
+  /// The quantile: `fraction` of all values, between 0 and 1, are at most this. 0 without values.
+  func value(at fraction: Double) -> Int64 {
+    let rank = max(1, Int((fraction * Double(count)).rounded(.up)))
     var seen = 0
     for (index, count) in counts.enumerated() {
       seen += count
-      if seen >= rank { return min(Self.last(in: index), greatest) }
+      if seen >= rank { return min(Self.last(in: index), maximum) }
     }
-    return greatest
+    return maximum
   }
 
   private static func bucket(of value: Int64) -> Int {
@@ -53,7 +51,7 @@ struct Histogram: Sendable {
     return shift << precision + Int(value >> Int64(shift))
   }
 
-  /// The greatest value that falls into a bucket.
+  /// The greatest value of a bucket.
   private static func last(in bucket: Int) -> Int64 {
     guard bucket >= exact else { return Int64(bucket) }
     let shift = bucket >> precision - 1

@@ -1,8 +1,8 @@
 import ParleyJSON
 
 extension Histogram {
-  /// Says what was measured without sockets: to a person, or to `make bench`.
-  /// - Parameter operations: where more than one was done at once.
+  /// Prints the result of a benchmark without sockets, as text or JSON for `make bench`.
+  /// - Parameter operations: the number of operations if a recorded time covers several.
   func report(operations: Int? = nil, in seconds: Double, asJSON: Bool) {
     let operations = operations ?? Int(count)
     let (p50, p99) = (Double(value(at: 0.5)) / 1e3, Double(value(at: 0.99)) / 1e3)

@@ -3,11 +3,11 @@ import ParleyNetworking
 import ParleyWire
 import Web
 
-/// Nanoseconds for single steps of serving, without sockets. Each is repeated in rounds; the median round counts.
+/// Micro-benchmarks of serving, without sockets, in nanoseconds. The result is the median of several rounds.
 struct Micro {
   private struct Step {
     let name: String
-    /// Does it so many times.
+    /// Repeats the step this many times.
     let work: (Int) async throws -> Void
   }
 
@@ -21,8 +21,8 @@ struct Micro {
     names = arguments.values
     isJSON = arguments.has("json")
     let known = try Self.steps().map(\.name)
-    if let stray = names.first(where: { !known.contains($0) }) {
-      throw UsageError("There is no micro-benchmark \(stray): they are \(known.joined(separator: ", ")).")
+    if let unknown = names.first(where: { !known.contains($0) }) {
+      throw UsageError("Unknown micro-benchmark \(unknown). Choose from \(known.joined(separator: ", ")).")
     }
   }
 
@@ -97,7 +97,7 @@ struct Micro {
     var parser = RequestParser()
     for _ in 0..<times {
       guard let (_, length) = try parser.parse(bytes.span), length == bytes.count else {
-        throw LoadError(description: "the head was not read")
+        throw LoadError(description: "the request head was not parsed")
       }
     }
   }
@@ -147,7 +147,7 @@ struct Micro {
 
   private static func respond(_ times: Int) async throws {
     let body = Array(#"{"message":"Hello, World!"}"#.utf8)
-    let site = Site(router: Router { routes in routes.on(.get, "/json") { _, _ in .json(body) } })
+    let site = Application(router: Router { routes in routes.on(.get, "/json") { _, _ in .json(body) } })
     var parser = RequestParser()
     guard let (head, _) = try parser.parse(Array(smallHead.utf8).span) else { return }
     let loop = try EventLoop()

@@ -5,7 +5,7 @@ import ParleyNetworking
 struct ParleyBench {
   static func main() async {
     Signals.ignoreBrokenPipes()
-    _ = DescriptorLimit.raise()  // ten thousand connections need as many
+    _ = DescriptorLimit.raise()  // One per connection.
     var words = Array(CommandLine.arguments.dropFirst())
     if words.isEmpty || words.contains("--help") || words == ["help"] {
       print(usage)
@@ -18,18 +18,18 @@ struct ParleyBench {
       case "store": try await StoreScene(words).run()
       case "kit": try await KitScene(words).run()
       case "micro": try await Micro(words).run()
-      case let other: throw UsageError("There is no command \(other).")
+      case let other: throw UsageError("Unknown command \(other).")
       }
     } catch let error as UsageError {
-      Console.complain("\(error)\n\n\(usage)")
+      Console.log("\(error)\n\n\(usage)")
       exit(2)
     } catch {
-      Console.complain("parley-bench: \(error)")
+      Console.log("parley-bench: \(error)")
       exit(1)
     }
   }
 
-  /// True when nothing went wrong.
+  /// Returns true without errors.
   private static func load(_ words: [String]) async throws -> Bool {
     let arguments = try LoadArguments(words)
     let report =
@@ -49,57 +49,57 @@ struct ParleyBench {
   static let usage = """
     parley-bench serve [--listen 127.0.0.1:0]… [--loops 2] [--polling epoll|sources]
                        [--tls | --tls-certificate FILE --tls-key FILE]
-        Serves pages for measuring (/json /large /upload /stream) and WebSockets (/echo /broadcast) until SIGTERM.
-        --tls makes a certificate and prints its fingerprint.
+        Runs the benchmark server: pages (/json /large /upload /stream) and WebSockets (/echo /broadcast), until SIGTERM.
+        --tls creates a certificate and prints its fingerprint.
 
     parley-bench load SCENE URL… [options]
-      http URL…           requests over kept connections; several URLs of one server are asked for in turn
-          --pipeline 1      requests under way on a connection
+      http URL…           requests over persistent connections; several URLs of one server are requested in turn
+          --pipeline 1      requests in flight per connection
           --method GET  --header 'Name: value'…  --body TEXT
-      websocket URL       messages that come back
-          --size 100        bytes of a message    --in-flight 1   messages under way on a connection    --binary
+      websocket URL       echoed messages
+          --size 100        bytes per message     --in-flight 1   messages in flight per connection     --binary
       broadcast URL       one connection publishes, all receive
-          --connections 500 (or --subscribers)    --size 100      --window 16   messages under way
+          --connections 500 (or --subscribers)    --size 100      --window 16   messages in flight
           --messages N      instead of --seconds
       room URL            members of a room; some post, all receive
-          --as parley|xmpp|nats   --room ID   --connections 1000   --window 16   messages under way, each by somebody else
-      resume URL          clients that were away, all back at once, again and again; /api/v1/realtime?topics=me&after=…
-          --connections 100       --events 1000   messages that each of them is told
-      idle URL            connections that do nothing; then a ping on each shows that it still stands
-          --connections 10000   --step 1000,5000,10000   --pid SERVER shows what each costs there   --hold 0 seconds
-          --as parley       each is one of the people whom `store plant --crowd` makes
-      tls URL             a connection, a full handshake and one request, over and over
+          --as parley|xmpp|nats   --room ID   --connections 1000   --window 16   messages in flight, one per sender
+      resume URL          clients that reconnect at once, repeatedly; /api/v1/realtime?topics=me&after=…
+          --connections 100       --events 1000   missed messages per client
+      idle URL            idle connections; in the end a ping on each checks that it is alive
+          --connections 10000   --step 1000,5000,10000   --pid SERVER shows its memory per connection   --hold 0 seconds
+          --as parley       each is a user of `store plant --crowd`
+      tls URL             a connection with a full handshake per request
 
       --connections 64  --seconds 3  --loops 1
-      --fingerprint HEX | --certificate FILE   trusts this server and no other; without them the system's roots
-      --json               one JSON object instead of lines
-      Exits with 1 when anything went wrong: a status that is not 2xx, wrong framing, a wrong echo, a lost connection.
+      --fingerprint HEX | --certificate FILE   pins the server's certificate; default: the system's roots
+      --json               print one JSON object
+      Exit status 1 after any fault: a status other than 2xx, invalid framing, a wrong echo, a lost connection.
 
-    parley-bench store DO FOLDER [options]
-      plant FOLDER        makes a data folder; run it in the checkout, where the migrations are
+    parley-bench store OPERATION FOLDER [options]
+      plant FOLDER        creates a data folder; run it in the checkout, which has the migrations
           --messages 10000  messages of the long conversation
-          --forums 0        as many forums, each with somebody who leads it
-          --crowd 0         as many people with a token, each in 20 groups; rooms of 100, 1,000 and 5,000 of them
-      post FOLDER         posts through the writer, each message on the disk before its writer goes on
+          --forums 0        forums, each with an admin of its own
+          --crowd 0         users with a token, each in 20 groups; rooms of 100, 1,000 and 5,000 of them
+      post FOLDER         posts through the writer; each message is durable before the next one of its client
           --writers 64
       page FOLDER         50 messages of the long conversation
           --from newest|middle
-      search FOLDER       50 hits, newest first, every second time from somewhere on
+      search FOLDER       50 hits, newest first, every second search from a random position
           --query the       --small         in three small conversations
-      open FOLDER         until the store can be used
+      open FOLDER         opens the store
 
-    parley-bench kit DO FILE [options]
-      plant FILE          makes a client's copy of a place with one long conversation
+    parley-bench kit OPERATION FILE [options]
+      plant FILE          creates a client cache with one long conversation
           --messages 10000
-      open FILE           from the file to the first 50 messages that are shown
-      search FILE         50 hits, newest first, every second time from somewhere on
+      open FILE           opens the cache and reads the first 50 messages
+      search FILE         50 hits, newest first, every second search from a random position
           --query the
-      apply FILE          makes a copy and applies events of new messages, 200 at a time
+      apply FILE          creates a cache and applies events of new messages, 200 at a time
     parley-bench kit sync URL --token TOKEN --room ID --into FILE
-                          all messages of a conversation, from a server into a new copy
+                          fetches all messages of a conversation into a new cache
 
     parley-bench micro [NAME…] [--json]
-        Nanoseconds for single steps of serving.
+        Micro-benchmarks of serving, in nanoseconds.
 
     Examples
       parley-bench serve --listen 127.0.0.1:8080 --loops 1

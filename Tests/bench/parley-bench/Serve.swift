@@ -6,7 +6,7 @@ import Serving
 import Synchronization
 import Web
 
-/// The benchmarks' own server: it ends cleanly with SIGTERM or SIGINT.
+/// The benchmark server. SIGTERM and SIGINT stop it.
 struct Serve {
   private let addresses: [SocketAddress]
   private let loops: Int
@@ -16,7 +16,7 @@ struct Serve {
   init(_ words: [String]) throws {
     let arguments = try Arguments(
       words, options: ["listen", "loops", "polling", "tls-certificate", "tls-key"], flags: ["tls"])
-    if let stray = arguments.values.first { throw UsageError("serve takes no \(stray).") }
+    if let argument = arguments.values.first { throw UsageError("\(argument) is an unknown argument.") }
     let listen = arguments.all("listen")
     addresses = try (listen.isEmpty ? ["127.0.0.1:0"] : listen).map { text in
       guard let address = SocketAddress(text) else { throw UsageError("--listen is HOST:PORT, not \(text).") }
@@ -37,8 +37,8 @@ struct Serve {
     case (let certificate?, let key?, false):
       return .init(certificates: try FileBytes.read(certificate), key: try FileBytes.read(key), ticketKeys: tickets)
     case (nil, nil, true):
-      let made = try SelfSigned(names: ["localhost", "127.0.0.1"])
-      return .init(certificates: made.certificate, key: made.key, ticketKeys: tickets)
+      let pair = try SelfSigned(names: ["localhost", "127.0.0.1"])
+      return .init(certificates: pair.certificate, key: pair.key, ticketKeys: tickets)
     case (nil, nil, false):
       return nil
     default:
@@ -51,15 +51,15 @@ struct Serve {
     let site = BenchSite.make { running.withLock { $0?.loops ?? [] } }
     let tls = identity.map { TLSConfiguration(role: .server($0)) }
     let endpoints = try addresses.map { Server.Configuration.Endpoint(try ListeningSocket(binding: $0), tls: tls) }
-    let server = try Server(.init(endpoints: endpoints, loops: loops, polling: polling), site: site)
+    let server = try Server(.init(endpoints: endpoints, loops: loops, polling: polling), application: site)
     running.withLock { $0 = server }
 
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let signals = Signals()
     for number in [SIGTERM, SIGINT] { signals.on(number) { end.finish() } }
     try await server.start()
-    if let print = identity.flatMap({ Certificate.list(fromPEM: $0.certificates).first?.fingerprint }) {
-      Swift.print("fingerprint \(Hex.text(print))")
+    if let fingerprint = identity.flatMap({ Certificate.list(fromPEM: $0.certificates).first?.fingerprint }) {
+      print("fingerprint \(Hex.text(fingerprint))")
     }
     for address in server.addresses {
       let scheme = tls == nil ? "http" : "https"

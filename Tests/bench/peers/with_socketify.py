@@ -1,4 +1,4 @@
-"""The peer on uWebSockets, through `socketify`: /echo, and /broadcast by its native publish."""
+"""uWebSockets through `socketify`: /echo, and /broadcast by its native publish."""
 
 import sys
 
@@ -16,7 +16,7 @@ def subscribe(socket):
 
 
 def to_all(socket, message, opcode):
-    # The app's publish, not the socket's: the sender gets the message as well.
+    # The app's publish, not the socket's: the sender receives the message too.
     app.publish("everyone", message, opcode)
 
 

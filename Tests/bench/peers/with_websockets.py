@@ -1,4 +1,4 @@
-"""The peer in Python `websockets`: /echo and /broadcast, as fast as the library allows (no compression, no pings)."""
+"""Python `websockets`: /echo and /broadcast in its fastest configuration (no compression, no pings)."""
 
 import asyncio
 

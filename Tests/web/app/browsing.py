@@ -1,4 +1,4 @@
-"""A test case with one daemon and one browser, and the ways that people go in the app."""
+"""A test case with one daemon and one browser, and helpers for user flows in the app."""
 
 import json
 import re
@@ -9,19 +9,19 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 from axe_playwright_python.base import AXE_SCRIPT
-from browsers import PATIENCE, chromium
+from browsers import TIMEOUT, chromium
 from serving import ServingTest, parley
 
 TOP = Path(__file__).resolve().parents[3]
 SCREENSHOTS = TOP / ".build" / "screenshots"
 SIZES = {"phone": (390, 844), "desktop": (1440, 900)}
 PASSWORD = "correct horse battery"
-# Tests are faster than people.
+# Tests are faster than users.
 RATES = [it for name in ("login", "registration", "sending", "writing") for it in (
     f"--rate-{name}", "10000", f"--rate-{name}-burst", "1000")]
-# Rules of axe that are about the page's author's taste, or that can't be told without a person looking.
+# Only WCAG rules of axe: no best-practice rules, and none that need a manual review.
 AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
-# What was to be fetched is there, what was to be drawn is drawn, and nothing is on its way from one colour to another.
+# Everything is loaded and rendered, and no colour transition is running.
 IS_WHOLE = """() => !document.querySelector("main.page :is(.skeleton, [aria-busy='true'])")
   && [...document.images].every((it) => it.complete || it.loading === 'lazy')
   && document.getAnimations().every((it) => it.playState !== 'running' || it.effect.getComputedTiming().endTime === Infinity)"""
@@ -43,7 +43,7 @@ class BrowsingTest(ServingTest):
 
     @classmethod
     def prepare(cls):
-        """What the data folder has before the server starts: nothing."""
+        """Fills the data folder before the server starts; empty by default."""
 
     def setUp(self):
         self.faults = []
@@ -52,7 +52,7 @@ class BrowsingTest(ServingTest):
     def tearDown(self):
         for context in self.contexts:
             context.close()
-        self.assertEqual(self.faults, [], "what the browser complained about")
+        self.assertEqual(self.faults, [], "errors in the browser console")
 
     def context(self, size="desktop", scheme="light", **more):
         width, height = SIZES[size]
@@ -60,7 +60,7 @@ class BrowsingTest(ServingTest):
         context = self.browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=is_phone, is_mobile=is_phone,
             reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"], **{"service_workers": "block", **more})
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT)
         self.contexts.append(context)
         return context
 
@@ -71,7 +71,7 @@ class BrowsingTest(ServingTest):
         return page
 
     def heard(self, message):
-        """A refused request or connection is an answer; what a policy forbids or a script throws is a fault."""
+        """Records console errors: CSP violations and exceptions, not failed requests and connections."""
         if message.type == "error" and not re.search("Failed to load resource|WebSocket connection to", message.text):
             self.faults.append(message.text)
 
@@ -83,7 +83,7 @@ class BrowsingTest(ServingTest):
         page.wait_for_selector("body[data-ready]")
 
     def go(self, page, path):
-        """As a link would."""
+        """Navigates like a click on a link."""
         page.evaluate("""path => {
             delete document.body.dataset.ready;
             const link = document.createElement("a");
@@ -94,36 +94,36 @@ class BrowsingTest(ServingTest):
         }""", path)
         self.settle(page)
 
-    # What is still being drawn has its time: nothing is looked at once and believed.
+    # Rendering takes time: these helpers poll.
 
     def eventually(self, page, wanted, look):
-        """Until `look` finds what is wanted. The browser's own events come in meanwhile."""
-        deadline = time.monotonic() + PATIENCE / 1_000
+        """Polls until `look` returns `wanted`, while the browser handles events."""
+        deadline = time.monotonic() + TIMEOUT / 1_000
         while (found := look()) != wanted and time.monotonic() < deadline:
             page.wait_for_timeout(50)
         self.assertEqual(found, wanted)
 
     def box(self, locator):
-        """Where it stands, once it stands somewhere: what is drawn anew between the finding and the measuring has no box."""
-        deadline = time.monotonic() + PATIENCE / 1_000
+        """The bounding box; polls, since an element that is being replaced has none."""
+        deadline = time.monotonic() + TIMEOUT / 1_000
         while not (found := locator.bounding_box()) and time.monotonic() < deadline:
             locator.page.wait_for_timeout(50)
-        self.assertIsNotNone(found, f"{locator} is nowhere to be seen")
+        self.assertIsNotNone(found, f"{locator} is not visible")
         return found
 
     def assert_above(self, one, other):
         self.eventually(one.page, True, lambda: self.box(one)["y"] < self.box(other)["y"])
 
     def frames(self, page):
-        """Until what was asked of the browser is drawn, and it has said so to the page."""
+        """Waits for two animation frames, so that all changes are painted."""
         page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
-    # People and things, made behind the app's back.
+    # Users and content, created through the API.
 
     def call(self, method, path, body=None, token=None):
         headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
         data = None if body is None else json.dumps(body)
-        with closing(HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE / 1_000)) as line:
+        with closing(HTTPConnection("127.0.0.1", self.server.port, timeout=TIMEOUT / 1_000)) as line:
             line.request(method, f"/api/v1{path}", data, headers)
             answer = line.getresponse()
             said = answer.read()
@@ -133,11 +133,11 @@ class BrowsingTest(ServingTest):
     def set_up_code(self):
         return re.search(r"/setup/(\w+)", self.server.output())[1]
 
-    def people(self, *names):
-        """The owner first; name to token."""
+    def create_users(self, *names):
+        """Creates users, the first as owner. Returns their tokens by name."""
         owner, *others = names
         tokens = {owner: self.call("POST", f"/links/{self.set_up_code()}", {"name": owner, "display_name": owner.title(), "password": PASSWORD})["token"]}
-        # Nobody here is new: tests say in a minute what people say in a week.
+        # No probation: tests post more in a minute than users in a week.
         self.call("PATCH", "/settings", {"newcomers": {"days": 0, "messages": 0}}, tokens[owner])
         invite = self.call("POST", "/invites", {}, tokens[owner])["code"]
         for name in others:
@@ -146,17 +146,17 @@ class BrowsingTest(ServingTest):
         return tokens
 
     def sign_in(self, context, name, anew=False):
-        """A password takes a while to check, as it should: once for each person will do, but for who signs out."""
+        """Signs in through the API. Password hashing is slow by design: cookies are reused, unless `anew`."""
         if name in self.cookies and not anew:
             context.add_cookies(self.cookies[name])
             return
         answer = context.request.post(
-            f"{self.origin}/api/v1/sessions", data={"username": name, "password": PASSWORD, "cookie": True}, headers={"Origin": self.origin})
+            f"{self.origin}/api/v1/sessions", data={"name": name, "password": PASSWORD, "cookie": True}, headers={"Origin": self.origin})
         self.assertEqual(answer.status, 201, answer.text())
         if not anew:
             self.cookies[name] = context.cookies()
 
-    # Looking.
+    # Checks.
 
     def photograph(self, page, name):
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -165,16 +165,16 @@ class BrowsingTest(ServingTest):
         page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
     def assert_accessible(self, page, name, rules=None):
-        """By all rules, or by those that are named."""
+        """Checks with all rules of `AXE`, or with `rules`."""
         if not page.evaluate("!!window.axe"):
             page.evaluate(AXE_SCRIPT)
         found = page.evaluate("options => axe.run(document, options)", {**AXE, "runOnly": rules or AXE["runOnly"]})["violations"]
-        told = [f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}" for it in found for node in it["nodes"][:3]]
-        self.assertEqual("\n".join(told), "", name)
+        faults = [f"{it['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}" for it in found for node in it["nodes"][:3]]
+        self.assertEqual("\n".join(faults), "", name)
 
     def assert_pictured(self, page, name):
         broken = page.evaluate("[...document.images].filter((it) => it.complete && !it.naturalWidth).map((it) => it.src)")
-        self.assertEqual(broken, [], f"{name} has pictures that are none")
+        self.assertEqual(broken, [], f"{name} has broken images")
 
     def assert_fits(self, page, name):
         self.assertFalse(page.evaluate("document.documentElement.scrollWidth > innerWidth"), f"{name} is wider than its window")

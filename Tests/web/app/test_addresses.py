@@ -1,4 +1,4 @@
-"""Being found by an address that somebody else has, and finding whoever said that they may be found."""
+"""Contact addresses: users with this setting are found by an address that another user knows."""
 
 import re
 
@@ -7,7 +7,7 @@ from test_flows import Village
 
 
 class Addresses(Village):
-    def test_one_is_found_by_an_address_that_one_gave(self):
+    def test_a_user_is_found_by_their_contact_address(self):
         self.call("PATCH", "/settings", {"discovery": True}, self.tokens["ada"])
         grace = self.signed_in("grace", "phone")
         self.go(grace, "/you/privacy")
@@ -22,12 +22,12 @@ class Addresses(Village):
         own.fill("grace@example.org\n+49 30 1234567")
         grace.get_by_role("button", name="Save addresses").click()
         expect(grace.get_by_text("2 addresses are kept.")).to_be_visible()
-        # Nobody is told them.
+        # Saved addresses are not shown again.
         expect(own).to_have_value("")
         self.photograph(grace, "addresses-phone")
         self.assert_accessible(grace, "addresses")
         self.assert_fits(grace, "addresses")
-        # An empty field takes nothing away unasked.
+        # An empty field removes no addresses without confirmation.
         patches = []
         grace.on("request", lambda it: patches.append(it) if it.method == "PATCH" else None)
         grace.get_by_role("button", name="Save addresses").click()
@@ -44,7 +44,7 @@ class Addresses(Village):
         lin.get_by_role("button", name="Look for who has this address").click()
         expect(lin.get_by_role("button", name=re.compile("Grace"))).to_be_visible()
         self.photograph(lin, "addresses-found")
-        self.assert_accessible(lin, "somebody found by an address")
+        self.assert_accessible(lin, "a user found by an address")
         lin.get_by_role("button", name="Begin").click()
         expect(lin.get_by_role("heading", name="Grace", level=1)).to_be_visible()
 
@@ -53,7 +53,7 @@ class Addresses(Village):
         expect(grace.get_by_text("0 addresses are kept.")).to_be_visible()
         self.assertEqual([it.post_data_json for it in patches], [{"addresses": []}])
 
-    def test_where_the_place_does_not_have_it_nobody_is_asked(self):
+    def test_a_site_without_contact_addresses_has_no_field(self):
         self.call("PATCH", "/settings", {"discovery": False}, self.tokens["ada"])
         page = self.signed_in("grace")
         self.go(page, "/you/privacy")

@@ -1,4 +1,4 @@
-"""Topics that are like the one that is being begun."""
+"""Similar topics, shown while a topic is written."""
 
 import re
 
@@ -15,7 +15,7 @@ class Alike(Village):
                             ("Rain barrels", "Two are empty.")):
             self.call("POST", f"/forums/{cls.garden['id']}/conversations", {"title": title, "text": text}, cls.tokens["grace"])
 
-    def test_topics_like_it_stand_below_the_title_while_it_is_written(self):
+    def test_similar_topics_are_shown_below_the_title(self):
         for size in ("desktop", "phone"):
             with self.subTest(size=size):
                 page = self.signed_in("ada", size)
@@ -25,7 +25,7 @@ class Alike(Village):
                 title.press_sequentially("A tomato")
                 expect(alike.get_by_role("link")).to_have_count(1)
                 expect(alike.get_by_role("link", name=re.compile("Which tomatoes"))).to_be_visible()
-                # Here one word is in a title, and there another in the text alone.
+                # One word is in a title, another only in a text.
                 title.fill("Marigold seeds")
                 expect(alike.get_by_role("link", name=re.compile("Slugs again"))).to_be_visible()
                 title.fill("Tomatoes on a balcony")
@@ -34,7 +34,7 @@ class Alike(Village):
                 self.photograph(page, f"alike-{size}-light")
                 self.assert_accessible(page, "alike")
                 self.assert_fits(page, "alike")
-                # Whoever looks there and comes back has lost nothing.
+                # Visiting a similar topic and coming back keeps the draft.
                 alike.get_by_role("link").first.click()
                 expect(page.get_by_role("heading", name="Which tomatoes for a shady balcony?").first).to_be_visible()
                 page.go_back()
@@ -44,7 +44,7 @@ class Alike(Village):
                 expect(alike).to_have_count(0)
                 title.fill("")
 
-    def test_from_the_right_and_with_every_text_longer(self):
+    def test_right_to_left_and_with_longer_texts(self):
         page = self.signed_in("ada", "phone")
         page.evaluate("localStorage.setItem('language', 'en-XA')")
         self.open(page, f"/f/{self.garden['id']}/new")

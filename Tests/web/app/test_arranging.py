@@ -1,4 +1,4 @@
-"""The order in which everybody sees the forums: whoever runs the place moves them."""
+"""The order of forums and sections, set by admins for all users."""
 
 from playwright.sync_api import expect
 from test_flows import Village
@@ -13,7 +13,7 @@ class Arranging(Village):
             self.call("POST", "/forums", {"title": title, "visibility": "members", "section": section}, cls.tokens["ada"])
 
     def seen(self, page):
-        """What somebody else sees at the side: sections and forums, from above."""
+        """The sidebar of another user: sections and forums, from top to bottom."""
         return page.evaluate("""() => {
             const found = [];
             for (const it of document.querySelectorAll(".sidebar-list > *")) {
@@ -23,7 +23,7 @@ class Arranging(Village):
             return found.filter((it) => it.length > 1);
         }""")
 
-    def test_forums_and_sections_are_moved_and_everybody_sees_it(self):
+    def test_moved_forums_and_sections_are_visible_to_all_users(self):
         page, other = self.signed_in("ada"), self.signed_in("lin")
         self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Kitchen", "Books"]], lambda: self.seen(other))
         self.go(page, "/forums")
@@ -36,14 +36,14 @@ class Arranging(Village):
         up.focus()
         up.press("Enter")
         self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Books", "Kitchen"]], lambda: self.seen(other))
-        # At the top there is no further up: the focus stays with the forum.
+        # At the top, "Move up" is disabled: the focus stays with the forum.
         expect(page.get_by_role("button", name="Move Books down")).to_be_focused()
-        # From here on whoever is not moved keeps their place, and the server hears of nobody else.
-        kept = []
-        page.on("request", lambda it: it.method == "PATCH" and kept.append(it.url))
+        # Forums that do not move keep their position, and no request is sent for them.
+        patches = []
+        page.on("request", lambda it: it.method == "PATCH" and patches.append(it.url))
         page.get_by_role("button", name="Move Books down").click()
         self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Kitchen", "Books"]], lambda: self.seen(other))
-        self.assertEqual(len(kept), 1)
+        self.assertEqual(len(patches), 1)
         page.get_by_role("button", name="Move Books up").click()
         self.eventually(other, [["Outside", "Garden", "Bees"], ["Inside", "Books", "Kitchen"]], lambda: self.seen(other))
         page.get_by_role("button", name="Move Inside up").click()
@@ -64,13 +64,13 @@ class Arranging(Village):
         self.open(page, "/admin/forums")
         self.eventually(page, wanted, lambda: self.seen(page))
 
-    def test_what_was_not_kept_is_put_back_and_the_next_step_counts(self):
+    def test_a_failed_move_is_undone_and_the_next_move_works(self):
         page = self.signed_in("ada")
         self.go(page, "/admin/forums")
         first = page.locator(".arrange-forum").first
         title = first.text_content()
         down = page.get_by_role("button", name=f"Move {title} down", exact=True)
-        # Neither the step nor what there is now comes through.
+        # The change and the reload both fail.
         page.route("**/api/v1/forums*", lambda route: route.abort())
         page.route("**/api/v1/forums/*", lambda route: route.abort())
         down.click()
@@ -82,7 +82,7 @@ class Arranging(Village):
         wanted = page.locator(".arrange-forum").all_text_contents()
         self.eventually(page, wanted, lambda: [it for _, *forums in self.seen(page) for it in forums])
 
-    def test_it_fits_a_phone_and_is_nothing_for_others(self):
+    def test_it_fits_a_phone_and_is_hidden_from_members(self):
         page = self.signed_in("ada", "phone")
         self.go(page, "/admin/forums")
         expect(page.get_by_role("button", name="Move Garden up")).to_be_visible()

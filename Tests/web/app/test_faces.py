@@ -1,4 +1,4 @@
-"""What people look like: the picture that is drawn of their name, or one of their own, from the first moment on."""
+"""Avatars: drawn from the user name, or uploaded, already at sign-up."""
 
 import io
 import re
@@ -8,11 +8,11 @@ from browsing import PASSWORD
 from PIL import Image
 from playwright.sync_api import expect
 from test_flows import Village
-from test_offline import IS_KEPT
+from test_offline import IS_CACHED
 
 
 def photograph():
-    """Wide and large, as a telephone takes them."""
+    """A large landscape JPEG, as from a phone."""
     content = io.BytesIO()
     Image.linear_gradient("L").resize((1600, 900)).convert("RGB").save(content, "JPEG")
     return {"name": "me.jpg", "mimeType": "image/jpeg", "buffer": content.getvalue()}
@@ -20,16 +20,16 @@ def photograph():
 
 class Faces(Village):
     def avatar(self, name):
-        person = self.call("GET", f"/users/@{name}", token=self.tokens["ada"])
-        status, headers = self.curl_headers(self.origin + person["avatar"])
+        user = self.call("GET", f"/users/@{name}", token=self.tokens["ada"])
+        status, headers = self.curl_headers(self.origin + user["avatar"])
         self.assertEqual(status, 200)
-        return self.curl(self.origin + person["avatar"]), headers["content-type"]
+        return self.curl(self.origin + user["avatar"]), headers["content-type"]
 
     def fill(self, page, display):
         page.get_by_label("What people call you").fill(display)
         page.get_by_label("Password").fill(PASSWORD)
 
-    def test_what_is_drawn_of_a_name_is_shown_as_one_types_and_stays(self):
+    def test_a_drawn_avatar_is_shown_while_typing_and_stays(self):
         page = self.page(self.context("phone"))
         self.open(page, f"/i/{self.invite}")
         face = page.locator(".face-field img")
@@ -38,15 +38,15 @@ class Faces(Village):
         expect(page.get_by_label("Name", exact=True)).to_have_value("mary")
         expect(face).not_to_have_attribute("src", before)
         self.photograph(page, "invite-face-phone")
-        self.assert_accessible(page, "a face on the way in")
+        self.assert_accessible(page, "an avatar at sign-up")
         shown = unquote(face.get_attribute("src").split(",", 1)[1])
         page.get_by_role("button", name="Accept the rules and come in").click()
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
-        kept, kind = self.avatar("mary")
-        self.assertEqual(kept.decode(), shown)
+        stored, kind = self.avatar("mary")
+        self.assertEqual(stored.decode(), shown)
         self.assertTrue(kind.startswith("image/svg"))
 
-    def test_a_picture_that_is_chosen_on_the_way_in_is_ones_own(self):
+    def test_a_picture_chosen_at_sign_up_is_uploaded(self):
         page = self.page(self.context())
         self.open(page, f"/i/{self.invite}")
         self.fill(page, "Emmy Noether")
@@ -56,12 +56,12 @@ class Faces(Village):
         self.photograph(page, "invite-face-desktop")
         page.get_by_role("button", name="Accept the rules and come in").click()
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
-        kept, kind = self.avatar("emmy")
-        # Small and square: every list shows it.
-        self.assertEqual(Image.open(io.BytesIO(kept)).size, (256, 256))
+        stored, kind = self.avatar("emmy")
+        # Small and square, since every list shows it.
+        self.assertEqual(Image.open(io.BytesIO(stored)).size, (256, 256))
         self.assertFalse(kind.startswith("image/svg"))
 
-    def test_it_is_changed_and_taken_back_in_the_profile(self):
+    def test_it_is_changed_and_removed_in_the_profile(self):
         page = self.signed_in("grace")
         self.go(page, "/you/profile")
         drawn = page.get_by_role("button", name="Take the drawn one")
@@ -75,9 +75,9 @@ class Faces(Village):
         expect(drawn).to_be_hidden()
         self.assertTrue(self.avatar("grace")[1].startswith("image/svg"))
 
-    def test_what_the_device_holds_is_not_taken_for_the_new_one(self):
+    def test_a_new_picture_replaces_the_cached_one(self):
         page = self.signed_in("lin", service_workers="allow")
-        page.wait_for_function(IS_KEPT)
+        page.wait_for_function(IS_CACHED)
         self.go(page, "/you/profile")
         page.wait_for_function("async () => (await (await caches.open('pictures')).keys()).some((it) => it.url.endsWith('/avatar'))")
         drawn = page.get_by_role("button", name="Take the drawn one")
@@ -90,9 +90,9 @@ class Faces(Village):
 
 
 class Joining(Village):
-    """Without an invite, where the place lets people in or has them ask."""
+    """Sign-up without an invite, where registration is open or needs approval."""
 
-    def test_anyone_comes_in_or_asks_to(self):
+    def test_open_registration_and_registration_with_approval(self):
         for policy in ("open", "approval"):
             self.call("PATCH", "/settings", {"registration": policy}, self.tokens["ada"])
             with self.subTest(policy=policy):
@@ -100,7 +100,7 @@ class Joining(Village):
                 self.open(page)
                 page.get_by_role("link", name="Make an account").click()
                 expect(page.get_by_role("heading", name="Welcome to The Allotment")).to_be_visible()
-                # Who waits to be let in could not send a picture.
+                # A user waiting for approval can't upload a picture.
                 expect(page.locator(".face-field")).to_have_count(int(policy == "open"))
                 self.photograph(page, f"join-{policy}")
                 self.assert_accessible(page, "an account")
@@ -115,14 +115,14 @@ class Joining(Village):
                     expect(page.get_by_role("status")).to_contain_text("Someone approval, you have asked to come in.")
                     expect(page.get_by_role("heading", name="The Allotment")).to_be_focused()
                     self.assert_accessible(page, "asked")
-        waiting = self.call("GET", "/users?state=waiting", token=self.tokens["ada"])["data"]
+        waiting = self.call("GET", "/users?state=pending", token=self.tokens["ada"])["data"]
         self.assertEqual([it["name"] for it in waiting], ["approval"])
         page = self.signed_in("ada")
-        self.go(page, "/admin/people")
+        self.go(page, "/admin/users")
         page.get_by_role("button", name="Let in").click()
         expect(page.get_by_role("button", name="Let in")).to_have_count(0)
 
-    def test_where_nobody_may_nothing_is_offered(self):
+    def test_closed_registration_is_not_offered(self):
         self.call("PATCH", "/settings", {"registration": "invite"}, self.tokens["ada"])
         page = self.page(self.context())
         for address in ("/", "/sign-in?new"):

@@ -1,4 +1,4 @@
-"""What can be seen without a browser: texts, files, and that nobody's words are ever read as HTML."""
+"""Static checks: texts, modules and files, and that user content is never parsed as HTML."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 PUBLIC = Path(__file__).resolve().parents[3] / "Public"
 APP = sorted((PUBLIC / "js" / "app").rglob("*.js"))
-# Keys that are put together from a fixed part and a value; the value is checked where it comes from.
+# Keys built from a fixed part and a value; the value is checked at its source.
 DYNAMIC = re.compile(r"(?:say|knows)\(`([\w.]+)\$\{")
 
 
@@ -16,7 +16,7 @@ def messages():
 
 
 class Texts(unittest.TestCase):
-    def test_every_text_that_is_asked_for_is_there(self):
+    def test_every_used_text_is_defined(self):
         known = messages()
         for file in APP:
             with self.subTest(file=file.name):
@@ -25,13 +25,13 @@ class Texts(unittest.TestCase):
                 wanted = {key for key in asked if key.split(".")[0] in families and not key.endswith((".js", ".json", ".created"))}
                 self.assertEqual({key for key in wanted if key not in known}, set())
 
-    def test_no_text_is_left_over(self):
+    def test_no_text_is_unused(self):
         everything = "\n".join(file.read_text() for file in APP)
         prefixes = tuple(DYNAMIC.findall(everything)) + ("problem.",)
         left = {key for key in messages() if f"'{key}'" not in everything and not key.startswith(prefixes)}
         self.assertEqual(left, set())
 
-    def test_forms_of_a_number_are_whole(self):
+    def test_plural_forms_are_complete(self):
         for key, text in messages().items():
             if isinstance(text, dict):
                 with self.subTest(key=key):
@@ -45,7 +45,7 @@ class Texts(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    def test_the_worker_keeps_what_the_page_does_not_name(self):
+    def test_the_worker_caches_files_that_the_page_does_not_name(self):
         text = (PUBLIC / "service-worker.js").read_text()
         listed = set(re.findall(r"'(/[^']*)'", re.search(r"const FILES = \[(.*?)\];", text, re.DOTALL)[1]))
         page = (PUBLIC / "index.html").read_text()
@@ -64,12 +64,12 @@ class Files(unittest.TestCase):
                 found.add(file)
                 text = file.read_text()
                 left += [file.parent / name for name in re.findall(r"(?:from |import\()'(\.[^']+)'", text)]
-                # What is fetched when it is needed is named by its address.
+                # Modules loaded on demand are named by their address.
                 left += [PUBLIC / name for name in re.findall(r"'/(js/[^']+\.js)'", text)]
         self.assertEqual({it.name for it in (PUBLIC / "js").rglob("*.js") if it.resolve() not in found}, set())
 
-    def test_what_is_named_for_the_beginning_is_loaded_later(self):
-        """What is needed from the start is in the beginning anyway; a name that nobody asks for would be there in vain."""
+    def test_preloaded_modules_are_imported_dynamically(self):
+        """Static imports are in the start bundle anyway, and preloading an unused module wastes a request."""
         named = re.findall(r'rel="modulepreload" href="/(js/[^"]+)"', (PUBLIC / "index.html").read_text())
         later = {(file.parent / name).resolve() for file in APP for name in re.findall(r"import\('(\.[^']+)'", file.read_text())}
         self.assertEqual([name for name in named if (PUBLIC / name).resolve() not in later], [])
@@ -87,15 +87,15 @@ class Files(unittest.TestCase):
                 text = page.read_text()
                 self.assertNotRegex(text, r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=")
 
-    def test_no_words_are_read_as_html(self):
+    def test_no_text_is_parsed_as_html(self):
         forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML|DOMParser|createContextualFragment"
         for file in [*APP, *sorted((PUBLIC / "js" / "parley").rglob("*.js"))]:
             with self.subTest(file=file.name):
                 code = re.sub(r"//.*|/\*.*?\*/", "", file.read_text(), flags=re.DOTALL) if file.name == "markup.js" else file.read_text()
                 self.assertNotRegex(code, forbidden)
 
-    def test_icons_that_are_asked_for_are_drawn(self):
-        drawn = set(re.findall(r"^  '?([\w-]+)'?:", (PUBLIC / "js" / "app" / "icons.js").read_text(), re.MULTILINE))
+    def test_used_icons_exist(self):
+        drawn = set(re.findall(r"^  '?([\w-]+)'?:", (PUBLIC / "js" / "app" / "core" / "icons.js").read_text(), re.MULTILINE))
         for file in APP:
             text = file.read_text()
             asked = set(re.findall(r"\bicon\('([\w-]+)'", text)) | set(re.findall(r"picture: '([\w-]+)'", text))

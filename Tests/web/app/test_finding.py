@@ -1,4 +1,4 @@
-"""Finding things again, files on their way, and a place as wide as one likes."""
+"""Search, uploads, and the width of the sidebar."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from test_flows import Village
 
 
 class Finding(Village):
-    def test_search_finds_and_marks_and_leads_there(self):
+    def test_search_highlights_and_links_hits(self):
         said = self.say("The spade is behind the shed")
         page = self.signed_in("ada")
         self.go(page, "/search?q=spade")
@@ -18,7 +18,7 @@ class Finding(Village):
         hit.click()
         expect(page.locator(f"[data-id='{said['id']}']")).to_be_in_viewport()
 
-    def test_who_wrote_it_and_when_narrow_it_down(self):
+    def test_author_and_time_narrow_a_search(self):
         self.say("The ladder is mine")
         self.say("The ladder belongs to @ada", "lin")
         self.say("The ladder is back", "ada")
@@ -33,7 +33,7 @@ class Finding(Village):
             expect(hits).to_contain_text(found)
         field.fill("ladder from:nobody")
         expect(page.get_by_text("Nothing for")).to_be_visible()
-        # Without a word, what was written by me, or names me.
+        # Without search words: messages written by me, or messages that mention me.
         field.fill("")
         page.get_by_role("button", name="by me").click()
         expect(hits.filter(has_text="The ladder is back")).to_have_count(1)
@@ -45,7 +45,7 @@ class Finding(Village):
         self.photograph(page, "search-filters")
         self.assert_accessible(page, "search filters")
 
-    def test_what_somebody_wrote_is_found_from_their_page(self):
+    def test_messages_of_a_user_are_found_from_their_page(self):
         self.say("Hoes are in the hall", "lin")
         page = self.signed_in("ada")
         self.go(page, "/u/lin")
@@ -55,7 +55,7 @@ class Finding(Village):
         expect(hits.filter(has_text="Hoes are in the hall")).to_have_count(1)
         expect(page.get_by_role("searchbox", name="Search")).to_have_value("from:@lin")
 
-    def test_within_a_conversation_one_searches_there(self):
+    def test_search_within_a_conversation(self):
         self.say("A wheelbarrow in the room")
         topic = self.call("POST", f"/forums/{self.garden['id']}/conversations", {
             "title": "Wheelbarrows", "text": "A wheelbarrow in a topic"}, self.tokens["grace"])
@@ -72,11 +72,11 @@ class Finding(Village):
         expect(within).to_have_attribute("aria-pressed", "true")
         within.click()
         expect(hits).to_have_count(2)
-        # Pressed again, it is the browser's own.
+        # Pressed a second time, the shortcut opens the browser's own search.
         self.assertTrue(field.evaluate("""field => field.dispatchEvent(
             new KeyboardEvent("keydown", { key: "f", ctrlKey: true, bubbles: true, cancelable: true }))"""))
 
-    def test_what_is_pinned_stands_in_the_details(self):
+    def test_pinned_messages_are_listed_in_the_details(self):
         said = self.say("Gate code: ask Ada")
         page = self.signed_in("ada")
         self.room(page)
@@ -94,7 +94,7 @@ class Finding(Village):
         expect(panel.get_by_role("link", name=re.compile("Who has one"))).to_be_visible()
         self.photograph(page, "details-pinned")
 
-    def test_the_places_are_as_wide_as_one_likes(self):
+    def test_the_sidebar_can_be_resized(self):
         page = self.signed_in("ada")
         edge = page.get_by_role("separator", name="Width of the places")
         side = page.locator(".sidebar")
@@ -119,7 +119,7 @@ class Finding(Village):
 
 
 class Uploading(Village):
-    # Two pieces and a bit.
+    # More than two chunks.
     CONTENT = bytes(range(256)) * 36_000
 
     @classmethod
@@ -132,7 +132,7 @@ class Uploading(Village):
         page.locator("input[type=file]").set_input_files(self.plan)
         return self.write(page, text)
 
-    def test_a_file_shows_how_far_it_is_and_can_be_stopped(self):
+    def test_an_upload_shows_progress_and_can_be_cancelled(self):
         page = self.signed_in("ada")
         self.room(page)
         pieces = []
@@ -154,7 +154,7 @@ class Uploading(Village):
         expect(page.get_by_role("textbox", name="Write a message")).to_have_value("The plan of the beds")
         page.get_by_role("textbox", name="Write a message").fill("")
 
-    def test_a_picture_stands_in_the_text_as_its_preview(self):
+    def test_a_picture_is_shown_as_a_preview(self):
         page = self.signed_in("ada")
         self.room(page)
         drawn = page.evaluate("""async () => {
@@ -182,10 +182,10 @@ class Uploading(Village):
         expect(page.get_by_role("dialog").get_by_role("img", name="beds.png")).to_be_visible()
         self.assert_accessible(page, "viewer")
 
-    def test_a_large_file_arrives_as_it_was(self):
+    def test_a_large_file_arrives_unchanged(self):
         page = self.signed_in("ada")
         self.room(page)
-        # One piece is refused on the way, and sent again.
+        # One chunk fails and is retried.
         lost = []
 
         def lose(route):

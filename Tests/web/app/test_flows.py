@@ -1,4 +1,4 @@
-"""What people do in the app, at the size of a phone and of a desk, against the daemon."""
+"""User flows in the app, on a phone and a desktop, against the daemon."""
 
 import re
 import time
@@ -8,44 +8,44 @@ from playwright.sync_api import expect
 
 
 class FirstHour(BrowsingTest):
-    def test_from_an_empty_folder_to_ten_people_who_talk(self):
+    def test_from_an_empty_folder_to_ten_users_in_a_chat(self):
         began = time.monotonic()
-        host = self.page(self.context())
+        owner = self.page(self.context())
         clicks = []
-        host.expose_function("clicked", lambda: clicks.append(1))
-        host.add_init_script("addEventListener('click', (event) => { if (event.isTrusted) window.clicked(); }, true);")
-        self.open(host, f"/setup/{self.set_up_code()}")
-        host.get_by_label("Name of the community").fill("The Allotment")
-        self.photograph(host, "first-run-1")
-        host.get_by_role("button", name="Go on").click()
-        host.get_by_label("What people call you").fill("Ada Lovelace")
-        expect(host.get_by_label("Name", exact=True)).to_have_value("ada")
-        host.get_by_label("Password").fill(PASSWORD)
-        host.get_by_role("button", name="Go on").click()
-        link = host.get_by_role("textbox", name="Invite link")
+        owner.expose_function("clicked", lambda: clicks.append(1))
+        owner.add_init_script("addEventListener('click', (event) => { if (event.isTrusted) window.clicked(); }, true);")
+        self.open(owner, f"/setup/{self.set_up_code()}")
+        owner.get_by_label("Name of the community").fill("The Allotment")
+        self.photograph(owner, "first-run-1")
+        owner.get_by_role("button", name="Go on").click()
+        owner.get_by_label("What people call you").fill("Ada Lovelace")
+        expect(owner.get_by_label("Name", exact=True)).to_have_value("ada")
+        owner.get_by_label("Password").fill(PASSWORD)
+        owner.get_by_role("button", name="Go on").click()
+        link = owner.get_by_role("textbox", name="Invite link")
         expect(link).to_have_value(re.compile("/i/"))
-        expect(host.get_by_role("img", name="The invite link as a code for cameras")).to_be_visible()
-        self.photograph(host, "first-run-3")
+        expect(owner.get_by_role("img", name="The invite link as a code for cameras")).to_be_visible()
+        self.photograph(owner, "first-run-3")
         address = link.input_value()
-        host.get_by_role("button", name="Open the place").click()
-        field = host.get_by_role("textbox", name="Write a message")
+        owner.get_by_role("button", name="Open the place").click()
+        field = owner.get_by_role("textbox", name="Write a message")
         expect(field).to_be_focused()
-        expect(host.get_by_text("Nothing here yet. The first message makes the place.")).to_be_visible()
-        self.photograph(host, "first-run-room")
+        expect(owner.get_by_text("Nothing here yet. The first message makes the place.")).to_be_visible()
+        self.photograph(owner, "first-run-room")
         field.press_sequentially("Welcome, everyone")
         field.press("Enter")
-        expect(host.locator(".message.is-mine .bubble")).to_contain_text("Welcome, everyone")
+        expect(owner.locator(".message.is-mine .bubble")).to_contain_text("Welcome, everyone")
         for title in ("Questions", "Off topic"):
-            host.locator(".sidebar").get_by_role("link", name=title).click()
-            # Until it is there, the page before it has a room, too.
-            expect(host.get_by_role("heading", name=title, level=1)).to_be_visible()
-            host.get_by_role("link", name="Room").click()
-            expect(host.get_by_role("heading", name=title, level=1)).to_be_visible()
+            owner.locator(".sidebar").get_by_role("link", name=title).click()
+            # Until the new page is ready, the previous page has a room, too.
+            expect(owner.get_by_role("heading", name=title, level=1)).to_be_visible()
+            owner.get_by_role("link", name="Room").click()
+            expect(owner.get_by_role("heading", name=title, level=1)).to_be_visible()
             expect(field).to_be_focused()
             field.press_sequentially(f"{title} go here")
             field.press("Enter")
-            expect(host.locator(".message.is-mine .bubble")).to_contain_text(f"{title} go here")
-        host.locator(".sidebar").get_by_role("link", name="Hello").click()
+            expect(owner.locator(".message.is-mine .bubble")).to_contain_text(f"{title} go here")
+        owner.locator(".sidebar").get_by_role("link", name="Hello").click()
 
         for number in range(10):
             guest = self.page(self.context("phone" if number % 2 else "desktop"))
@@ -62,34 +62,34 @@ class FirstHour(BrowsingTest):
             guest.get_by_role("textbox", name="Write a message").fill(f"Guest {number} is here")
             guest.get_by_role("button", name="Send").click()
             expect(guest.locator(".message.is-mine .state")).to_have_attribute("title", "Stored")
-            expect(host.get_by_text(f"Guest {number} is here")).to_be_visible()
+            expect(owner.get_by_text(f"Guest {number} is here")).to_be_visible()
         self.assertLessEqual(len(clicks), 25)
-        print(f"the first hour: {time.monotonic() - began:.1f} s of a machine's time, {len(clicks)} clicks by the host")
+        print(f"the first hour: {time.monotonic() - began:.1f} s, {len(clicks)} clicks by the owner")
 
-    def test_the_link_works_once(self):
+    def test_the_setup_link_works_once(self):
         code = self.set_up_code()
         page = self.page(self.context())
         if page.request.get(f"{self.origin}/api/v1/links/{code}").ok:
-            self.people("ada")
+            self.create_users("ada")
         self.open(page, f"/setup/{code}")
         expect(page.get_by_text("This is not here, or not open to you.")).to_be_visible()
 
 
 class Village(BrowsingTest):
-    """A place with people and a forum, for what follows."""
+    """A site with three users and a forum."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         self = cls("nothing")
-        cls.tokens = self.people("ada", "grace", "lin")
+        cls.tokens = self.create_users("ada", "grace", "lin")
         ada = cls.tokens["ada"]
         self.call("PATCH", "/settings", {"name": "The Allotment", "rules": "Be kind."}, ada)
         cls.garden = self.call("POST", "/forums", {"title": "Garden", "description": "Beds and seeds", "visibility": "public", "section": "Outside"}, ada)
         cls.invite = self.call("POST", "/invites", {}, ada)["code"]
 
     def nothing(self):
-        """So that the class can be asked for people before its tests."""
+        """An empty test, so that `setUpClass` may call instance methods."""
 
     def say(self, text, who="grace", conversation=None, **more):
         conversation = conversation or self.garden["room_id"]
@@ -112,8 +112,8 @@ class Village(BrowsingTest):
         return page.locator(".message.is-mine .bubble").filter(has_text=text).last
 
 
-class WaysIn(Village):
-    def test_a_wrong_password_is_a_sentence_above_the_name(self):
+class SigningIn(Village):
+    def test_a_wrong_password_shows_an_error_above_the_name(self):
         page = self.page(self.context("phone"))
         self.open(page, "/sign-in")
         page.get_by_label("Name").fill("grace")
@@ -126,7 +126,7 @@ class WaysIn(Village):
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
 
-    def test_one_comes_back_to_where_one_wanted_to_go(self):
+    def test_signing_in_returns_to_the_requested_page(self):
         page = self.page(self.context())
         self.open(page, "/messages")
         page.get_by_label("Name").fill("grace")
@@ -134,7 +134,7 @@ class WaysIn(Village):
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", name="Messages").first).to_be_visible()
 
-    def test_an_invite_shows_who_and_the_rules_before_any_field(self):
+    def test_an_invite_shows_the_inviter_and_the_rules_before_any_field(self):
         page = self.page(self.context("phone"))
         self.open(page, f"/i/{self.invite}")
         expect(page.get_by_text("Ada invites you to The Allotment.")).to_be_visible()
@@ -148,7 +148,7 @@ class WaysIn(Village):
         page.get_by_role("button", name="Accept the rules and come in").click()
         expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
 
-    def test_signing_out_leaves_nothing_on_the_device(self):
+    def test_signing_out_erases_all_data_on_the_device(self):
         page = self.signed_in("lin", anew=True)
         self.room(page)
         self.go(page, "/you")
@@ -156,7 +156,7 @@ class WaysIn(Village):
         expect(page.get_by_role("link", name="Sign in")).to_be_visible()
         self.eventually(page, 0, lambda: page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)"))
 
-    def test_a_visitor_reads_what_is_public_and_no_more(self):
+    def test_a_visitor_reads_only_public_content(self):
         self.say("Anyone may read this")
         page = self.page(self.context())
         self.open(page, f"/f/{self.garden['id']}/room")
@@ -229,7 +229,7 @@ class Talking(Village):
         answer.press("Control+Enter")
         expect(page.locator(".post")).to_have_count(2)
 
-    def test_a_message_becomes_a_topic(self):
+    def test_a_message_is_turned_into_a_topic(self):
         said = self.say("Slugs are back, what now?")
         self.say("Beer traps", "lin", reply_to=said["id"])
         page = self.signed_in("grace")
@@ -245,7 +245,7 @@ class Talking(Village):
         self.go(page, f"/m/{said['id']}")
         expect(page.locator(".post").filter(has_text="Slugs are back").first).to_be_visible()
 
-    def test_people_are_found_and_written_to(self):
+    def test_users_are_found_and_get_direct_messages(self):
         page = self.signed_in("lin", "phone")
         self.go(page, "/messages/new")
         page.get_by_label("Find people").fill("gra")
@@ -255,7 +255,7 @@ class Talking(Village):
         grace = self.signed_in("grace")
         expect(grace.get_by_text("Lunch at one?").first).to_be_visible()
 
-    def test_a_draft_waits(self):
+    def test_a_draft_is_kept(self):
         page = self.signed_in("ada")
         self.room(page)
         page.get_by_role("textbox", name="Write a message").fill("Half a thought")
@@ -279,11 +279,11 @@ class Talking(Village):
         expect(page.get_by_role("option", name=re.compile("tada"))).to_be_visible()
         field.press("Tab")
         expect(field).to_have_value("Hi @grace 🎉 ")
-        # Tags that are in use here, the most used first.
+        # Hashtags in use on the site, the most frequent first.
         expect(page.get_by_text("A #tool is missing").last).to_be_visible()
         field.press_sequentially("#to")
         expect(page.get_by_role("option")).to_have_text(["#tomatoes", "#tool"])
-        # Nothing is put in the place of what stands there until one chooses.
+        # The word is not replaced before an option is chosen.
         expect(page.get_by_role("option", selected=True)).to_have_count(0)
         field.press("ArrowUp")
         expect(page.get_by_role("option", selected=True)).to_have_text("#tool")
@@ -301,7 +301,7 @@ class Talking(Village):
         expect(page.get_by_role("option")).to_have_count(0)
         expect(page.locator(".message.is-mine").filter(has_text="#tool #to")).to_be_visible()
 
-    def test_the_sign_in_the_head_follows_the_connection(self):
+    def test_the_header_shows_the_connection_state(self):
         page = self.signed_in("ada", "phone")
         for address in ("/forums", f"/f/{self.garden['id']}/room"):
             self.go(page, address)
@@ -312,13 +312,13 @@ class Talking(Village):
             page.context.set_offline(False)
             expect(sign).to_have_attribute("title", "Connected")
 
-    def test_search_is_on_every_place_of_a_phone(self):
+    def test_search_is_on_every_phone_page(self):
         page = self.signed_in("ada", "phone")
         for address in ("/", "/forums", "/messages", "/you"):
             self.go(page, address)
             expect(page.locator(".page-bar").get_by_role("link", name="Search")).to_be_visible()
 
-    def test_where_the_server_wants_a_newer_app_it_stops_writing_and_says_why(self):
+    def test_an_outdated_app_explains_why_it_cannot_write(self):
         context = self.context()
         self.sign_in(context, "ada")
         page = self.page(context)
@@ -327,7 +327,7 @@ class Talking(Village):
         expect(page.get_by_text("This app is too old for the server.")).to_be_visible()
         expect(page.get_by_role("textbox", name="Write a message")).to_have_count(0)
 
-    def test_while_there_is_no_network_one_writes_and_it_leaves_later(self):
+    def test_a_message_written_offline_is_sent_later(self):
         page = self.signed_in("ada")
         self.room(page)
         page.context.set_offline(True)
@@ -339,7 +339,7 @@ class Talking(Village):
         self.assertEqual(sum(it.get("text") == "Written on the train" for it in page_["data"]), 1)
 
 
-    def test_whoever_comes_was_not_away(self):
+    def test_a_user_who_signs_in_was_not_away(self):
         context = self.context()
         self.sign_in(context, "ada")
         page = self.page(context)
@@ -372,18 +372,18 @@ class LongRoom(Village):
             }
         }""")
 
-    def test_older_ones_come_without_a_jump_and_the_page_stays_small(self):
+    def test_older_messages_load_without_a_jump_and_the_page_stays_small(self):
         page = self.signed_in("ada")
         self.room(page)
         deadline = time.monotonic() + 60
         while not page.get_by_text("Line 1", exact=True).count() and time.monotonic() < deadline:
-            # Another place each time, or the browser would not call it scrolling.
+            # Another position each time, or the browser would fire no scroll event.
             page.locator(".stream").evaluate("it => { it.scrollTop = it.scrollTop === 500 ? 499 : 500; }")
             before = self.top(page)
             self.frames(page)
             page.wait_for_selector(".feed[aria-busy=false]")
             after = self.top(page)
-            self.assertEqual(before[0], after[0], "another message is under the eye")
+            self.assertEqual(before[0], after[0], "the visible message has changed")
             self.assertLessEqual(abs(before[1] - after[1]), 1)
         self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
         expect(page.get_by_text("Line 1", exact=True)).to_be_attached()
@@ -398,7 +398,7 @@ class LongRoom(Village):
         expect(lin.locator(".new-line")).to_be_visible()
         expect(lin.get_by_text("Unread 0")).to_be_in_viewport()
 
-    def test_reading_above_is_not_disturbed(self):
+    def test_new_messages_do_not_scroll_while_reading_above(self):
         page = self.signed_in("ada")
         self.room(page)
         newest = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?limit=1", token=self.tokens["ada"])["data"][0]
@@ -411,7 +411,7 @@ class LongRoom(Village):
         page.evaluate("document.querySelector('.stream').scrollTop = document.querySelector('.stream').scrollHeight")
         self.frames(page)
         page.evaluate("document.querySelector('.stream').scrollTop -= 900")
-        # It has been heard: there is a way back to the newest.
+        # A new message arrived: the button to the newest appears.
         expect(page.locator(".pill")).to_contain_text("Newest")
         before = self.top(page)
         self.say("News while reading above")
@@ -420,11 +420,11 @@ class LongRoom(Village):
         page.locator(".pill").click()
         expect(page.get_by_text("News while reading above")).to_be_in_viewport()
 
-    def test_a_link_leads_to_its_message_in_its_place(self):
+    def test_a_link_opens_its_message_in_context(self):
         page = self.signed_in("ada")
         first = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?order=asc&limit=100", token=self.tokens["ada"])["data"]
         wanted = next(it for it in first if it["text"] == "Line 40")
-        # From elsewhere, and from the room itself: what one comes to lives on.
+        # From another page and from the room itself: the linked view loads more messages.
         for start in (lambda: None, lambda: self.room(page)):
             start()
             self.go(page, f"/m/{wanted['id']}")

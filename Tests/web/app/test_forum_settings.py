@@ -1,4 +1,4 @@
-"""What those who look after a forum set for it."""
+"""Forum settings, set by admins and moderators."""
 
 import re
 
@@ -7,7 +7,7 @@ from test_flows import Village
 
 
 class ForumSettings(Village):
-    def test_who_writes_and_how_often(self):
+    def test_posting_permission_and_slow_mode(self):
         page = self.signed_in("ada")
         self.go(page, f"/f/{self.garden['id']}/edit")
         page.get_by_label("Who writes in it").select_option("Those who look after it")
@@ -33,7 +33,7 @@ class ForumSettings(Village):
         forum = self.call("POST", "/forums", {"title": title, "visibility": visibility}, ada)
         return self.call("PATCH", f"/forums/{forum['id']}", settings, ada) if settings else forum
 
-    def test_a_refusal_stands_at_its_field(self):
+    def test_an_error_is_shown_at_its_field(self):
         forum = self.plot("Orchard")
         page = self.signed_in("ada")
         self.go(page, f"/f/{forum['id']}/edit")
@@ -48,13 +48,13 @@ class ForumSettings(Village):
         address.fill("https://meet.example.org/orchard?key=1")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_role("heading", name="Orchard").first).to_be_visible()
-        kept = self.call("GET", f"/forums/{forum['id']}", token=self.tokens["ada"])
-        self.assertEqual([kept[it] for it in ("ring", "solvable", "shows_revisions", "locked")], ["moderators", True, True, False])
+        stored = self.call("GET", f"/forums/{forum['id']}", token=self.tokens["ada"])
+        self.assertEqual([stored[it] for it in ("room_mention", "solvable", "shows_revisions", "locked")], ["moderators", True, True, False])
         self.go(page, f"/f/{forum['id']}/room")
         call = page.get_by_role("link", name="Call at meet.example.org")
         expect(call).to_have_attribute("href", "https://meet.example.org/orchard?key=1")
         expect(call).to_have_attribute("target", "_blank")
-        # Who may call everybody is offered how.
+        # Users with permission to mention everybody get the completion.
         page.get_by_role("textbox", name="Write a message").press_sequentially("@roo")
         expect(page.get_by_role("option", name="Everybody")).to_be_visible()
         self.photograph(page, "room-call-light")
@@ -71,7 +71,7 @@ class ForumSettings(Village):
         self.photograph(reader, "room-call-phone-light")
         self.assert_fits(reader, "a room with a call")
 
-    def test_what_is_set_for_a_private_forum_is_told_to_its_members(self):
+    def test_settings_of_a_private_forum_are_sent_to_its_members(self):
         ada = self.tokens["ada"]
         forum = self.plot("Cellar", "private")
         self.call("PUT", f"/forums/{forum['id']}/members/@lin", {}, ada)
@@ -85,19 +85,19 @@ class ForumSettings(Village):
         expect(page.get_by_role("status").filter(has_text="This is locked. It can be read.")).to_be_visible()
         expect(field).to_be_hidden()
         expect(page.get_by_role("link", name="Call at meet.example.org")).to_be_visible()
-        # What was set while one looked elsewhere shows when one is back.
+        # Settings changed while the user was on another page are shown on return.
         self.go(page, "/you")
-        self.call("PATCH", f"/forums/{forum['id']}", {"locked": False, "call_url": None, "ring": "moderators"}, ada)
+        self.call("PATCH", f"/forums/{forum['id']}", {"locked": False, "call_url": None, "room_mention": "moderators"}, ada)
         self.go(page, f"/f/{forum['id']}/room")
         expect(field).to_have_value("Half a thought")
         expect(page.get_by_role("link", name="Call at meet.example.org")).to_have_count(0)
-        # The same beside a topic, and in the list of them.
+        # The same beside a topic and in the topic list.
         self.go(page, f"/f/{forum['id']}/topics")
         expect(page.get_by_role("link", name="What stands here")).to_be_visible()
         self.call("PATCH", f"/forums/{forum['id']}", {"solvable": True}, ada)
         self.call("PATCH", f"/conversations/{topic['id']}", {"solved_by": answer["id"]}, ada)
         expect(page.get_by_role("link", name="Solved What stands here")).to_be_visible()
-        # Where the answer is gone, nothing leads to it.
+        # After the answer is deleted, no link leads to it.
         self.go(page, f"/t/{topic['id']}")
         way = page.get_by_role("link", name="Solved: to the answer")
         expect(way).to_be_visible()
@@ -106,7 +106,7 @@ class ForumSettings(Village):
         expect(way).to_have_count(0)
         expect(page.locator(".stream-head").get_by_text("Solved", exact=True)).to_be_visible()
 
-    def test_what_others_set_meanwhile_is_not_lost_unasked(self):
+    def test_a_conflicting_change_is_not_overwritten_silently(self):
         forum = self.plot("Kitchen")
         page = self.signed_in("ada")
         self.go(page, f"/f/{forum['id']}/edit")
@@ -117,15 +117,15 @@ class ForumSettings(Village):
         expect(fault).to_be_focused()
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_role("heading", name="Kitchen").first).to_be_visible()
-        kept = self.call("GET", f"/forums/{forum['id']}", token=self.tokens["ada"])
-        self.assertEqual(kept["call_url"], "https://meet.example.org/K%C3%BCche")
-        # Who may set nothing is not asked to.
+        stored = self.call("GET", f"/forums/{forum['id']}", token=self.tokens["ada"])
+        self.assertEqual(stored["call_url"], "https://meet.example.org/K%C3%BCche")
+        # Members have no settings page.
         reader = self.signed_in("lin")
         self.go(reader, f"/f/{forum['id']}/edit")
         expect(reader.get_by_text("This is not here, or not open to you.")).to_be_visible()
         expect(reader.get_by_label("Locked")).to_have_count(0)
 
-    def test_what_failed_stays_where_nobody_writes_any_longer(self):
+    def test_a_failed_message_stays_in_a_locked_forum(self):
         forum = self.plot("Gate")
         page = self.signed_in("lin")
         self.go(page, f"/f/{forum['id']}/room")
@@ -141,7 +141,7 @@ class ForumSettings(Village):
         edit.click()
         expect(page.locator(".toast").filter(has_text="This is locked")).to_be_visible()
         expect(message).to_be_visible()
-        # Written on, once one may.
+        # Sent after the forum is unlocked.
         self.call("PATCH", f"/forums/{forum['id']}", {"locked": False}, self.tokens["ada"])
         field = page.get_by_role("textbox", name="Write a message")
         expect(field).to_be_visible()
@@ -149,7 +149,7 @@ class ForumSettings(Village):
         expect(field).to_have_value("All that I thought")
         expect(message).to_have_count(0)
 
-    def test_who_keeps_order_locks_and_changes_nothing_else(self):
+    def test_a_moderator_can_lock_and_change_no_other_setting(self):
         forum = self.plot("Shed")
         self.call("PUT", f"/forums/{forum['id']}/members/@grace", {"role": "moderator"}, self.tokens["ada"])
         reader = self.signed_in("lin")
@@ -161,7 +161,7 @@ class ForumSettings(Village):
         expect(page.get_by_label("Title")).to_have_count(0)
         page.get_by_label("Locked").check()
         page.get_by_role("button", name="Save").click()
-        # Whoever stands in it is told at once, keeps what was begun, and has the focus still.
+        # A user on the page sees it at once, and keeps the draft and the focus.
         expect(reader.get_by_text("This is locked. It can be read.")).to_be_visible()
         expect(field).to_be_hidden()
         expect(reader.get_by_role("group", name="Messages")).to_be_focused()
@@ -183,16 +183,16 @@ class ForumSettings(Village):
         verbs = self.verbs(asker, "It was out of oil.")
         self.assertNotIn("Earlier texts", verbs)
         asker.get_by_role("menuitem", name="Mark as the answer").click()
-        marked = "The answer"
+        label = "The answer"
         for page in (asker, other):
-            expect(page.locator(".post", has_text="It was out of oil.").get_by_text(marked, exact=True)).to_be_visible()
+            expect(page.locator(".post", has_text="It was out of oil.").get_by_text(label, exact=True)).to_be_visible()
             expect(page.get_by_role("link", name="Solved: to the answer")).to_have_attribute("href", f"/m/{answer['id']}")
-        # Beside the topic, in the list of all.
+        # Beside the topic and in the topic list.
         expect(asker.get_by_role("link", name="Solved The pump is silent")).to_be_visible()
         self.assert_accessible(asker, "a solved topic")
         self.photograph(asker, "topic-solved-light")
         self.photograph(other, "topic-solved-phone-light")
-        # Neither the question, nor by who only answers.
+        # Not offered for the question, nor to other users.
         self.assertNotIn("Mark as the answer", self.verbs(asker, "What is it?"))
         asker.keyboard.press("Escape")
         self.assertNotIn("the answer", self.verbs(other, "It was out of oil.", "button"))
@@ -204,19 +204,19 @@ class ForumSettings(Village):
         self.go(other, f"/f/{forum['id']}/topics")
         expect(other.get_by_role("link", name="Locked Solved The pump is silent")).to_be_visible()
 
-        # Who keeps order takes it away again; and where the forum says so, everybody sees what was said before.
+        # Moderators can unmark it; with `shows_revisions`, all users see earlier texts.
         self.call("PATCH", f"/forums/{forum['id']}", {"shows_revisions": True}, self.tokens["ada"])
-        host = self.signed_in("ada")
-        self.go(host, address)
-        self.verbs(host, "It was out of oil.")
-        host.get_by_role("menuitem", name="Take the answer's mark away").click()
-        expect(asker.get_by_text(marked, exact=True)).to_have_count(0)
+        owner = self.signed_in("ada")
+        self.go(owner, address)
+        self.verbs(owner, "It was out of oil.")
+        owner.get_by_role("menuitem", name="Take the answer's mark away").click()
+        expect(asker.get_by_text(label, exact=True)).to_have_count(0)
         self.eventually(asker, True, lambda: self.offers(asker, "It was out of oil.", "Earlier texts"))
         self.verbs(asker, "It was out of oil.")
         asker.get_by_role("menuitem", name="Earlier texts").click()
         expect(asker.get_by_role("dialog")).to_contain_text("Is it the oil?")
         expect(asker.get_by_role("button", name="Remove this text")).to_have_count(0)
-        # Who wrote it may take it back.
+        # The author can remove an earlier text.
         self.go(other, address)
         self.assertIn("Earlier texts", self.verbs(other, "It was out of oil.", "button"))
         other.get_by_role("button", name="Earlier texts").click()
@@ -231,7 +231,7 @@ class ForumSettings(Village):
         return found
 
     def verbs(self, page, text, role="menuitem"):
-        """What can be done with a post: a menu with a pointer, a sheet on a phone."""
+        """Actions of a post: a menu with a pointer, a sheet on a phone."""
         page.locator(".post", has_text=text).get_by_role("button", name="More").click()
         page.get_by_role(role, name="Copy link").wait_for()
         return " ".join(page.get_by_role(role).all_inner_texts())

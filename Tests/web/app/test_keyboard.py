@@ -1,4 +1,4 @@
-"""Every main flow without a pointer: from the way in to the way out."""
+"""Every main flow without a pointer, from sign-in to sign-out."""
 
 import re
 
@@ -6,26 +6,26 @@ from browsing import PASSWORD
 from playwright.sync_api import expect
 from test_flows import Village
 
-# As it is read aloud, more or less.
+# Approximately the accessible name.
 NAME = """() => {
   const it = document.activeElement;
   return [it.getAttribute('aria-label'), it.labels?.[0]?.textContent, it.textContent].find((words) => words?.trim())?.trim() ?? '';
 }"""
-# What was given the focus by the page, when it drew anew what had it, is no stop.
+# An element that the page focused after a rerender (tabindex -1) is not a tab stop.
 STOP = f"() => (document.activeElement.tabIndex < 0 ? '' : ({NAME})())"
-MOST_STOPS = 80
+MAX_STOPS = 80
 
 
 class Keyboard(Village):
     def reach(self, page, name):
-        """From stop to stop, until the one with this name has the focus."""
+        """Presses Tab until the element with this name has the focus."""
         passed = []
-        for _ in range(MOST_STOPS):
+        for _ in range(MAX_STOPS):
             page.keyboard.press("Tab")
             passed.append(page.evaluate(STOP))
             if re.match(name, passed[-1]):
                 return
-        self.fail(f"no way to {name} past {passed}")
+        self.fail(f"no tab stop {name} in {passed}")
 
     def press(self, page, name):
         self.reach(page, name)
@@ -39,14 +39,14 @@ class Keyboard(Village):
         page.keyboard.press("Enter")
 
     def last_message(self, page, words):
-        """The newest message, with the focus on it: from where one writes, since the key goes up from a message."""
+        """Focuses the newest message: from the composer, since the key moves up from a message."""
         page.keyboard.press("Escape")
         page.keyboard.press("c")
         page.keyboard.press("Escape")
         page.keyboard.press("k")
         expect(page.locator("article:focus")).to_contain_text(words)
 
-    def test_one_gets_everywhere_without_a_pointer(self):
+    def test_every_page_is_reachable_without_a_pointer(self):
         self.say("A message to answer")
         page = self.signed_in("ada")
         page.keyboard.press("Tab")
@@ -70,16 +70,16 @@ class Keyboard(Village):
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.wait_for_function("() => document.activeElement.tagName !== 'BODY'")
 
-    def test_the_first_stop_leads_to_the_page(self):
+    def test_the_first_tab_stop_skips_to_the_page(self):
         page = self.signed_in("ada")
         page.keyboard.press("Tab")
         expect(page.get_by_role("link", name="To the page")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.get_by_role("main")).to_be_focused()
 
-    def test_every_flow_from_the_way_in_to_the_way_out(self):
+    def test_every_flow_from_sign_in_to_sign_out(self):
         page = self.page(self.context())
-        # The server would ask others what is behind the link.
+        # The server would fetch the link.
         page.route("**/api/v1/previews", lambda route: route.fulfill(status=400, json={"status": 400, "code": "invalid"}))
         self.open(page, "/sign-in")
         expect(page.get_by_label("Name")).to_be_focused()
@@ -89,7 +89,7 @@ class Keyboard(Village):
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="Inbox", level=1)).to_be_visible()
 
-        # A forum by its name, its room, something said there and said better.
+        # A forum by its name, its room, a message posted and edited.
         self.command(page, "gard", "Garden")
         expect(page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
         self.press(page, "Room")
@@ -107,7 +107,7 @@ class Keyboard(Village):
         expect(mine).to_contain_text("early shift")
         expect(mine).to_contain_text("edited")
 
-        # A mark on it, and a topic made of it.
+        # A reaction to it, and a topic made from it.
         self.last_message(page, "early shift")
         page.keyboard.press("+")
         expect(page.get_by_role("dialog", name="React")).to_be_visible()
@@ -128,7 +128,7 @@ class Keyboard(Village):
         page.keyboard.press("Control+Enter")
         expect(page.locator(".post")).to_have_count(2)
 
-        # A topic of one's own.
+        # A new topic.
         page.keyboard.press("Escape")
         self.command(page, "gard", "Garden")
         expect(page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
@@ -142,7 +142,7 @@ class Keyboard(Village):
         page.keyboard.press("Control+Enter")
         expect(page.get_by_role("heading", name="Rain barrels", level=1)).to_be_visible()
 
-        # Found again.
+        # Found by search.
         page.keyboard.press("Escape")
         page.keyboard.press("/")
         expect(page.get_by_role("searchbox", name="Search")).to_be_focused()
@@ -151,11 +151,11 @@ class Keyboard(Village):
         self.press(page, "Lin.*early")
         expect(page.locator("article:focus")).to_contain_text("early shift")
 
-        # Somebody is written to, sent a link, and spared a line.
+        # A direct message that is deleted, then one with a link.
         self.command(page, "write to", "Write to people")
         expect(page.get_by_label("Find people")).to_be_focused()
         page.keyboard.type("gra")
-        # She was there before she was looked for, among others.
+        # She was listed before the search, among others.
         expect(page.locator(".person-choice")).to_have_count(1)
         self.press(page, "Grace")
         expect(page.locator(".person-choice[aria-pressed=true]")).to_have_count(1)
@@ -195,7 +195,7 @@ class Keyboard(Village):
         expect(panel).to_have_count(0)
         expect(page.get_by_role("button", name="Details")).to_be_focused()
 
-        # To the one before and back, a setting, and out.
+        # To the previous page and back, a setting, and sign-out.
         here = page.url
         page.keyboard.press("Alt+ArrowUp")
         page.wait_for_url(lambda url: url != here)

@@ -1,4 +1,4 @@
-"""A room of a hundred thousand messages: it is read at both ends and in the middle, and the page stays as small as any."""
+"""A room of 100,000 messages: reading at both ends and in the middle, with a bounded number of DOM nodes."""
 
 import re
 import sqlite3
@@ -11,7 +11,7 @@ from servers import BENCH, PARLEY, TOP
 
 MESSAGES = 100_000
 LONG = 65
-"""The conversation that `parley-bench store plant` fills; `person2` is in it."""
+"""The conversation that `parley-bench store plant` fills; `person2` is a member."""
 NODES = 3_000
 HEAP = 60_000_000
 STEPS = 25
@@ -39,7 +39,7 @@ class HundredThousand(BrowsingTest):
         return page.evaluate("Math.min(...[...document.querySelectorAll('.stream [data-seq]')].map((it) => Number(it.dataset.seq)))")
 
     def scroll(self, page, direction):
-        """Page by page, each as soon as the one before is there; nodes are counted at each step."""
+        """Scrolls page by page, each after the previous one has loaded; counts the nodes at each step."""
         edge = self.oldest if direction < 0 else self.newest
         for _ in range(STEPS):
             before = edge(page)
@@ -49,11 +49,11 @@ class HundredThousand(BrowsingTest):
                     const end = direction < 0 ? 0 : it.scrollHeight - it.clientHeight;
                     const all = [...it.querySelectorAll('[data-seq]')].map((one) => Number(one.dataset.seq));
                     if (direction < 0 ? Math.min(...all) < before : Math.max(...all) > before) return true;
-                    // To and fro, or the browser would not call it scrolling.
+                    // Alternates, or the browser would fire no scroll event.
                     it.scrollTop = Math.abs(it.scrollTop - end) < 1 ? end - 2 * direction : end;
                     return false;
                 }""", arg=[before, direction])
-            self.most_nodes = max(self.most_nodes, page.evaluate("document.querySelectorAll('*').length"))
+            self.max_nodes = max(self.max_nodes, page.evaluate("document.querySelectorAll('*').length"))
         return edge(page)
 
     def heap(self, page):
@@ -63,16 +63,16 @@ class HundredThousand(BrowsingTest):
         session.send("Performance.enable")
         return next(it["value"] for it in session.send("Performance.getMetrics")["metrics"] if it["name"] == "JSHeapUsedSize")
 
-    def test_it_scrolls_within_its_nodes_and_its_memory(self):
+    def test_scrolling_stays_within_the_node_and_memory_limits(self):
         page = self.enter("person2")
-        self.most_nodes = 0
-        # It opens near the newest; up from there.
+        self.max_nodes = 0
+        # Opens near the newest message; scrolls up.
         self.open(page, f"/c/{LONG}")
         page.locator(".stream").focus()
         page.keyboard.press("Escape")
         expect(page.locator(f".stream [data-seq='{MESSAGES}']")).to_be_in_viewport()
         self.assertLess(self.scroll(page, -1), MESSAGES - STEPS * 40)
-        # By a link into the middle, and on in both directions.
+        # A link into the middle, then both directions.
         with sqlite3.connect(f"file:{self.data}/parley.db?mode=ro", uri=True) as database:
             first, middle = (it for it, in database.execute(
                 "select id from message where conversation_id = ? and seq in (1, ?) order by seq", (LONG, MESSAGES // 2)))
@@ -81,11 +81,11 @@ class HundredThousand(BrowsingTest):
         expect(page.locator(f".stream [data-id='{middle}']")).to_be_in_viewport()
         self.scroll(page, -1)
         self.scroll(page, 1)
-        # By another to the first of all, and down.
+        # A link to the first message, then down.
         self.go(page, f"/m/{first}")
         expect(page.locator(f".stream [data-id='{first}']")).to_be_in_viewport()
         self.assertGreater(self.scroll(page, 1), STEPS * 40)
         heap = self.heap(page)
-        print(f"a hundred thousand: {self.most_nodes} nodes at most, {heap / 1e6:.1f} MB")
-        self.assertLess(self.most_nodes, NODES)
+        print(f"100,000 messages: at most {self.max_nodes} nodes, {heap / 1e6:.1f} MB")
+        self.assertLess(self.max_nodes, NODES)
         self.assertLess(heap, HEAP)

@@ -1,4 +1,4 @@
-"""A place with more forums than anybody looks at: they come as one goes down, and the page stays small."""
+"""A site with many forums: they load while scrolling, and the page stays small."""
 
 import re
 
@@ -9,29 +9,29 @@ COUNT = 230
 
 
 class ManyForums(Village):
-    def test_they_are_drawn_as_one_comes_to_them(self):
+    def test_forums_are_rendered_while_scrolling(self):
         for number in range(COUNT):
             made = self.call("POST", "/forums", {"title": f"Bed {number:03}", "visibility": "members", "position": number + 1}, self.tokens["ada"])
             if number == 3:
                 self.call("PUT", f"/forums/{made['id']}/members/me", {}, self.tokens["lin"])
                 self.say("What is new", "ada", made["room_id"])
         page = self.signed_in("lin")
-        self.some_stand_at_the_side(page)
+        self.check_sidebar(page)
         self.go(page, "/forums")
         tiles = page.locator(".tile")
         expect(tiles).to_have_count(100)
         body = page.locator(".page-body")
-        # Not before fewer than fifty lie ahead.
+        # Not before fewer than fifty are below.
         body.evaluate("it => { it.scrollTop = 10; }")
         self.frames(page)
         expect(tiles).to_have_count(100)
         tiles.nth(70).scroll_into_view_if_needed()
         expect(tiles).to_have_count(200)
         tiles.nth(180).scroll_into_view_if_needed()
-        # With the one that everybody begins with.
+        # Plus the forum that every site starts with.
         expect(tiles).to_have_count(COUNT + 1)
         self.assertLess(page.evaluate("document.querySelector('main').querySelectorAll('*').length"), 3_000)
-        # A window that is high enough has more at once, without a scroll.
+        # A taller window loads more at once, without scrolling.
         self.go(page, "/")
         page.set_viewport_size({"width": 1280, "height": 5_000})
         self.go(page, "/forums")
@@ -48,16 +48,16 @@ class ManyForums(Village):
         tiles.nth(200).click()
         expect(page.get_by_role("link", name="Topics")).to_be_visible()
         page.go_back()
-        # As many as before, at the same place.
+        # As many as before, at the same scroll position.
         expect(tiles).to_have_count(COUNT + 1)
         expect(tiles.nth(200)).to_be_in_viewport()
 
-    def some_stand_at_the_side(self, page):
-        """Those that one has to do with, in the host's order, and the way to all; the keys go through these."""
+    def check_sidebar(self, page):
+        """The sidebar lists relevant forums in the admins' order and a link to all; shortcuts step through them."""
         side = page.locator(".sidebar")
         beds = side.get_by_role("link", name=re.compile(r"^Bed \d"))
         expect(beds.first).to_have_text(re.compile("^Bed 003"))
-        # Where something is new, and the forty-nine that came last.
+        # Forums with unread messages, and the 49 most recently active.
         expect(beds).to_have_count(50)
         expect(beds.last).to_have_text(f"Bed {COUNT - 1}")
         self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 1_000)
@@ -66,7 +66,7 @@ class ManyForums(Village):
         page.keyboard.type("Bed 100")
         expect(page.get_by_role("option", selected=True)).to_contain_text("Bed 100")
         page.keyboard.press("Enter")
-        # Where one is belongs to them.
+        # The current forum is listed too.
         expect(side.get_by_role("link", name="Bed 100")).to_have_attribute("aria-current", "page")
         expect(beds).to_have_count(50)
         page.keyboard.press("Alt+ArrowUp")

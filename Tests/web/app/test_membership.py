@@ -1,4 +1,4 @@
-"""Belonging: to a forum, which one joins and leaves and whose members are looked after; and to the place, until one goes."""
+"""Membership: joining, leaving and managing members of a forum, and leaving the site."""
 
 import re
 
@@ -8,7 +8,7 @@ from test_flows import Village
 
 
 class Membership(Village):
-    def test_one_joins_a_forum_hears_of_its_room_and_leaves(self):
+    def test_joining_a_forum_shows_its_room_until_leaving(self):
         page = self.signed_in("lin", "phone")
         self.go(page, f"/f/{self.garden['id']}/topics")
         page.get_by_role("button", name="Join").click()
@@ -28,21 +28,21 @@ class Membership(Village):
         members = self.call("GET", f"/forums/{self.garden['id']}/members", token=self.tokens["ada"])["data"]
         self.assertEqual([it["user"]["name"] for it in members], ["ada"])
 
-    def test_whoever_has_gone_elsewhere_meanwhile_stays_there(self):
+    def test_a_late_response_does_not_navigate(self):
         page = self.signed_in("grace")
         self.go(page, f"/f/{self.garden['id']}/about")
-        held = []
-        page.route("**/members/me", lambda route: held.append(route))
+        routes = []
+        page.route("**/members/me", lambda route: routes.append(route))
         page.get_by_role("button", name="Join").click()
-        self.eventually(page, 1, lambda: len(held))
+        self.eventually(page, 1, lambda: len(routes))
         self.go(page, "/forums/new")
         page.get_by_label("Title").fill("Half a title")
-        held[0].continue_()
+        routes[0].continue_()
         expect(page.get_by_text("You belong to Garden")).to_be_visible()
         expect(page.get_by_label("Title")).to_have_value("Half a title")
         self.assertTrue(page.url.endswith("/forums/new"))
 
-    def test_more_of_a_list_can_be_asked_for_again(self):
+    def test_a_failed_page_of_a_list_can_be_retried(self):
         page = self.signed_in("ada")
         self.call("PATCH", "/settings", {"welcome": "Come in"}, self.tokens["ada"])
         is_away = True
@@ -67,7 +67,7 @@ class Membership(Village):
         expect(more).to_have_count(0)
         expect(page.get_by_role("main").get_by_role("listitem").first).to_be_visible()
 
-    def test_who_was_brought_is_not_told_that_they_can_come_again(self):
+    def test_an_added_member_is_warned_before_leaving(self):
         invite = self.call("POST", "/invites", {"role": "guest", "forum_id": self.garden["id"]}, self.tokens["ada"])["code"]
         self.call("POST", "/users", {"name": "eve", "password": PASSWORD, "invite": invite, "accept_rules": True})
         page = self.signed_in("eve")
@@ -78,7 +78,7 @@ class Membership(Village):
         sheet.get_by_role("button", name="Leave the forum").click()
         expect(page.get_by_role("heading", name="Forums", level=1)).to_be_visible()
 
-    def test_members_are_looked_after(self):
+    def test_members_are_managed(self):
         shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members"}, self.tokens["ada"])
         for name in ("grace", "lin"):
             self.call("PUT", f"/forums/{shed['id']}/members/@{name}", {}, self.tokens["ada"])
@@ -86,8 +86,8 @@ class Membership(Village):
         self.go(page, f"/f/{shed['id']}/about")
         page.get_by_role("button", name="What to do about Grace").click()
         self.photograph(page, "member-menu")
-        self.assert_accessible(page, "what to do about a member")
-        # While it is open her row is drawn anew: there is a way back all the same.
+        self.assert_accessible(page, "the menu of a member")
+        # Her row rerenders while the menu is open: focus still returns to it.
         other = self.signed_in("grace")
         expect(page.locator(".person-line").filter(has_text="Grace")).to_contain_text("online")
         page.keyboard.press("Escape")
@@ -95,26 +95,26 @@ class Membership(Village):
         page.keyboard.press("Enter")
         page.get_by_role("menuitem", name="Make a moderator").click()
         expect(page.locator(".person-line").filter(has_text="Grace")).to_contain_text("Moderator")
-        # Drawn anew, and whoever goes by keys is where they were.
+        # After the rerender, keyboard focus is where it was.
         expect(page.get_by_role("button", name="What to do about Grace")).to_be_focused()
         page.get_by_role("button", name="What to do about Lin").click()
         page.get_by_role("menuitem", name="Take out").click()
         page.get_by_role("dialog").get_by_role("button", name="Take out").click()
         expect(page.locator(".person-line").filter(has_text="@lin")).to_have_count(0)
-        # One's own row has no such menu, and for others there is none at all.
+        # No such menu in one's own row, and none at all for members.
         expect(page.get_by_role("button", name=re.compile("What to do about"))).to_have_count(1)
         self.go(other, f"/f/{shed['id']}/about")
         expect(other.get_by_role("link").filter(has_text="Ada").last).to_be_visible()
         expect(other.get_by_role("button", name=re.compile("What to do about"))).to_have_count(0)
-        # What was done is written down, with who and to whom.
+        # The audit log has the action, its actor and its subject.
         self.go(page, "/admin/audit")
         row = page.get_by_role("main").get_by_role("listitem").filter(has_text="Ada took Lin out of Shed")
         expect(row.get_by_role("link", name="Lin")).to_have_attribute("href", "/u/lin")
         expect(row.get_by_role("link", name="Shed")).to_be_visible()
         self.photograph(page, "audit-rows")
-        self.assert_accessible(page, "what was done")
+        self.assert_accessible(page, "the audit log")
 
-    def test_people_in_a_group_are_looked_after(self):
+    def test_participants_of_a_group_are_managed(self):
         group = self.call("POST", "/conversations", {"kind": "group", "title": "Harvest", "participants": ["@grace", "@lin"]}, self.tokens["ada"])
         page = self.signed_in("ada", "phone")
         self.go(page, f"/c/{group['id']}")
@@ -128,17 +128,17 @@ class Membership(Village):
         page.get_by_role("dialog").get_by_role("button", name="Take out").click()
         expect(panel.locator(".person-line").filter(has_text="@lin")).to_have_count(0)
         self.photograph(page, "group-people-phone")
-        people = self.call("GET", f"/conversations/{group['id']}/participants", token=self.tokens["ada"])["data"]
-        self.assertEqual(sorted(it["role"] for it in people), ["admin", "admin"])
+        participants = self.call("GET", f"/conversations/{group['id']}/participants", token=self.tokens["ada"])["data"]
+        self.assertEqual(sorted(it["role"] for it in participants), ["admin", "admin"])
 
 
 class Inviting(Village):
-    def test_an_invite_is_for_so_many_and_so_long(self):
+    def test_an_invite_has_a_maximum_of_uses_and_a_lifetime(self):
         for who, roles in (("ada", ["Member", "Guest", "Moderator", "Administrator"]), ("lin", ["Member", "Guest"])):
             with self.subTest(who=who):
                 page = self.signed_in(who, "phone")
                 self.go(page, "/you")
-                # Who keeps order finds it among the rest.
+                # Staff create invites on the administration pages.
                 if who == "lin":
                     page.get_by_role("link", name="Invite people").click()
                 else:
@@ -155,7 +155,7 @@ class Inviting(Village):
         made = self.call("GET", "/invites", token=self.tokens["ada"])["data"]
         self.assertEqual(sum(it["max_uses"] == 5 and it["role"] == "member" for it in made), 2)
 
-    def test_who_may_not_is_not_asked(self):
+    def test_members_without_permission_cannot_invite(self):
         self.call("PATCH", "/settings", {"may_invite": "staff", "may_create_forums": "moderators"}, self.tokens["ada"])
         page = self.signed_in("lin")
         self.go(page, "/you")
@@ -163,7 +163,7 @@ class Inviting(Village):
         expect(page.get_by_role("link", name="Invite people")).to_have_count(0)
         self.go(page, "/forums")
         expect(page.get_by_role("button", name="New forum")).to_have_count(0)
-        # Who keeps order sees those that there are, and makes none.
+        # Moderators see invites and can't create any.
         self.call("PATCH", "/users/@lin", {"role": "moderator"}, self.tokens["ada"])
         page = self.signed_in("lin")
         self.go(page, "/admin/invites")
@@ -172,7 +172,7 @@ class Inviting(Village):
 
 
 class Farewell(Village):
-    def test_nothing_that_waits_is_lost_unasked(self):
+    def test_unsent_messages_are_not_lost_without_confirmation(self):
         page = self.signed_in("grace")
         page.route("**/messages", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
         self.room(page)
@@ -189,7 +189,7 @@ class Farewell(Village):
         self.room(page)
         expect(page.locator(".message.is-mine .state")).to_have_attribute("title", "Stored")
 
-    def test_one_leaves_the_place_with_ones_password(self):
+    def test_leaving_the_site_needs_the_password(self):
         page = self.signed_in("lin", anew=True)
         self.go(page, "/you/privacy")
         page.get_by_role("button", name="Leave this place").click()

@@ -1,5 +1,5 @@
-"""Without a network, and across versions: the app starts from what the device holds, reads, searches and writes, and what
-was written leaves once and in order; a newer version is offered, and nobody is in the middle of two."""
+"""Offline use and upgrades: the app starts from its cache, reads, searches and writes; queued messages are sent once
+and in order; a new version is offered, and a page never mixes two versions."""
 
 import json
 import shutil
@@ -13,18 +13,18 @@ from servers import Server
 from serving import parley
 from test_flows import Village
 
-# The worker has all of a version, and serves it from now on.
-IS_KEPT = """async () => {
-  const held = await (await caches.open("state")).match("/state");
-  return !!navigator.serviceWorker?.controller && !!held && !!(await held.json()).now;
+# The service worker has cached a complete version and controls the page.
+IS_CACHED = """async () => {
+  const cached = await (await caches.open("state")).match("/state");
+  return !!navigator.serviceWorker?.controller && !!cached && !!(await cached.json()).now;
 }"""
 
 
-class Kept(Village):
-    def kept(self, name="ada", size="desktop"):
-        """Somebody whose device holds the app."""
+class Cached(Village):
+    def cached(self, name="ada", size="desktop"):
+        """A signed-in page whose device has cached the app."""
         page = self.signed_in(name, size, service_workers="allow")
-        page.wait_for_function(IS_KEPT)
+        page.wait_for_function(IS_CACHED)
         return page
 
     def texts(self, conversation=None):
@@ -39,14 +39,14 @@ class Kept(Village):
             after = page["data"][-1]["id"]
 
 
-class Offline(Kept):
-    def test_it_starts_reads_searches_and_writes_and_what_was_written_leaves_once(self):
+class Offline(Cached):
+    def test_it_starts_reads_searches_and_writes_and_sends_queued_messages_once(self):
         for number in range(60):
             self.say(f"Seed {number}")
         self.say("Carrots want sand")
-        page = self.kept()
+        page = self.cached()
         self.room(page)
-        # Down to the newest, until all of it counts as read: what is opened next begins there.
+        # Down to the newest message, so that all are read and the room opens there next time.
         page.keyboard.press("Escape")
         expect(page.get_by_text("Carrots want sand")).to_be_in_viewport()
         expect(page.locator(".sidebar").get_by_role("link", name="Garden", exact=True)).to_be_visible()
@@ -70,28 +70,28 @@ class Offline(Kept):
             expect(page.get_by_text("This is not here")).to_have_count(0)
         page.close()
 
-        # Written, closed, opened again: still there, still in order.
+        # Written, closed, opened again: still queued, still in order.
         page = self.page(context)
         self.open(page, f"/f/{self.garden['id']}/room")
         self.write(page, "On the train, three")
         expect(page.locator(".message.is-mine .bubble")).to_have_count(3)
         expect(page.get_by_text("Offline. You can read and write")).to_be_visible()
-        # What it says when it is back stands there for two seconds only: the page itself looks out for it.
+        # The status line is shown for two seconds only, so a MutationObserver in the page records it.
         page.evaluate("""() => {
-            const look = () => { window.isTold ||= document.querySelector(".back-line")?.textContent.includes("Up to date"); };
+            const look = () => { window.isUpToDate ||= document.querySelector(".back-line")?.textContent.includes("Up to date"); };
             new MutationObserver(look).observe(document.querySelector("main"), { childList: true, subtree: true });
         }""")
         context.set_offline(False)
         for text in ("one", "two", "three"):
             sent = page.locator(".message.is-mine").filter(has_text=f"On the train, {text}")
             expect(sent.locator(".state")).to_have_attribute("title", "Stored")
-        page.wait_for_function("() => window.isTold")
+        page.wait_for_function("() => window.isUpToDate")
         expect(page.locator(".back-line")).to_have_count(0)
         mine = [it for it in self.texts() if it and it.startswith("On the train")]
         self.assertEqual(mine, ["On the train, one", "On the train, two", "On the train, three"])
 
-    def test_what_an_earlier_worker_did_not_keep_is_fetched(self):
-        page = self.kept()
+    def test_a_file_missing_from_the_cache_is_fetched(self):
+        page = self.cached()
         is_whole = """async () => {
             const state = await (await caches.open("state")).match("/state");
             const { now } = state ? await state.json() : {};
@@ -110,7 +110,7 @@ class Offline(Kept):
         self.open(page)
         page.wait_for_function(is_whole)
 
-    def test_five_hundred_wait_and_leave_in_order(self):
+    def test_five_hundred_queued_messages_are_sent_in_order(self):
         topic = self.call("POST", "/conversations", {"kind": "group", "title": "Many", "participants": ["@lin"]}, self.tokens["ada"])
         page = self.signed_in("ada")
         self.go(page, f"/c/{topic['id']}")
@@ -127,7 +127,7 @@ class Offline(Kept):
         self.assertLess(page.evaluate("document.querySelectorAll('*').length"), 3_000)
         page.context.set_offline(False)
         expect(page.get_by_text("messages wait")).to_have_count(0)
-        # However long it takes, as long as it goes on.
+        # No total timeout, as long as there is progress.
         come, since = 0, time.monotonic()
         while (now := self.call("GET", f"/conversations/{topic['id']}", token=self.tokens["ada"])["last_seq"]) < 500:
             if now > come:
@@ -139,8 +139,8 @@ class Offline(Kept):
         self.assertEqual([it for it in self.texts(topic["id"]) if it], [f"Queued {number}" for number in range(500)])
 
 
-class Upgrade(Kept):
-    """The daemon is started anew with another app, as after an upgrade and after going back."""
+class Upgrade(Cached):
+    """The daemon restarts with another version of the app, as after an upgrade and a downgrade."""
 
     @classmethod
     def setUpClass(cls):
@@ -159,15 +159,15 @@ class Upgrade(Kept):
         type(self).server = self.enterClassContext(Server(
             "clients-Upgrade", *parley(self.folder, *RATES, *self.options, listen=f"127.0.0.1:{self.server.port}")))
 
-    def test_an_old_tab_goes_on_and_is_offered_what_is_new(self):
-        page = self.kept()
+    def test_an_old_tab_still_works_and_offers_the_new_version(self):
+        page = self.cached()
         other = self.page(page.context)
         self.open(other)
         self.room(page)
         for version in ("second", "first"):
             with self.subTest(version=version):
                 self.restart(version)
-                # The old one still works, also where it had not been yet.
+                # The old version still works, also on pages not visited before.
                 self.write(page, f"Over to the {version}")
                 mine = page.locator(".message.is-mine").filter(has_text=f"Over to the {version}")
                 expect(mine.locator(".state")).to_have_attribute("title", "Stored")

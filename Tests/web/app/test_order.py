@@ -1,4 +1,4 @@
-"""What those who look after a place decide about people, and what people decide about one another."""
+"""Moderation of users, and muting and blocking between users."""
 
 from playwright.sync_api import expect
 from test_flows import Village
@@ -6,7 +6,7 @@ from test_flows import Village
 
 class Deciding(Village):
     def more(self, page, name, verb):
-        """What is chosen on somebody's page; the dialog that opens."""
+        """Chooses an action on a user's page; returns the dialog that opens."""
         self.go(page, f"/u/{name}")
         page.get_by_role("button", name="More").click()
         page.get_by_role("menuitem", name=verb, exact=True).click()
@@ -17,8 +17,8 @@ class Deciding(Village):
         return [it.get("text") for it in found if it["author_id"] == author]
 
 
-class KeepingOrder(Deciding):
-    def test_somebody_is_silenced_for_a_while_and_may_speak_again(self):
+class Moderating(Deciding):
+    def test_a_user_is_silenced_for_a_while_and_unsilenced(self):
         for size in ("desktop", "phone"):
             with self.subTest(size=size):
                 page = self.signed_in("ada", size)
@@ -31,14 +31,14 @@ class KeepingOrder(Deciding):
                 dialog.get_by_role("button", name="Silence").click()
                 row = page.get_by_role("listitem").filter(has_text="Silenced").filter(has_text=f"Cool down, {size}")
                 expect(row).to_contain_text("until")
-                self.assert_fits(page, "what was decided")
+                self.assert_fits(page, "sanctions")
                 self.photograph(page, f"decided-{size}-light")
-                self.assert_accessible(page, "what was decided")
+                self.assert_accessible(page, "sanctions")
                 row.get_by_role("button", name="Let speak again").click()
                 expect(row).to_contain_text("ended")
                 expect(row.get_by_role("button")).to_have_count(0)
 
-    def test_somebody_is_warned_banned_and_let_in_again(self):
+    def test_a_user_is_warned_banned_and_unbanned(self):
         page = self.signed_in("ada")
         dialog = self.more(page, "lin", "Warn")
         dialog.get_by_label("Reason").fill("Please stay kind")
@@ -49,14 +49,14 @@ class KeepingOrder(Deciding):
         dialog.get_by_label("For how long").select_option("For good")
         dialog.get_by_role("button", name="Ban").click()
         expect(page.get_by_text("Lin is banned.")).to_be_visible()
-        # It can be taken back without looking for it: for ten seconds, and as long as the pointer is there.
+        # Undo is offered for ten seconds, and as long as the pointer is on it.
         page.get_by_role("button", name="Undo").hover()
         expect(decided.get_by_text("Banned", exact=True)).to_be_visible()
         page.get_by_role("button", name="Undo").click()
         expect(decided.get_by_role("button", name="Lift the ban")).to_have_count(0)
         expect(decided.get_by_role("listitem").first).to_contain_text("ended")
 
-    def test_what_somebody_said_goes_at_once_and_comes_back(self):
+    def test_messages_of_a_user_are_removed_at_once_and_restored(self):
         grace = self.call("GET", "/users/me", token=self.tokens["grace"])["id"]
         for number in range(3):
             self.say(f"Cheap watches {number}")
@@ -74,13 +74,13 @@ class KeepingOrder(Deciding):
         page.get_by_role("button", name="Undo").click()
         self.eventually(page, [f"Cheap watches {number}" for number in range(3)], lambda: self.texts(grace))
 
-    def test_a_role_is_one_of_a_few(self):
+    def test_a_role_is_chosen_from_a_list(self):
         page = self.signed_in("ada")
         dialog = self.more(page, "lin", "Change role")
         dialog.get_by_label("Role").select_option("Moderator")
         dialog.get_by_role("button", name="Save").click()
         self.eventually(page, "moderator", lambda: self.call("GET", "/users/@lin", token=self.tokens["ada"])["role"])
-        # Whoever keeps order decides about people, not about roles; and nobody else about anything.
+        # Moderators sanction users and can't change roles; members can do neither.
         moderator = self.signed_in("lin", anew=True)
         self.go(moderator, "/u/grace")
         moderator.get_by_role("button", name="More").click()
@@ -96,7 +96,7 @@ class KeepingOrder(Deciding):
 
 
 class OneAnother(Deciding):
-    def test_whom_one_has_muted_or_blocked_one_finds_again(self):
+    def test_muted_and_blocked_users_are_listed(self):
         page = self.signed_in("lin")
         self.go(page, "/u/grace")
         page.get_by_role("button", name="More").click()

@@ -1,4 +1,4 @@
-"""The main flows once more in Firefox and in WebKit, which every browser on an iPhone is."""
+"""The main flows in Firefox and in WebKit, the engine of every browser on an iPhone."""
 
 import contextlib
 
@@ -39,7 +39,7 @@ class Others(Village):
         browser.run("document.body.dataset.seen = getComputedStyle(document.body).backgroundColor")
         self.assertEqual(browser.run("return document.body.dataset.seen"), "rgb(251, 250, 248)")
 
-        # Somebody in another browser is here, and goes.
+        # A user in another browser signs in and leaves.
         grace = self.signed_in("grace")
         browser.open(f"{self.origin}/u/grace")
         browser.find("//p[contains(., '@grace · online')]")

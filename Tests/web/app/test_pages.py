@@ -1,5 +1,5 @@
-"""Each page as it is seen: photographed in light and dark on a phone and a desk, looked at by axe, held to its budget
-and full of what strangers might write into it."""
+"""Every page: screenshots in light and dark on a phone and a desktop, axe checks, size budgets, and hostile user
+content."""
 
 import gzip
 import re
@@ -46,10 +46,10 @@ class Pages(Village):
             "messages": "/messages", "new-message": "/messages/new", "search": "/search?q=key", "person": "/u/grace", "you": "/you",
             "profile": "/you/profile", "look": "/you/look", "privacy": "/you/privacy", "password": "/you/password", "sessions": "/you/sessions",
             "tokens": "/you/tokens", "stars": "/you/stars", "admin": "/admin", "settings": "/admin/settings", "invites": "/admin/invites",
-            "people": "/admin/people", "order": "/admin/forums", "reports": "/admin/reports", "audit": "/admin/audit", "gone": "/c/999999",
+            "people": "/admin/users", "order": "/admin/forums", "reports": "/admin/reports", "audit": "/admin/audit", "gone": "/c/999999",
         }
 
-    def test_every_page_in_light_and_dark_on_a_phone_and_a_desk(self):
+    def test_every_page_in_light_and_dark_on_a_phone_and_a_desktop(self):
         for size in ("phone", "desktop"):
             page = self.signed_in("ada", size)
             for name, address in self.addresses().items():
@@ -59,7 +59,7 @@ class Pages(Village):
             page.context.close()
 
     def look(self, page, name):
-        """In light by all rules; in dark nothing but the colours is another."""
+        """Checks all rules in light; only contrast in dark, where only the colours differ."""
         page.emulate_media(color_scheme="light")
         self.photograph(page, f"{name}-light")
         self.assert_accessible(page, f"{name}-light")
@@ -69,7 +69,7 @@ class Pages(Village):
         self.photograph(page, f"{name}-dark")
         self.assert_accessible(page, f"{name}-dark", ["color-contrast"])
 
-    def test_the_ways_in_too(self):
+    def test_sign_in_and_sign_up_pages_too(self):
         for size in ("phone", "desktop"):
             page = self.page(self.context(size))
             for name, address in {"front": "/", "sign-in": "/sign-in", "invite": f"/i/{self.invite}", "public-topic": f"/t/{self.topic['id']}"}.items():
@@ -77,7 +77,7 @@ class Pages(Village):
                     self.open(page, address)
                     self.look(page, f"{name}-{size}")
 
-    def test_from_the_right_and_with_every_text_longer(self):
+    def test_right_to_left_and_with_longer_texts(self):
         page = self.signed_in("ada", "phone")
         page.evaluate("localStorage.setItem('language', 'en-XA')")
         for name in ("inbox", "forums", "room", "topic", "you", "settings"):
@@ -87,7 +87,7 @@ class Pages(Village):
                 self.photograph(page, f"{name}-long-rtl")
                 self.assert_fits(page, name)
 
-    def test_a_finger_has_room(self):
+    def test_touch_targets_are_large_enough(self):
         page = self.signed_in("ada", "phone")
         garden = f"/f/{self.garden['id']}-garden"
         for address, selector in ((f"{garden}/room", ".message-tools .icon-button"), (f"{garden}/room", ".message-avatar"), (f"{garden}/room", ".tab"),
@@ -97,7 +97,7 @@ class Pages(Village):
                 self.go(page, address)
                 node = page.locator(selector).last
                 expect(node).to_be_visible()
-                # 44 by 44, wherever it is pressed within.
+                # 44 × 44 px, measured from the hit area.
                 self.eventually(page, True, lambda: node.evaluate("""it => {
                     it.scrollIntoView({ block: "center" });
                     const box = it.getBoundingClientRect();
@@ -141,7 +141,7 @@ class Pages(Village):
 
 
 class Hostile(Village):
-    def test_nothing_that_people_write_is_run(self):
+    def test_user_content_is_never_executed(self):
         grace = self.tokens["grace"]
         ada = self.tokens["ada"]
         for text in HOSTILE:
@@ -157,7 +157,7 @@ class Hostile(Village):
         self.call("PATCH", "/settings", {"welcome": HOSTILE[1], "rules": HOSTILE[0]}, ada)
         page = self.signed_in("ada")
         for address in ("/", "/forums", f"/f/{self.garden['id']}/room", f"/f/{self.garden['id']}/topics", f"/t/{topic['id']}", f"/f/{forum['id']}/about",
-                        "/u/grace", "/messages/new", "/admin/people", "/admin/settings", "/search?q=%3Cscript%3Ewindow.hurt%3D1%3C/script%3E"):
+                        "/u/grace", "/messages/new", "/admin/users", "/admin/settings", "/search?q=%3Cscript%3Ewindow.hurt%3D1%3C/script%3E"):
             with self.subTest(address=address):
                 self.go(page, address)
                 page.wait_for_function(IS_WHOLE)
@@ -168,7 +168,7 @@ class Hostile(Village):
             self.open(visitor, address)
             self.assertIsNone(visitor.evaluate("window.hurt ?? null"))
 
-    def test_a_script_in_the_page_would_not_run(self):
+    def test_the_csp_blocks_an_injected_script(self):
         page = self.signed_in("ada")
         page.evaluate("""() => {
             const script = document.createElement("script");
@@ -181,7 +181,7 @@ class Hostile(Village):
 
 
 class Budget(Village):
-    """Bytes as they would travel: gzipped where the daemon does so."""
+    """Transferred bytes: gzipped where the daemon compresses."""
 
     REQUESTS = 30
     BYTES = 150_000
@@ -199,7 +199,7 @@ class Budget(Village):
         """)
         self.open(page, path)
         page.wait_for_load_state("networkidle")
-        # The rest of the app comes once the page stands.
+        # The rest of the app loads after the page is ready.
         ours = {it: name for it, name in names.items() if name.startswith("http") and "/js/rest." not in name}
         found = {ours[it]: size for it, size in sizes.items() if it in ours}
         return found

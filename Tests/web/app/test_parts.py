@@ -1,4 +1,4 @@
-"""Every part in every state, looked at first: in light and dark, at 100 % and 200 %, from the left and from the right."""
+"""Every UI part in every state: light and dark, 100 % and 200 %, left to right and right to left."""
 
 from browsing import BrowsingTest
 
@@ -17,12 +17,12 @@ class Parts(BrowsingTest):
                         self.open(page, f"/dev/parts?theme={theme}&scale={scale}&dir={direction}")
                         page.set_viewport_size({"width": 1000, "height": page.evaluate("document.querySelector('.parts').scrollHeight")})
                         self.photograph(page, name)
-                        # Nothing but the colours is another in dark, nothing but the size and the side elsewhere.
+                        # Dark changes only colours, scale and direction only size and side.
                         if scale == 1 and direction == "ltr":
                             self.assert_accessible(page, name, None if theme == "light" else ["color-contrast"])
                         self.assertFalse(page.evaluate("document.querySelector('.parts').scrollWidth > innerWidth"))
 
-    def test_a_text_that_no_file_has_would_be_seen(self):
+    def test_a_missing_text_is_detected(self):
         page = self.page(self.context())
         self.open(page, "/dev/parts?lang=en-XA&part=Composer")
         placeholder = page.get_by_role("textbox").first.get_attribute("placeholder")
@@ -34,7 +34,7 @@ class Parts(BrowsingTest):
         self.assert_accessible(page, "parts on a phone")
 
 
-class PartsForNobodyElse(BrowsingTest):
+class PartsInProduction(BrowsingTest):
     def test_parts_are_served_in_development_only(self):
         for path in ("/dev/parts", "/dev/parts.html", "/dev/parts.js", "/%64ev/parts.html"):
             with self.subTest(path=path):

@@ -1,4 +1,4 @@
-"""Pictures of one's own: of a forum, and of the place."""
+"""Uploaded pictures of a forum and of the site."""
 
 import io
 import re
@@ -14,13 +14,13 @@ class OwnPictures(Village):
         Image.linear_gradient("L").resize((320, 180)).convert("RGB").save(content, "PNG")
         return {"name": "beds.png", "mimeType": "image/png", "buffer": content.getvalue()}
 
-    def test_a_forum_has_a_picture_from_the_device(self):
+    def test_a_forum_picture_is_uploaded(self):
         page = self.signed_in("ada")
         self.go(page, "/forums/new")
         page.get_by_label("Title").fill("Orchard")
         page.get_by_label("Address of a picture").fill("https://example.org/old.png")
         page.locator("input[type=file]").set_input_files(self.picture())
-        # The one that is chosen takes the place of the address, and is seen before anything is sent.
+        # The chosen file replaces the address and is previewed before the upload.
         expect(page.get_by_label("Address of a picture")).to_have_value("")
         look = page.locator(".forum-preview .tile-picture > img")
         expect(look).to_have_attribute("src", re.compile("^blob:"))
@@ -34,13 +34,13 @@ class OwnPictures(Village):
         self.go(page, "/forums")
         expect(page.locator(f".tile[href^='/f/{forum['id']}'] .tile-picture > img")).to_have_js_property("naturalWidth", 320)
 
-    def test_the_place_has_one_too(self):
+    def test_a_site_picture_is_uploaded(self):
         page = self.signed_in("ada")
         expect(page.locator(".sidebar-head img")).to_have_js_property("complete", True)
         self.go(page, "/admin/settings")
         page.locator("input[type=file]").set_input_files(self.picture())
         expect(page.locator(".place-picture")).to_have_js_property("naturalWidth", 320)
-        # The page fetches it anew when it is there: who leaves before that has the old one for some minutes.
+        # The page fetches the new icon; leaving earlier would show the old one for some minutes.
         with page.expect_event("requestfinished", lambda it: it.url.endswith("/api/v1/icon")):
             page.get_by_role("button", name="Save").click()
         self.assertIsNotNone(self.call("GET", "/settings", token=self.tokens["ada"])["icon_file"])

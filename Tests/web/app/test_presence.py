@@ -1,4 +1,4 @@
-"""Who is here: shown where people stand beside one another, as long as they want it to be."""
+"""Presence of other users, and the setting that hides it."""
 
 import re
 
@@ -10,7 +10,7 @@ class Presence(Village):
     def direct(self):
         return self.call("POST", "/conversations", {"kind": "direct", "participants": ["@ada"], "distinct": True}, self.tokens["grace"])
 
-    def test_a_direct_conversation_shows_who_comes_and_who_goes(self):
+    def test_a_direct_conversation_shows_the_presence_of_the_other_user(self):
         direct = self.direct()
         self.say("Lunch at one?", "grace", direct["id"])
         pages = {size: self.signed_in("ada", size) for size in ("phone", "desktop")}
@@ -18,14 +18,14 @@ class Presence(Village):
             self.go(page, f"/c/{direct['id']}")
             expect(page.locator(".page-bar-second")).to_have_text("@grace")
         grace = self.page(self.context())
-        # A minute elsewhere is over at once.
+        # The one-minute away timer fires at once.
         grace.add_init_script("const wait = setTimeout; setTimeout = (work, time, ...more) => wait(work, time === 60_000 ? 1 : time, ...more);")
         self.sign_in(grace.context, "grace")
         self.open(grace)
         for size, page in pages.items():
             expect(page.locator(".page-bar-second")).to_have_text("@grace · online")
             self.photograph(page, f"presence-{size}")
-            self.assert_accessible(page, "somebody is here")
+            self.assert_accessible(page, "presence in a direct conversation")
         self.turn(grace, "hidden")
         for page in pages.values():
             expect(page.locator(".page-bar-second")).to_have_text("@grace · away")
@@ -34,14 +34,14 @@ class Presence(Village):
             expect(page.locator(".page-bar-second")).to_have_text("@grace · online")
         grace.context.close()
         for page in pages.values():
-            # With its day, where midnight has passed since.
+            # With the weekday if midnight has passed since.
             expect(page.locator(".page-bar-second")).to_have_text(re.compile(r"^@grace · last here (\w+ )?\d\d:\d\d$"))
-            # Without a network one knows nothing of anybody.
+            # Offline, presence is unknown.
             page.context.set_offline(True)
             expect(page.get_by_text("Offline. You can read and write.")).to_be_visible()
             expect(page.locator(".page-bar-second")).to_have_text("@grace")
 
-    def test_the_room_of_a_forum_says_how_many_are_here(self):
+    def test_a_room_shows_its_number_of_users_online(self):
         shed = self.call("POST", "/forums", {"title": "Shed", "visibility": "members", "description": "Tools"}, self.tokens["ada"])
         for name in ("grace", "lin"):
             self.call("PUT", f"/forums/{shed['id']}/members/@{name}", {}, self.tokens["ada"])
@@ -65,11 +65,11 @@ class Presence(Village):
             document.dispatchEvent(new Event("visibilitychange"));
         }""", state)
 
-    def test_it_stands_in_lists_of_people_and_on_their_pages(self):
+    def test_it_is_shown_in_user_lists_and_on_user_pages(self):
         group = self.call("POST", "/conversations", {"kind": "group", "title": "Shed", "participants": ["@grace", "@lin"]}, self.tokens["ada"])
         direct = self.direct()
         page, grace = self.signed_in("ada"), self.signed_in("grace")
-        # In the list at the side, spoken too.
+        # In the sidebar, also for screen readers.
         expect(page.locator(".sidebar").get_by_role("link", name="Grace online")).to_be_visible()
         self.go(page, f"/c/{group['id']}")
         expect(page.locator(".page-bar-second")).to_have_text("3 people · 2 online")
@@ -78,12 +78,12 @@ class Presence(Village):
         expect(panel.get_by_role("link").filter(has_text="Grace")).to_contain_text("@grace · online")
         expect(panel.get_by_role("link").filter(has_text="@lin")).not_to_contain_text("online")
         self.photograph(page, "presence-people")
-        self.assert_accessible(page, "people, and who is here")
+        self.assert_accessible(page, "users and their presence")
         self.go(page, "/messages")
         expect(page.get_by_role("main").get_by_role("link", name=re.compile("Grace online"))).to_be_visible()
         self.go(page, "/u/grace")
         expect(page.locator(".person")).to_contain_text("@grace · online")
-        # Whoever does not want to be seen is seen by nobody, and no longer than they say so.
+        # With presence hidden, the user is shown as online to no other user.
         self.go(grace, "/you/privacy")
         shown = grace.get_by_role("switch", name="Show when I am here")
         expect(shown).to_be_checked()
@@ -96,7 +96,7 @@ class Presence(Village):
         self.go(fresh, "/u/grace")
         expect(fresh.locator(".person")).to_contain_text("@grace")
         expect(fresh.locator(".person")).not_to_contain_text("online")
-        # Nor is it told when they were here last, on the page or by the server, when they go.
+        # The time of the last visit is hidden too, in the page and by the server.
         grace.context.close()
         expect(page.locator(".person")).not_to_contain_text("last here")
         grace = self.signed_in("grace")
@@ -112,7 +112,7 @@ class Presence(Village):
         self.go(page, f"/c/{direct['id']}")
         expect(page.locator(".page-bar-second")).to_have_text("@grace · online")
 
-    def test_a_second_tab_knows_it_too_and_keeps_one_here(self):
+    def test_a_second_tab_shows_presence_and_keeps_the_user_online(self):
         page = self.signed_in("ada")
         first = self.signed_in("grace")
         other = self.page(first.context)
@@ -120,7 +120,7 @@ class Presence(Village):
         expect(other.locator(".person")).to_contain_text("online")
         self.go(page, "/u/grace")
         expect(page.locator(".person")).to_contain_text("@grace · online")
-        # The tab with the connection goes; the other takes over, hears who leaves, and keeps grace here meanwhile.
+        # The leader tab closes; the other takes over, gets presence events, and keeps grace online meanwhile.
         lin = self.signed_in("lin")
         self.go(lin, "/u/grace")
         expect(lin.locator(".person")).to_contain_text("@grace · online")

@@ -1,4 +1,4 @@
-"""After a restore: what only this device still has is offered, and a copy is compared with the server's and mended."""
+"""After a restore of the server: messages only on this device are offered, and its cache is verified and repaired."""
 
 import subprocess
 
@@ -8,8 +8,7 @@ from servers import PARLEY, Server
 from serving import parley
 from test_flows import Village
 
-# The words of a message on the disk, changed as a fault would where new ones are given: the server knows nothing of it.
-# Gives those that were there.
+# Changes the text of a cached message on disk behind the app's back, as a fault would. Returns the previous text.
 ON_DISK = """async ([id, text]) => {
   const [{ name }] = (await indexedDB.databases()).filter((it) => it.name.startsWith('parley '));
   const answered = (request) => new Promise((done, failed) => {
@@ -18,10 +17,10 @@ ON_DISK = """async ([id, text]) => {
   });
   const database = await answered(indexedDB.open(name));
   const store = database.transaction('messages', 'readwrite').objectStore('messages');
-  const held = (await answered(store.getAll())).find((it) => it.id === id);
-  if (text) await answered(store.put({ ...held, text }));
+  const cached = (await answered(store.getAll())).find((it) => it.id === id);
+  if (text) await answered(store.put({ ...cached, text }));
   database.close();
-  return held.text;
+  return cached.text;
 }"""
 
 
@@ -30,7 +29,7 @@ class Restored(Village):
         page = self.call("GET", f"/conversations/{self.garden['room_id']}/messages?order=asc&limit=200", token=self.tokens["ada"])
         return [it["text"] for it in page["data"] if it.get("text")]
 
-    def test_what_only_this_device_has_is_offered_and_sent_again(self):
+    def test_messages_only_on_this_device_are_offered_and_sent_again(self):
         data, backup = self.folder + "/data", self.folder + "/backup.tar"
         page = self.signed_in("ada")
         self.room(page)
@@ -45,7 +44,7 @@ class Restored(Village):
         subprocess.run([PARLEY, "restore", backup, "--data", data, "--replace"], check=True, capture_output=True, timeout=300)
         type(self).server = self.enterClassContext(Server(
             "clients-Restored", *parley(self.folder, *RATES, listen=f"127.0.0.1:{self.server.port}")))
-        # Somebody was faster, in the very place where the first of the two stood.
+        # Another user posted at the same `seq` as the first of the two.
         self.say("Is everybody back?")
         page.context.set_offline(False)
         line = page.get_by_text("2 messages that you sent after the backup exist only here.")
@@ -67,19 +66,19 @@ class Restored(Village):
 
 
 class Checked(Village):
-    def test_a_copy_is_checked_again_and_mended(self):
+    def test_the_cache_is_verified_and_repaired(self):
         group = self.call("POST", "/conversations", {"kind": "group", "title": "Beds", "participants": ["@ada"]}, self.tokens["grace"])
         said = [self.say(f"Bed {number}", "grace", group["id"]) for number in range(1, 81)]
         page = self.signed_in("ada")
         self.go(page, f"/c/{group['id']}")
-        # It opens at the first that is new; the newest are one key away.
+        # Opens at the first unread message; one key leads to the newest.
         expect(page.get_by_text("Bed 1", exact=True)).to_be_visible()
         page.locator(".stream").press("Escape")
         expect(page.get_by_text("Bed 80", exact=True)).to_be_visible()
         page.get_by_role("button", name="Details").click()
         panel = page.get_by_role("complementary", name="Details")
         again, words = panel.get_by_role("button", name="Check again"), panel.get_by_role("status")
-        # Up to the first, so that all of it is here.
+        # Scrolls up to the first message, so that all are cached.
         stream = page.locator(".stream")
         self.eventually(page, 1, lambda: stream.evaluate("it => { it.scrollTop = it.scrollTop ? 0 : 1; }") or page.get_by_text("Bed 1", exact=True).count())
         again.click()
@@ -94,7 +93,7 @@ class Checked(Village):
         again.click()
         expect(words).to_have_text(f"Complete and checked up to message {said[-1]['seq']}.")
 
-        # It is remembered, and said without asking anybody.
+        # The result is stored and shown without a request.
         self.open(page, f"/c/{group['id']}")
         page.get_by_role("button", name="Details").click()
         expect(words).to_have_text(f"Complete and checked up to message {said[-1]['seq']}.")

@@ -1,4 +1,4 @@
-"""A link to share: an address is told from words, what is behind it is shown by the place alone, and one without TLS says so."""
+"""Sharing links: addresses are recognized, previews are loaded through the server only, and links without TLS warn."""
 
 import io
 
@@ -21,7 +21,7 @@ def picture():
 
 class Sharing(Village):
     def outside(self, page):
-        """The server asks nobody on this machine; what it would have found is answered in its place. Gives what was asked."""
+        """Mocks the preview request, since the server fetches no local addresses. Returns the requested links."""
         asked = []
 
         def answer(route):
@@ -42,7 +42,7 @@ class Sharing(Village):
         expect(sheet.get_by_label("An address, or words")).to_be_focused()
         return sheet
 
-    def test_an_address_is_looked_at_and_shared(self):
+    def test_an_address_is_previewed_and_shared(self):
         for size in ("desktop", "phone"):
             with self.subTest(size=size):
                 page, reader = self.signed_in("ada", size), self.signed_in("grace", size)
@@ -70,9 +70,9 @@ class Sharing(Village):
                 self.photograph(reader, f"shared-{size}")
                 self.assert_accessible(reader, "shared")
                 self.assertEqual(set(asked), {f"https://example.org/seeds?{size}"})
-                self.assertEqual([it for it in requests if not it.startswith((self.origin, "blob:"))], [], "nobody asks the page itself")
+                self.assertEqual([it for it in requests if not it.startswith((self.origin, "blob:"))], [], "no request to the linked site")
 
-    def test_words_find_a_message_to_share(self):
+    def test_search_words_find_a_message_to_share(self):
         said = self.say("The wheelbarrow has a flat tyre")
         page = self.signed_in("ada")
         asked = self.outside(page)
@@ -86,7 +86,7 @@ class Sharing(Village):
         expect(hit).to_be_visible()
         self.photograph(page, "share-words")
         self.assert_accessible(page, "share, words")
-        # Enter goes to what was found.
+        # Enter focuses the search result.
         field.press("Enter")
         expect(hit).to_be_focused()
         hit.press("Enter")
@@ -96,13 +96,13 @@ class Sharing(Village):
         expect(sheet).to_have_count(0)
         mine = page.locator(".message.is-mine").filter(has_text=f"/m/{said['id']}")
         expect(mine.locator(".state")).to_have_attribute("title", "Stored")
-        # Who reads the link may not be let in to the message: nothing of it goes along.
+        # Readers of the link may lack access to the message, so no preview is sent.
         expect(mine.locator(".link-preview")).to_have_count(0)
         mine.locator(".rich a").click()
         expect(page.locator("article:focus")).to_contain_text("flat tyre")
         self.assertEqual(asked, [])
 
-    def test_what_cannot_be_seen_may_be_shared(self):
+    def test_a_link_without_a_preview_can_be_shared(self):
         page = self.signed_in("ada")
         self.outside(page)
         self.room(page)
@@ -113,7 +113,7 @@ class Sharing(Village):
         sheet.get_by_role("button", name="Share", exact=True).click()
         expect(page.locator(".message.is-mine").filter(has_text="http://example.org/old").locator(".link-preview")).to_have_count(0)
 
-    def test_without_tls_it_says_so_before_it_opens(self):
+    def test_a_link_without_tls_warns_before_it_opens(self):
         self.say("An old page: http://example.net/old and a new one: https://example.net/new")
         for size in ("desktop", "phone"):
             with self.subTest(size=size):

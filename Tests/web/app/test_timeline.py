@@ -1,4 +1,4 @@
-"""A long topic from its first post to its newest: where one is in it, and the way to any post."""
+"""The timeline of a long topic: the reader's position, and navigation to any post."""
 
 import re
 
@@ -28,7 +28,7 @@ class LongTopic(Village):
         expect(self.slider(page)).to_have_attribute("aria-valuetext", re.compile(f"^Post {number} of {POSTS}"))
         expect(self.post(page, number)).to_be_in_viewport()
 
-    def test_beside_the_text_it_tells_where_one_is_and_leads_anywhere(self):
+    def test_on_a_desktop_it_shows_the_position_and_leads_to_any_post(self):
         page = self.signed_in("ada")
         self.go(page, f"/t/{self.topic['id']}")
         slider = self.slider(page)
@@ -48,7 +48,7 @@ class LongTopic(Village):
         self.photograph(page, "timeline-desktop-light")
         self.assert_accessible(page, "timeline")
 
-        # Held by a pointer it goes there when it is let go, and scrolling takes it along.
+        # Dragged, it scrolls on release; scrolling moves it.
         box = self.box(slider)
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self.eventually(page, True, lambda: 30 <= int(slider.input_value()) <= 50)
@@ -60,12 +60,12 @@ class LongTopic(Village):
         page.locator(".stream").evaluate("it => { it.scrollTop = 1500; }")
         self.eventually(page, True, lambda: int(slider.input_value()) > 3)
 
-        # Beside the open details there is no room.
+        # Hidden while the details are open.
         page.get_by_role("button", name="Details").click()
         expect(slider).to_be_hidden()
         expect(page.get_by_role("button", name="go to another")).to_be_visible()
 
-    def test_on_a_phone_a_number_opens_it(self):
+    def test_on_a_phone_the_post_number_opens_it(self):
         page = self.signed_in("ada", "phone")
         self.go(page, f"/t/{self.topic['id']}")
         expect(self.slider(page)).to_be_hidden()
@@ -95,7 +95,7 @@ class LongTopic(Village):
             self.slider(page).press(key)
             self.assert_at(page, number)
 
-    def test_from_the_right_and_with_every_text_longer(self):
+    def test_right_to_left_and_with_longer_texts(self):
         for size in ("phone", "desktop"):
             with self.subTest(size=size):
                 page = self.signed_in("ada", size)
@@ -108,7 +108,7 @@ class LongTopic(Village):
                     pill.tap()
                 slider = page.locator("dialog .timeline-slider" if size == "phone" else ".timeline-slider")
                 slider.press("Home")
-                # To the left is onward, where one reads from the right.
+                # Right to left, the left arrow moves forward.
                 slider.press("ArrowLeft" if size == "phone" else "ArrowDown")
                 expect(slider).to_have_js_property("value", "2")
                 expect(slider).to_have_attribute("aria-valuetext", re.compile("^⟦"))

@@ -1,4 +1,4 @@
-"""The colours of the app, measured: every text on every ground that it may stand on, in light and in dark."""
+"""Contrast of the app's colours: every text on every background, in light and in dark."""
 
 import re
 import unittest
@@ -7,7 +7,7 @@ from pathlib import Path
 PUBLIC = Path(__file__).resolve().parents[3] / "Public"
 GROUNDS = ("canvas", "surface", "sunken", "hover", "other", "mention", "accent-soft")
 
-# (text, grounds, lowest ratio in light, in dark). WCAG 2.2 asks for 4.5 for text and 3 for borders and icons.
+# (text, backgrounds, minimum ratio in light, in dark). WCAG 2.2: 4.5 for text, 3 for borders and icons.
 TABLE = (
     ("ink", GROUNDS, 13.9, 10.9),
     ("ink-2", GROUNDS, 6.19, 6.26),
@@ -49,13 +49,13 @@ def ratio(one, other):
 
 
 class Tokens(unittest.TestCase):
-    def test_text_can_be_read_on_every_ground(self):
+    def test_text_has_enough_contrast_on_every_background(self):
         colours = tokens()
         for text, grounds, *lowest in TABLE:
-            for theme, least in enumerate(lowest):
+            for theme, minimum in enumerate(lowest):
                 found = min(ratio(colours[text][theme], colours[ground][theme]) for ground in grounds)
                 with self.subTest(text=text, grounds=grounds, theme=("light", "dark")[theme]):
-                    self.assertGreaterEqual(round(found, 2), least - 0.05)
+                    self.assertGreaterEqual(round(found, 2), minimum - 0.05)
 
     def test_only_the_tokens_name_a_colour(self):
         for file in sorted((PUBLIC / "css").rglob("*.css")):
@@ -65,7 +65,7 @@ class Tokens(unittest.TestCase):
                 text = re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.DOTALL)
                 self.assertEqual(re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl|oklch|color)\(", text), [])
 
-    def test_what_the_styles_ask_for_exists(self):
+    def test_used_custom_properties_are_defined(self):
         defined = set(re.findall(r"--([\w-]+):", (PUBLIC / "css" / "tokens.css").read_text()))
         for file in sorted((PUBLIC / "css").rglob("*.css")):
             with self.subTest(file=file.name):

@@ -1,11 +1,11 @@
-"""Where messages were, and for whom that is too much."""
+"""Tombstones of deleted messages, and the setting that hides them."""
 
 from playwright.sync_api import expect
 from test_flows import Village
 
 
 class WithoutTombstones(Village):
-    def test_a_line_where_a_message_was_can_be_left_out(self):
+    def test_tombstones_can_be_hidden(self):
         first, gone, last = (self.say(text)["id"] for text in ("Before it", "It", "After it"))
         self.call("DELETE", f"/messages/{gone}", token=self.tokens["grace"])
         page = self.signed_in("ada")

@@ -1,4 +1,4 @@
-"""What fingers do beyond pressing: a long press, a swipe, a pull from the top."""
+"""Touch gestures: long press, swipe, pull to refresh."""
 
 from contextlib import contextmanager
 
@@ -8,7 +8,7 @@ from test_flows import Village
 
 class Touch(Village):
     def phone(self, path):
-        """The page's clock can be stopped: however slow the machine is, a finger is as quick as it was meant to be."""
+        """A phone page whose clock can be stopped, so that gestures have exact durations on a slow machine."""
         page = self.signed_in("lin", "phone")
         page.clock.install()
         self.open(page, path)
@@ -21,7 +21,7 @@ class Touch(Village):
         page.clock.resume()
 
     def hand(self, page):
-        """Puts fingers on the page, moves them and takes them away, as the browser hears of them from a screen."""
+        """Dispatches touch events through the DevTools protocol, as from a touch screen."""
         line = page.context.new_cdp_session(page)
 
         def touch(kind, *points):
@@ -41,13 +41,13 @@ class Touch(Village):
         box = self.box(locator)
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
-    def test_a_long_press_opens_what_can_be_done(self):
+    def test_a_long_press_opens_the_action_menu(self):
         self.say("Look at [the seeds](https://example.org/seeds)")
         page = self.phone(f"/f/{self.garden['id']}/room")
         link = page.get_by_role("link", name="the seeds")
         sheet, touch = page.get_by_role("dialog"), self.hand(page)
         x, y = self.middle(link)
-        # A finger that scrolls presses nothing, nor do two.
+        # Scrolling and two-finger touches are not presses.
         with self.stopped(page):
             touch("Start", (x, y))
             touch("Move", (x, y - 40))
@@ -57,12 +57,12 @@ class Touch(Village):
             page.clock.run_for(700)
             touch("End")
         expect(sheet).to_have_count(0)
-        # None is quite still.
+        # Small movements still count as a press.
         x, y = self.middle(link)
         touch("Start", (x, y))
         touch("Move", (x + 2, y + 3))
         expect(sheet).to_be_visible()
-        # What lies under the finger as it leaves is not meant; nor is it a swipe.
+        # After the menu opens, the end of the touch is neither a tap nor a swipe.
         touch("Move", (x + 120, y))
         touch("End")
         self.frames(page)
@@ -84,7 +84,7 @@ class Touch(Village):
         for by in ((-120, 0), (40, 0), (100, 90)):
             self.drag(page, start, by)
             start = self.middle(text)
-        # Code that is wider than its place goes along with the finger; where nothing is left, nothing is answered.
+        # Wide code scrolls under the finger instead; a tombstone can't be replied to.
         self.drag(page, self.middle(page.locator(f"[data-id='{wide['id']}'] pre")), (100, 0))
         self.drag(page, self.middle(page.get_by_text("Deleted by its author")), (100, 0))
         self.frames(page)
@@ -93,7 +93,7 @@ class Touch(Village):
         expect(begun).to_contain_text("Who waters the beans?")
         expect(page.get_by_role("textbox", name="Write a message")).to_be_focused()
 
-    def test_a_pull_asks_anew(self):
+    def test_a_pull_refreshes(self):
         page = self.phone("/forums")
         asked = []
         page.on("request", lambda it: asked.append(it.url) if it.url.endswith("/api/v1/forums") else None)

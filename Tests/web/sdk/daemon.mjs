@@ -1,4 +1,4 @@
-// A daemon of its own for a test, on a free port and in a temporary folder, with its owner signed in.
+// A daemon for tests, on a free port and in a temporary folder, with its owner signed in.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,14 +15,14 @@ globalThis.crypto ??= webcrypto;
 
 const top = fileURLToPath(new URL('../../..', import.meta.url));
 const built = ['release', 'debug'].map((kind) => join(top, '.build', kind, 'parley')).find(existsSync);
-// Another build, with its own migrations, can be tried.
+// PARLEY and PARLEY_SHARE select another build with its own migrations.
 const { PARLEY: program = built, PARLEY_SHARE: share = top } = process.env;
 
-/** Node's `ws`, as Debian has it. */
+/** Debian's `ws` for Node. */
 export const WebSocket = createRequire(import.meta.url)('/usr/share/nodejs/ws');
 
 export const password = 'wool and needles';
-const unhurried = ['login', 'registration', 'sending', 'writing'].flatMap((kind) => [
+const rateLimits = ['login', 'registration', 'sending', 'writing'].flatMap((kind) => [
   `--rate-${kind}`, '1000000', `--rate-${kind}-burst`, '1000000',
 ]);
 
@@ -32,17 +32,17 @@ export class Daemon {
     this.listen = '127.0.0.1:0';
   }
 
-  /** Starts it, or starts it again where it was. */
+  /** Starts the daemon; a restart keeps the address. */
   async start(...settings) {
     this.process = spawn(
       program,
-      ['serve', '--listen', this.listen, '--data', join(this.folder, 'data'), '--share', share, ...unhurried, ...settings],
+      ['serve', '--listen', this.listen, '--data', join(this.folder, 'data'), '--share', share, ...rateLimits, ...settings],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
     this.said = '';
     await new Promise((resolve, reject) => {
-      const read = (piece) => {
-        this.said += piece;
+      const read = (chunk) => {
+        this.said += chunk;
         const ready = /^listening on (\S+)$/m.exec(this.said);
         if (!ready) return;
         this.url = ready[1];
@@ -63,21 +63,21 @@ export class Daemon {
     return { token, user, client: new Client({ url: this.url, token }) };
   }
 
-  /** A new person, who may come in because the place is open. */
-  async person(owner, name) {
+  /** Signs up a new user, with open registration and without probation. */
+  async createUser(owner, name) {
     const { revision } = await owner.client.calls.getSettings();
     await owner.client.calls.updateSettings({ body: { registration: 'open', newcomers: { days: 0, messages: 0 }, if_revision: revision } });
     const { token, user } = await new Client({ url: this.url }).calls.signUp({ body: { name, password } });
     return { token, user, client: new Client({ url: this.url, token }) };
   }
 
-  /** One of the host's commands, on this daemon's folder. */
+  /** Runs an operator command on this daemon's folder. */
   command(name, ...rest) {
     const data = ['--data', join(this.folder, 'data')];
     return execFileSync(program, [name, ...rest, ...data], { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
   }
 
-  /** By its own id, and waits until it is gone. */
+  /** Stops the process by its id and waits for its exit. */
   async stop(signal = 'SIGTERM') {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const gone = new Promise((resolve) => this.process.on('exit', resolve));

@@ -1,4 +1,4 @@
-// The library has a call for each operation of the API's description, and for nothing else but what is to come.
+// The library has one call for each operation of openapi.json, apart from the exceptions below.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import test from 'node:test';
 import { endpoints } from '../../../Public/js/parley/endpoints.js';
 
 const description = JSON.parse(readFileSync(new URL('../../../Public/openapi.json', import.meta.url), 'utf8'));
-// Answered with bytes, or by a connection that stays: for these there is no call.
+// No call: these return bytes or keep the connection open.
 const others = /\/(content|preview|picture)$|^GET \/(events|realtime|openapi\.json)$|^(HEAD|PATCH) \/uploads|^POST \/files$/;
 const described = Object.entries(description.paths).flatMap(([path, operations]) =>
   Object.keys(operations).filter((method) => method !== 'parameters').map((method) => `${method.toUpperCase()} ${path}`),
@@ -28,6 +28,6 @@ test('a call has the name of its operation', () => {
   }
 });
 
-test('no operation has two', () => {
+test('no operation has two calls', () => {
   assert.equal(new Set(Object.values(endpoints)).size, Object.keys(endpoints).length);
 });

@@ -1,4 +1,4 @@
-// The way to a message of which only its `seq` is known, by pages beside an id and from a time on.
+// Finding a message by its `seq`, through pages around an id and from a time on.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import { find } from '../../../Public/js/parley/find.js';
 
 const start = Date.UTC(2026, 0, 1);
 
-/** A conversation as the server pages it: `at` says when the message of a number was written. */
+/** A conversation with the server's pagination; `at` returns the creation time of a message by number. */
 function conversation(count, at, from = 1) {
   const all = [];
   for (let seq = from; seq <= count; seq++)
@@ -15,9 +15,9 @@ function conversation(count, at, from = 1) {
   const asked = [];
   const fetch = async ({ after, before, after_time: time, order, limit }) => {
     asked.push(limit);
-    const place = (id) => all.findIndex((it) => it.id === id);
-    if (after) return all.slice(place(after) + 1).slice(0, limit);
-    if (before) return all.slice(0, place(before)).slice(-limit);
+    const indexOf = (id) => all.findIndex((it) => it.id === id);
+    if (after) return all.slice(indexOf(after) + 1).slice(0, limit);
+    if (before) return all.slice(0, indexOf(before)).slice(-limit);
     if (time) {
       const first = all.findIndex((it) => it.created_at > time);
       return first < 0 ? [] : all.slice(first, first + limit);
@@ -30,14 +30,14 @@ function conversation(count, at, from = 1) {
 const minute = 60_000;
 const kinds = {
   'at an even pace': (seq) => seq * minute,
-  'slowly, and then all at once': (seq) => seq ** 3,
-  'all in one instant': () => 0,
-  'with a year between': (seq) => (seq > 4_000 ? 365 * 24 * 60 * minute : 0) + seq,
-  'by clocks that disagree': (seq) => seq * minute + (seq % 7) * 9 * minute,
+  'slowly, then in a burst': (seq) => seq ** 3,
+  'at the same time': () => 0,
+  'with a gap of a year': (seq) => (seq > 4_000 ? 365 * 24 * 60 * minute : 0) + seq,
+  'with clocks out of step': (seq) => seq * minute + (seq % 7) * 9 * minute,
 };
 
 for (const [name, at] of Object.entries(kinds)) {
-  test(`a message is found by its number in what was written ${name}`, async () => {
+  test(`a message is found by its number among messages written ${name}`, async () => {
     for (const count of [1, 30, 450, 5_000]) {
       const seqs = [1, 2, Math.ceil(count / 3), Math.ceil(count / 2), Math.max(1, count - 1), count];
       for (const seq of new Set(seqs.filter((it) => it <= count))) {
@@ -49,26 +49,26 @@ for (const [name, at] of Object.entries(kinds)) {
   });
 }
 
-test('from what is held nearby one page is enough', async () => {
+test('with a cached message nearby one page is enough', async () => {
   const { all, asked, fetch, last } = conversation(5_000, kinds['at an even pace']);
   assert.equal((await find(2_500, { low: all[2_400 - 1], high: all[4_000 - 1], last }, fetch)).seq, 2_500);
   assert.equal((await find(2_500, { low: all[99], high: all[2_600 - 1], last }, fetch)).seq, 2_500);
   assert.deepEqual(asked, [200, 200]);
 });
 
-test('at an even pace a number among many takes few questions', async () => {
+test('at an even pace finding a number takes few requests', async () => {
   const { asked, fetch, last } = conversation(20_000, kinds['at an even pace']);
   assert.equal((await find(9_000, { last }, fetch)).seq, 9_000);
   assert.ok(asked.length <= 5, `${asked.length}`);
 });
 
-test('whoever came late gets the first that they may read, and where nothing is there is nothing', async () => {
+test('a late member gets the first readable message, an empty conversation returns none', async () => {
   const late = conversation(900, kinds['at an even pace'], 600);
   assert.equal((await find(20, { last: 900 }, late.fetch)).seq, 600);
   assert.equal(await find(20, { last: 900 }, async () => []), null);
 });
 
-test('more than was known of may have come meanwhile', async () => {
+test('the conversation may have grown meanwhile', async () => {
   const { fetch } = conversation(1_000, kinds['at an even pace']);
   assert.equal((await find(400, { last: 500 }, fetch)).seq, 400);
 });

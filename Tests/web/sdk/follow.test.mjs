@@ -1,4 +1,4 @@
-// Following along, with a peer that does what it is told: what a daemon does only when something has gone wrong.
+// Sync against a scripted peer, for failures that a daemon causes rarely.
 
 import assert from 'node:assert/strict';
 import { webcrypto } from 'node:crypto';
@@ -12,11 +12,11 @@ import { Peer, created, me, page, say, snapshot } from './peer.mjs';
 
 globalThis.crypto ??= webcrypto;
 
-// A test that fails leaves nothing open, or Node would wait for it.
+// Close all clients, also those of failed tests, or Node would not exit.
 const all = [];
 afterEach(() => all.splice(0).forEach((parley) => parley.close()));
 
-/** A client of the peer, with its hello answered as live from `cursor`, unless the test does that. */
+/** A client of the peer; its hello is answered as live from `cursor`, unless the test does that. */
 async function opened({
   event = 0, store = memoryStore(), answers = {}, hello = (command) => ({ complete: true, cursor: command.cursor }), parley: options = {}, ...live
 } = {}) {
@@ -41,7 +41,7 @@ async function opened({
   return { peer, parley, store, connect, faults };
 }
 
-/** Several tabs of one device; what `isLost` says does not arrive. */
+/** Several tabs of one device; messages with `isLost` are dropped. */
 function device({ isLost = () => false } = {}) {
   let leader = Promise.resolve();
   let isFree = true;
@@ -79,7 +79,7 @@ function device({ isLost = () => false } = {}) {
 const seqs = async (store) => (await store.list('messages')).map(({ seq }) => seq);
 const isLive = (parley) => until(() => parley.state.connection === 'live', 'the connection to be live');
 
-test('a snapshot comes first, then events from its cursor', async () => {
+test('a snapshot arrives first, then events from its cursor', async () => {
   const { peer, parley, store, connect, faults } = await opened({ event: 5 });
   await connect();
   assert.deepEqual(peer.socket.protocols, ['parley.v1']);
@@ -94,7 +94,7 @@ test('a snapshot comes first, then events from its cursor', async () => {
   parley.close();
 });
 
-test('a cut connection comes back from the cursor, and what comes twice is kept once', async () => {
+test('a reconnect resumes from the cursor and ignores repeated events', async () => {
   const { peer, parley, store, connect } = await opened();
   await connect();
   peer.socket.tell(created(1), created(2));
@@ -110,7 +110,7 @@ test('a cut connection comes back from the cursor, and what comes twice is kept 
   parley.close();
 });
 
-test('the same person opens what was held and goes on from there', async () => {
+test('the same user opens the cache and resumes from its cursor', async () => {
   const store = memoryStore();
   const first = await opened({ store });
   await first.connect();
@@ -124,7 +124,7 @@ test('the same person opens what was held and goes on from there', async () => {
   second.parley.close();
 });
 
-test('somebody else who has signed in since is not shown what is held', async () => {
+test('another user who signs in does not see the cache', async () => {
   const store = memoryStore();
   const first = await opened({ store });
   await first.connect();
@@ -139,7 +139,7 @@ test('somebody else who has signed in since is not shown what is held', async ()
   parley.close();
 });
 
-test('a hole between two offsets is pulled before anything goes on', async () => {
+test('a gap between two offsets is fetched before later events are applied', async () => {
   const { peer, parley, store, connect } = await opened({
     answers: {
       'GET /streams/conversation:12/events': ({ after_offset: after }) => ({
@@ -155,8 +155,8 @@ test('a hole between two offsets is pulled before anything goes on', async () =>
   parley.close();
 });
 
-test('where the log is trimmed, the conversation is compared and mended', async () => {
-  const lines = (from, to) => Array.from({ length: to - from + 1 }, (_, place) => digestLine(say(from + place))).join('');
+test('after the log is trimmed, the conversation is compared and repaired', async () => {
+  const lines = (from, to) => Array.from({ length: to - from + 1 }, (_, index) => digestLine(say(from + index))).join('');
   const { peer, parley, store, connect } = await opened({
     answers: {
       'GET /streams/conversation:12/events': () => Response.json({ status: 410, code: 'gone' }, { status: 410 }),
@@ -179,9 +179,9 @@ test('where the log is trimmed, the conversation is compared and mended', async 
   parley.close();
 });
 
-test('on reset the outbox and drafts stay, the rest is compared, and the cursor moves last', async () => {
+test('a reset keeps the outbox and drafts, compares the rest, and moves the cursor last', async () => {
   let isReset = true;
-  const lines = Array.from({ length: 3 }, (_, place) => digestLine(say(place + 1))).join('');
+  const lines = Array.from({ length: 3 }, (_, index) => digestLine(say(index + 1))).join('');
   const { peer, parley, store, connect, faults } = await opened({
     hello: (command) => (command.cursor === 'aa.3' && isReset ? { complete: false, reset: true, reason: 'epoch' } : { complete: true, cursor: command.cursor }),
     answers: {
@@ -214,7 +214,7 @@ test('on reset the outbox and drafts stay, the rest is compared, and the cursor 
   parley.close();
 });
 
-test('what only this device still has after a restore can be said again', async () => {
+test('messages only in this cache after a restore can be sent again', async () => {
   const { peer, parley, store, connect, faults } = await opened({
     hello: (command) =>
       command.cursor === 'aa.3' ? { complete: false, reset: true, reason: 'epoch' } : { complete: true, cursor: command.cursor },
@@ -241,7 +241,7 @@ test('what only this device still has after a restore can be said again', async 
   assert.deepEqual(faults, []);
 });
 
-test('what somebody else says after a restore does not take away what was said in its place', async () => {
+test('messages written after a restore do not hide lost ones with the same seq', async () => {
   const theirs = say(2, { created_at: '2026-11-22T09:00:00Z', text: 'after the restore' });
   const { peer, parley, store, connect, faults } = await opened({
     hello: (command) =>
@@ -275,7 +275,7 @@ test('what somebody else says after a restore does not take away what was said i
   assert.deepEqual(faults, []);
 });
 
-test('an interrupted reset begins anew, because the cursor has not moved', async () => {
+test('an interrupted reset restarts, because the cursor has not moved', async () => {
   const { peer, parley, connect } = await opened({
     hello: (command) => (command.cursor === 'aa.1' ? { complete: false, reset: true, reason: 'trimmed' } : { complete: true, cursor: command.cursor }),
     answers: {
@@ -294,7 +294,7 @@ test('an interrupted reset begins anew, because the cursor has not moved', async
   parley.close();
 });
 
-test('a stream that lags is asked for again and pulled, and the cursor waits for it', async () => {
+test('a lagging stream is subscribed again and fetched, and the cursor waits for it', async () => {
   let isHeldBack = true;
   const { peer, parley, store, connect } = await opened({
     answers: {
@@ -312,13 +312,13 @@ test('a stream that lags is asked for again and pulled, and the cursor waits for
   assert.deepEqual(peer.socket.commands.find((command) => command.do === 'subscribe').topics, [{ topic: 'conversation:12' }]);
   assert.equal(parley.mirror.cursor, 'aa.1');
   isHeldBack = false;
-  await until(() => parley.settings.name === 'Meadow', 'what came behind');
+  await until(() => parley.settings.name === 'Meadow', 'the later event');
   assert.deepEqual(await seqs(store), [1, 2, 3]);
   assert.equal(parley.mirror.cursor, 'aa.9');
   parley.close();
 });
 
-test('silence is noticed, and ends in a new connection', async () => {
+test('a silent connection is detected and replaced', async () => {
   const { peer, connect, parley } = await opened({ quiet: 20, patience: 20 });
   await connect();
   await until(() => peer.sockets[0].commands.some((command) => command.do === 'ping'), 'a ping');
@@ -327,7 +327,7 @@ test('silence is noticed, and ends in a new connection', async () => {
   parley.close();
 });
 
-test('a close that says so is final, and one that does not is not', async () => {
+test('only final close codes stop reconnecting', async () => {
   const { peer, connect, parley } = await opened();
   const out = [];
   parley.on('signedOut', (reason) => out.push(reason.code));
@@ -342,7 +342,7 @@ test('a close that says so is final, and one that does not is not', async () => 
   parley.close();
 });
 
-test('what is looked at is followed beside one\'s own, and no longer than it is looked at', async () => {
+test('a viewed topic is subscribed beside the user\'s own, until it is closed', async () => {
   const { peer, connect, parley } = await opened();
   await connect();
   await isLive(parley);
@@ -356,12 +356,12 @@ test('what is looked at is followed beside one\'s own, and no longer than it is 
   assert.deepEqual(subscribed('subscribe'), [[{ topic: 'forum:3' }]]);
   assert.deepEqual(subscribed('unsubscribe'), [['forum:3']]);
   const own = parley.window('12', () => {});
-  assert.equal(subscribed('subscribe').length, 1, 'one\'s own is followed anyway');
+  assert.equal(subscribed('subscribe').length, 1, 'the user\'s own topics are always subscribed');
   own.close();
   parley.close();
 });
 
-test('what lies in another stream moves the cursor of nobody', async () => {
+test('an event of an unrelated stream moves no cursor', async () => {
   const { peer, connect, parley } = await opened({ answers: { 'GET /conversations/99': { id: '99', kind: 'topic', revision: 1, last_seq: 1 } } });
   await connect();
   await isLive(parley);
@@ -371,7 +371,7 @@ test('what lies in another stream moves the cursor of nobody', async () => {
   parley.close();
 });
 
-test('what a snapshot has left out is fetched by pages, and the inbox beside it', async () => {
+test('conversations left out of a snapshot are fetched by pages, and the inbox too', async () => {
   const more = { ...snapshot().conversations[0], id: '13' };
   const waits = { id: '300', kind: 'mention', conversation_id: '12', message_id: '101', read_at: null };
   const { connect, parley } = await opened({
@@ -389,23 +389,23 @@ test('what a snapshot has left out is fetched by pages, and the inbox beside it'
   assert.equal(parley.mirror.inbox.get('300').kind, 'mention');
 });
 
-test('signals are told and kept nowhere', async () => {
+test('signals are emitted and not stored', async () => {
   const { peer, connect, parley } = await opened();
   await connect();
   await isLive(parley);
   parley.follow('presence');
-  const told = [];
-  for (const kind of ['typing', 'presence', 'forumActivity']) parley.on(kind, (detail) => told.push([kind, detail.user_id ?? detail.forum_id]));
+  const emitted = [];
+  for (const kind of ['typing', 'presence', 'forumActivity']) parley.on(kind, (detail) => emitted.push([kind, detail.user_id ?? detail.forum_id]));
   peer.socket.tell(
     { event: 'typing', stream: 'conversation:12', data: { conversation_id: '12', user_id: '8', typing: true } },
     { event: 'presence', data: { user_id: '8', presence: 'online', last_seen_at: null } },
     { event: 'forum.activity', stream: 'forum:3', data: { forum_id: '3', conversation_id: '5', last_message_id: '9' } },
   );
-  assert.deepEqual(told, [['typing', '8'], ['presence', '8'], ['forumActivity', '3']]);
+  assert.deepEqual(emitted, [['typing', '8'], ['presence', '8'], ['forumActivity', '3']]);
   parley.close();
 });
 
-test('who is here is known while it is followed, and nothing of it without a connection', async () => {
+test('presence is known while subscribed and connected', async () => {
   const { peer, connect, parley } = await opened();
   await connect();
   await isLive(parley);
@@ -415,22 +415,22 @@ test('who is here is known while it is followed, and nothing of it without a con
   peer.socket.tell({ event: 'presence', data: online });
   assert.deepEqual(parley.presenceOf('8'), online);
   assert.equal(parley.presenceOf('9'), null);
-  const told = [];
-  parley.on('presence', (said) => told.push(said));
+  const emitted = [];
+  parley.on('presence', (presence) => emitted.push(presence));
   peer.socket.drop();
   assert.equal(parley.presenceOf('8'), null);
   await connect(2);
-  await until(() => peer.socket.commands.some((it) => it.do === 'subscribe'), 'it to be followed again');
+  await until(() => peer.socket.commands.some((it) => it.do === 'subscribe'), 'presence to be subscribed again');
   peer.socket.tell({ event: 'presence', data: online });
   end();
-  assert.equal(parley.presenceOf('8'), null, 'nobody follows it any longer');
-  // What was on its way is of no use.
+  assert.equal(parley.presenceOf('8'), null, 'it has no subscriber any more');
+  // Events in flight are ignored.
   peer.socket.tell({ event: 'presence', data: online });
   assert.equal(parley.presenceOf('8'), null);
-  assert.deepEqual(told, [null, online, null]);
+  assert.deepEqual(emitted, [null, online, null]);
 });
 
-test('a hidden tab says that somebody is away only when the tab that they looked at stays gone', async () => {
+test('a hidden tab sends away only if the visible tab stays closed', async () => {
   const channels = new Set();
   class Channel {
     constructor() {
@@ -451,23 +451,23 @@ test('a hidden tab says that somebody is away only when the tab that they looked
   const look = (isSeen, isLeaving = false) => other.postMessage({ kind: 'look', tab: 'other', topics: [], isSeen, isLeaving });
   look(true);
   parley.looking.set(false);
-  await until(() => !parley.looking.isLooking, 'it to look elsewhere');
+  await until(() => !parley.looking.isLooking, 'the tab to be hidden');
   assert.deepEqual(said(), []);
-  // Loaded anew: gone, and here again.
+  // A reload: closed and visible again.
   look(false, true);
   assert.deepEqual(said(), []);
   look(true);
   look(false, true);
-  await until(() => said().length > 0, 'it to be told');
+  await until(() => said().length > 0, 'a presence command');
   assert.deepEqual(said(), ['away']);
   look(true);
   assert.deepEqual(said(), ['away', 'online']);
-  // One that says that nobody looks has waited itself.
+  // A tab that reports itself hidden has waited already.
   look(false);
   assert.deepEqual(said(), ['away', 'online', 'away']);
 });
 
-test('a tab that takes over has what the one before it wrote and did not tell', async () => {
+test('a new leader reads changes that the last one stored and did not broadcast', async () => {
   const { store, locks, BroadcastChannel } = device({ isLost: () => true });
   const both = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel } };
   const first = await opened(both);
@@ -479,15 +479,15 @@ test('a tab that takes over has what the one before it wrote and did not tell', 
   await window.latest();
   const last = window.items.at(-1).message.seq;
   first.peer.socket.tell(created(last + 1));
-  await until(() => first.parley.mirror.cursor === `aa.${last + 1}`, 'the first to have it');
+  await until(() => first.parley.mirror.cursor === `aa.${last + 1}`, 'the event in the first tab');
   assert.equal(window.items.at(-1).message.seq, last);
   first.parley.close();
-  await until(() => window.items.at(-1).message.seq === last + 1, 'what was not told');
+  await until(() => window.items.at(-1).message.seq === last + 1, 'the missed change');
   assert.equal(second.parley.mirror.cursor, `aa.${last + 1}`);
   assert.equal(second.parley.tabs.isLeader, true);
 });
 
-test('a tab that follows another leader from now on has what was not told, and keeps what only it has', async () => {
+test('with a new leader, a tab reads missed changes and keeps its own', async () => {
   const { store, locks, BroadcastChannel } = device({ isLost: ({ kind }) => kind === 'changes' });
   const tabs = { store, event: 60, answers: { 'GET /conversations/12/messages': page(60) }, parley: { locks, BroadcastChannel } };
   const first = await opened(tabs);
@@ -499,26 +499,26 @@ test('a tab that follows another leader from now on has what was not told, and k
   await window.latest();
   const last = window.items.at(-1).message.seq;
   first.peer.socket.tell(created(last + 1));
-  await until(() => first.parley.mirror.cursor === `aa.${last + 1}`, 'the first to have it');
-  third.parley.mirror.people.set('99', { id: '99', name: 'eve' });
+  await until(() => first.parley.mirror.cursor === `aa.${last + 1}`, 'the event in the first tab');
+  third.parley.mirror.users.set('99', { id: '99', name: 'eve' });
   assert.equal(window.items.at(-1).message.seq, last);
   first.parley.close();
-  await until(() => window.items.at(-1).message.seq === last + 1, 'what was not told');
+  await until(() => window.items.at(-1).message.seq === last + 1, 'the missed change');
   assert.equal(second.parley.tabs.isLeader, true);
   assert.equal(third.parley.tabs.isLeader, false);
   assert.equal(third.parley.mirror.cursor, `aa.${last + 1}`);
-  assert.equal(third.parley.mirror.people.get('99').name, 'eve');
+  assert.equal(third.parley.mirror.users.get('99').name, 'eve');
 });
 
-test('what is told while the disk is read is newer than what is read', async () => {
+test('a broadcast during a disk read is newer than the read', async () => {
   const { store, locks, BroadcastChannel } = device();
-  let isHeld = false;
+  let isPaused = false;
   const ends = [];
   const slow = {
     ...store,
     async list(table, ...more) {
       const rows = await store.list(table, ...more);
-      if (isHeld && table === 'messages') await new Promise((resolve) => ends.push(resolve));
+      if (isPaused && table === 'messages') await new Promise((resolve) => ends.push(resolve));
       return rows;
     },
   };
@@ -530,23 +530,23 @@ test('what is told while the disk is read is newer than what is read', async () 
   const window = second.parley.window('12', () => {});
   await window.latest();
   const last = window.items.at(-1).message;
-  isHeld = true;
+  isPaused = true;
   const read = window.untold();
-  await until(() => ends.length > 0, 'the disk to be read');
+  await until(() => ends.length > 0, 'the disk read');
   first.peer.socket.tell({ ...created(61), event: 'message.updated', data: { ...last, text: 'better', revision: 2 } });
-  await until(() => window.items.at(-1).message.text === 'better', 'it to be told');
+  await until(() => window.items.at(-1).message.text === 'better', 'the broadcast');
   ends.shift()();
   assert.deepEqual((await read)(), []);
 });
 
-test('what is wanted while a new leader reads the disk is fetched, and of who went without a word nothing is left', async () => {
+test('a new leader fetches users requested during its disk read, and drops a crashed tab', async () => {
   const { store, locks, BroadcastChannel, tell } = device();
-  let isHeld = false;
+  let isPaused = false;
   const ends = [];
   const slow = {
     ...store,
     async list(table, ...more) {
-      if (isHeld) await new Promise((resolve) => ends.push(resolve));
+      if (isPaused) await new Promise((resolve) => ends.push(resolve));
       return store.list(table, ...more);
     },
   };
@@ -559,27 +559,27 @@ test('what is wanted while a new leader reads the disk is fetched, and of who we
     const second = await opened({ ...tabs, store: slow });
     tell({ kind: 'look', tab: 'crashed', topics: ['presence'], isSeen: true, isInFront: true, isLeaving: false });
     assert.equal(second.parley.isInFront, true);
-    isHeld = true;
+    isPaused = true;
     first.parley.close();
-    await until(() => ends.length > 0, 'the disk to be read');
+    await until(() => ends.length > 0, 'the disk read');
     assert.equal(second.parley.isInFront, false);
     assert.equal(second.parley.person('99'), null);
-    isHeld = false;
+    isPaused = false;
     for (const end of ends) end();
-    await until(() => second.parley.person('99')?.name === 'eve', 'them to be known');
+    await until(() => second.parley.person('99')?.name === 'eve', 'the user');
   } finally {
     delete globalThis.document;
   }
 });
 
-test('of what is written quickly the last is kept, and each write waits for the one before', async () => {
+test('quick writes of a draft store the last, one after the other', async () => {
   const store = memoryStore();
   const ends = [];
   let writes = 0;
   const slow = {
     ...store,
-    update: async (places, decide) => {
-      const changes = await store.update(places, decide);
+    update: async (keys, decide) => {
+      const changes = await store.update(keys, decide);
       if (!changes.some(({ table }) => table === 'drafts')) return changes;
       writes++;
       await new Promise((resolve) => ends.push(resolve));
@@ -587,40 +587,40 @@ test('of what is written quickly the last is kept, and each write waits for the 
     },
   };
   const { parley } = await opened({ store: slow });
-  const kept = ['h', 'ha', 'hal', 'half'].map((text) => parley.setDraft('12', { text }));
-  assert.equal(parley.draft('12').text, 'half', 'it shows at once');
+  const writing = ['h', 'ha', 'hal', 'half'].map((text) => parley.setDraft('12', { text }));
+  assert.equal(parley.draft('12').text, 'half', 'it is shown at once');
   for (const which of ['first', 'last']) {
     await until(() => ends.length > 0, `the ${which} write`);
     ends.shift()();
   }
-  await Promise.all(kept);
+  await Promise.all(writing);
   assert.equal(writes, 2);
   assert.equal((await store.get('drafts', '12')).value.text, 'half');
 });
 
-test('whoever looks elsewhere for long is away, here and after a new connection', async () => {
+test('a hidden app is away after a while, also after a reconnect', async () => {
   const { peer, connect, parley } = await opened({ parley: { awayAfter: 5 } });
   await connect();
   await isLive(parley);
   parley.follow('presence');
   const said = () => peer.socket.commands.filter((it) => it.do === 'presence').map((it) => it.state);
-  // A short look elsewhere is none.
+  // A short time in the background does not count.
   parley.looking.set(false);
   parley.looking.set(true);
   parley.looking.set(false);
-  await until(() => said().length > 0, 'it to be told');
+  await until(() => said().length > 0, 'a presence command');
   assert.deepEqual(said(), ['away']);
   assert.equal(peer.socket.commands.filter((it) => it.do === 'unsubscribe').at(-1).topics[0], 'presence');
   peer.socket.drop();
   await connect(2);
-  await until(() => said().length > 0, 'it to be told again');
+  await until(() => said().length > 0, 'another presence command');
   assert.deepEqual(said(), ['away']);
   parley.looking.set(true);
   assert.deepEqual(said(), ['away', 'online']);
   assert.equal(peer.socket.commands.at(-2).do, 'subscribe');
 });
 
-test('whoever closes or loads their only tab anew is not away for it', async () => {
+test('closing or reloading the only tab does not send away', async () => {
   const listeners = {};
   globalThis.addEventListener = (name, listener) => (listeners[name] = listener);
   try {
@@ -628,11 +628,11 @@ test('whoever closes or loads their only tab anew is not away for it', async () 
     await connect();
     await isLive(parley);
     parley.follow('presence');
-    await until(() => peer.socket.commands.some((it) => it.do === 'subscribe'), 'it to be followed');
+    await until(() => peer.socket.commands.some((it) => it.do === 'subscribe'), 'presence to be subscribed');
     listeners.pagehide({ type: 'pagehide' });
-    await until(() => peer.socket.commands.some((it) => it.do === 'unsubscribe'), 'it to look at nothing');
+    await until(() => peer.socket.commands.some((it) => it.do === 'unsubscribe'), 'presence to be unsubscribed');
     assert.deepEqual(peer.socket.commands.filter((it) => it.do === 'presence'), []);
-    // Kept by the browser and shown again, it is as before.
+    // Restored from the back/forward cache, it is subscribed as before.
     listeners.pageshow({ type: 'pageshow' });
     assert.deepEqual(peer.socket.commands.at(-1).topics, [{ topic: 'presence' }]);
     assert.deepEqual(peer.socket.commands.filter((it) => it.do === 'presence'), []);
@@ -641,7 +641,7 @@ test('whoever closes or loads their only tab anew is not away for it', async () 
   }
 });
 
-test('whoever shows again that they are here is told of at once', async () => {
+test('showing presence again is sent at once', async () => {
   const { peer, connect, parley } = await opened({ answers: { 'GET /users/me': { ...me, show_presence: false } } });
   await connect();
   await isLive(parley);
@@ -649,11 +649,11 @@ test('whoever shows again that they are here is told of at once', async () => {
     event: 'user.updated', id: String(revision), stream: 'site', offset: revision, actor_id: '7', at: '', data: { ...me, revision, show_presence: shown },
   });
   peer.socket.tell(mine(2, false), mine(3, true));
-  await until(() => peer.socket.commands.some((it) => it.do === 'presence'), 'it to be told');
+  await until(() => peer.socket.commands.some((it) => it.do === 'presence'), 'a presence command');
   assert.equal(peer.socket.commands.find((it) => it.do === 'presence').state, 'online');
 });
 
-test('a window shows what comes, fills a hole first, and counts what comes while one reads above', async () => {
+test('a window shows new messages, fills a gap first, and counts messages below the view', async () => {
   const { peer, connect, parley } = await opened({ event: 60, answers: { 'GET /conversations/12/messages': page(60) } });
   await connect();
   await isLive(parley);
@@ -673,18 +673,18 @@ test('a window shows what comes, fills a hole first, and counts what comes while
   parley.close();
 });
 
-test('a cached answer that comes late is dropped', async () => {
+test('a late cached response is dropped', async () => {
   const { parley } = await opened();
-  const told = [];
+  const results = [];
   let late;
   const cached = () => new Promise((resolve) => (late = () => resolve('cached')));
   const fresh = async () => {
     setTimeout(late, 5);
     return 'fresh';
   };
-  await parley.both({ cached, fresh }, (answer, isCached) => told.push([answer, isCached]));
+  await parley.both({ cached, fresh }, (answer, isCached) => results.push([answer, isCached]));
   await parley.both({ cached: async () => 'cached', fresh: () => new Promise((resolve) => setTimeout(resolve, 5, 'fresh')) },
-    (answer, isCached) => told.push([answer, isCached]));
-  assert.deepEqual(told, [['fresh', false], ['cached', true], ['fresh', false]]);
+    (answer, isCached) => results.push([answer, isCached]));
+  assert.deepEqual(results, [['fresh', false], ['cached', true], ['fresh', false]]);
   parley.close();
 });

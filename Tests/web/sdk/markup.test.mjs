@@ -1,5 +1,5 @@
-// Holds the twin to the same cases as the server's parser. The HTML is written here, since the library makes nodes
-// instead.
+// Checks the JavaScript parser with the cases of the server's parser. The HTML is written here, since the library
+// builds nodes instead.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { buildNodes, parseMarkup, plainText } from '../../../Public/js/parley/ma
 
 const cases = JSON.parse(readFileSync(new URL('../../MarkupTests/cases.json', import.meta.url), 'utf8'));
 
-test('there are as many cases as the server has', () => assert.ok(cases.length >= 150));
+test('all cases of the server are read', () => assert.ok(cases.length >= 150));
 
 for (const { name, text, limit, html, entities, plain } of cases) {
   test(`markup: ${name}`, () => {
@@ -20,9 +20,9 @@ for (const { name, text, limit, html, entities, plain } of cases) {
   });
 }
 
-test('hostile texts take time in proportion to their length', () => {
+test('hostile texts take linear time', () => {
   for (const piece of ['*a ', '[a](', '[', '`a``', '||a', '> ', '- ', '<a@', '&#1', 'a@', '![](', '_a*', '|-|\n|', '\\|`']) {
-    // The processor's time, in microseconds: what else the machine does is no matter.
+    // CPU time in microseconds, independent of other load.
     const before = process.cpuUsage();
     parseMarkup(piece.repeat(16_000 / piece.length));
     const { user, system } = process.cpuUsage(before);
@@ -30,7 +30,7 @@ test('hostile texts take time in proportion to their length', () => {
   }
 });
 
-test('no text stops the parser, and nothing of it becomes an element', () => {
+test('no text breaks the parser, and text never becomes an element', () => {
   const pieces = ['*', '_', '~~', '||', '`', '[', '](', ')', '<', '>', '!', '#', '@a', 'http://a.b', '\n', '\n\n', '- ', '1. ', '| ', '\t', ' ', '\\',
     '&amp;', '<script>', 'é', '語', '\u{1f331}', '\ud800', '```', '---', '[x] ', 'javascript:', '"', "'"];
   let seed = 7;
@@ -45,7 +45,7 @@ test('no text stops the parser, and nothing of it becomes an element', () => {
   }
 });
 
-test('nodes are made with text alone', () => {
+test('nodes are built from text only', () => {
   const made = buildNodes(parseMarkup('**<b>** [a](https://example.org "t") @ada\n- one\n- [x] two').children, { document: new Paper() });
   assert.equal(
     made.write(),
@@ -54,7 +54,7 @@ test('nodes are made with text alone', () => {
   );
 });
 
-test('an app may make some nodes itself', () => {
+test('an app can build some nodes itself', () => {
   const paper = new Paper();
   const make = (node, children) => {
     if (node.type !== 'spoiler') return undefined;
@@ -65,7 +65,7 @@ test('an app may make some nodes itself', () => {
   assert.equal(buildNodes(parseMarkup('||a *b*||').children, { document: paper, make }).write(), '<p><button>a <em>b</em></button></p>');
 });
 
-/** As much of a document as the builder asks for. */
+/** The part of a document that the builder needs. */
 class Paper {
   createDocumentFragment() { return new Element(null); }
   createElement(tag) { return new Element(tag); }

@@ -1,5 +1,5 @@
-// State equals replay, whatever happens on the way: a small server as a model, drawn from a seed, whose frames are cut off,
-// repeated and lost, beside a client that is closed and opened again in the middle of it. PARLEY_ROUNDS=1000 draws more.
+// The client's state equals a replay of the log: a small server as a model, driven by a seed, cuts, repeats and loses
+// frames, and the client is closed and reopened meanwhile. PARLEY_ROUNDS=1000 runs more seeds.
 
 import assert from 'node:assert/strict';
 import { webcrypto } from 'node:crypto';
@@ -14,7 +14,7 @@ globalThis.crypto ??= webcrypto;
 
 const rounds = Number(process.env.PARLEY_ROUNDS ?? 20);
 
-/** Numbers from a seed (mulberry32). */
+/** Random numbers from a seed (mulberry32). */
 const drawing = (seed) => (below) => {
   seed = (seed + 0x6d2b79f5) | 0;
   let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -22,7 +22,7 @@ const drawing = (seed) => (below) => {
   return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
 };
 
-/** A place with two conversations, as its server would have it. */
+/** A site with two conversations, as the server stores it. */
 class Model {
   log = [];
   offsets = {};
@@ -35,7 +35,7 @@ class Model {
     );
   }
 
-  /** Something happens. */
+  /** Performs a random action. */
   act() {
     const conversation = this.conversations[this.draw(2) ? '12' : '13'];
     const { messages } = conversation;
@@ -50,7 +50,7 @@ class Model {
       }
       case 6:
         conversation.read = Math.max(conversation.read, message.seq);
-        return this.tell('user:7', 'mark.moved', conversation, '7');
+        return this.tell('user:7', 'read_position.updated', conversation, '7');
       default:
         conversation.title = `title ${this.draw(1000)}`;
         conversation.revision++;
@@ -85,14 +85,14 @@ class Model {
     this.onEvent?.(row);
   }
 
-  /** As it is delivered: what it is about as that is now. */
+  /** An event as the server delivers it, with the current state of its object. */
   delivered({ id, stream, offset, event, thing, actor }) {
     const [kind] = event.split('.');
-    const marks = { conversation_id: thing.id, read_up_to: thing.read, delivered_up_to: thing.read };
+    const position = { conversation_id: thing.id, read_up_to: thing.read, delivered_up_to: thing.read };
     const data = {
       message: () => this.written(thing),
       action: () => ({ message_id: thing.id, actions: this.written(thing).actions ?? {} }),
-      mark: () => marks,
+      read_position: () => position,
       conversation: () => ({ id: thing.id, kind: 'group', title: thing.title, revision: thing.revision, last_seq: thing.messages.length }),
     }[kind]();
     return { id, stream, offset, event, actor_id: actor, at: '', data };
@@ -127,8 +127,8 @@ class Model {
       const { id, messages } = conversation;
       answers[`GET /conversations/${id}`] = () => this.own(conversation);
       answers[`GET /conversations/${id}/messages`] = ({ before, after, limit = 50, order }) => {
-        const place = (wanted) => messages.findIndex((one) => one.id === wanted);
-        const window = messages.slice(after ? place(after) + 1 : 0, before ? place(before) : undefined);
+        const indexOf = (wanted) => messages.findIndex((one) => one.id === wanted);
+        const window = messages.slice(after ? indexOf(after) + 1 : 0, before ? indexOf(before) : undefined);
         const data = order === 'asc' ? window.slice(0, limit) : window.slice(-limit).reverse();
         const [first, last] = [data, [...data].reverse()].map((list) => list[0]).sort((a, b) => a?.seq - b?.seq);
         return {
@@ -155,7 +155,7 @@ async function play(seed) {
   const peer = new Peer();
   const faults = [];
   let isKind = false;
-  // An answer is made at one moment and arrives at another.
+  // A response is computed at one time and arrives at another.
   for (const [name, answer] of Object.entries(model.answers())) {
     peer.answers[name] = async (query) => {
       const body = structuredClone(answer(query));
@@ -178,7 +178,7 @@ async function play(seed) {
   model.onEvent = (row) => {
     if (live?.readyState !== 1) return;
     const fate = isKind ? 9 : draw(16);
-    if (fate === 0) return; // Lost: the next one of its stream shows it.
+    if (fate === 0) return; // Lost: the next event of its stream reveals it.
     live.tell(structuredClone(model.delivered(row)));
     if (fate === 1) live.tell(structuredClone(model.delivered(row)));
     if (fate === 2) live.drop();
@@ -218,20 +218,20 @@ async function play(seed) {
     for (const conversation of Object.values(model.conversations)) {
       model.post(conversation);
       conversation.read = Math.max(conversation.read, 1);
-      model.tell('user:7', 'mark.moved', conversation, '7');
+      model.tell('user:7', 'read_position.updated', conversation, '7');
     }
     await until(() => parley.mirror.cursor === model.cursor, 'the cursor');
     for (const { id } of Object.values(model.conversations)) await parley.fetchAll(id);
     for (const conversation of Object.values(model.conversations)) {
       const { id, messages } = conversation;
-      const told = model.own(conversation);
-      await until(() => parley.conversation(id).unread_count === told.unread_count, `${id}: ${told.unread_count} unread`);
-      const held = await store.list('messages', { from: [id, 0], to: [id, Infinity] });
-      assert.equal(digestOf(held), digestOf(messages));
+      const expected = model.own(conversation);
+      await until(() => parley.conversation(id).unread_count === expected.unread_count, `${id}: ${expected.unread_count} unread`);
+      const cached = await store.list('messages', { from: [id, 0], to: [id, Infinity] });
+      assert.equal(digestOf(cached), digestOf(messages));
       const shown = ({ seq, revision, text, deleted, actions }) => ({ seq, revision, text, deleted, like: actions.like?.count });
-      assert.deepEqual(held.map(shown), messages.map((one) => shown(model.written(one))));
+      assert.deepEqual(cached.map(shown), messages.map((one) => shown(model.written(one))));
       const own = parley.conversation(id);
-      for (const name of ['title', 'revision', 'last_seq', 'last_message_id', 'read_up_to']) assert.equal(own[name], told[name], name);
+      for (const name of ['title', 'revision', 'last_seq', 'last_message_id', 'read_up_to']) assert.equal(own[name], expected[name], name);
       assert.deepEqual((await store.get('history', id)).held, [[1, messages.length]]);
     }
     assert.deepEqual(faults, []);
@@ -241,7 +241,7 @@ async function play(seed) {
   }
 }
 
-test(`${rounds} draws end with what the server holds`, async () => {
+test(`${rounds} seeds end in the state of the server`, async () => {
   for (let seed = 1; seed <= rounds; seed++) {
     try {
       await play(seed);

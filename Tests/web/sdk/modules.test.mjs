@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../Public/js/', import.meta.url));
 
-/** The local imports of a module, comments left out: JSDoc types import nothing at run time. */
+/** Local imports of a module, without comments: JSDoc types import no code at run time. */
 export function importsOf(source) {
   const code = source.replace(/\/\*[^]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
   return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g)].map((match) => match[1]);

@@ -1,4 +1,4 @@
-// What is said without a network, against the daemon, over connections that break.
+// The outbox against the daemon: messages written offline, over connections that break.
 
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => daemon.remove());
 
-// A test that fails leaves nothing open, or Node would wait for it.
+// Close all clients, also those of failed tests, or Node would not exit.
 const all = [];
 afterEach(() => all.splice(0).forEach((parley) => parley.close()));
 
@@ -26,7 +26,7 @@ const open = async (store, fetch = globalThis.fetch) => {
   return parley;
 };
 
-/** A network that can be cut, and that loses some answers after the server has acted. */
+/** A network that can be cut, and that loses some responses after the server has acted. */
 function network(loses = () => false) {
   const state = { isUp: true, calls: 0 };
   state.fetch = async (address, options) => {
@@ -56,7 +56,7 @@ async function texts(id) {
   }
 }
 
-test('500 messages said offline arrive once, in order, though every third answer is lost', async () => {
+test('500 offline messages arrive once and in order, with every third response lost', async () => {
   const { id } = await conversation('garden');
   const net = network((call) => call % 3 === 0);
   net.isUp = false;
@@ -70,7 +70,7 @@ test('500 messages said offline arrive once, in order, though every third answer
 
   parley = await open(store, net.fetch);
   parley.outbox.pause = () => 1;
-  assert.equal(parley.state.waiting, 500, 'they outlive the page');
+  assert.equal(parley.state.waiting, 500, 'they survive the page');
   net.isUp = true;
   parley.outbox.kick({ isBack: true });
   await until(() => parley.state.waiting === 0, 'the outbox to be empty', 60_000);
@@ -78,7 +78,7 @@ test('500 messages said offline arrive once, in order, though every third answer
   parley.close();
 });
 
-test('conversations do not wait for one another', async () => {
+test('conversations do not block one another', async () => {
   const [slow, quick] = [await conversation('slow'), await conversation('quick')];
   const net = network();
   const parley = await open(memoryStore(), async (address, options) => {
@@ -93,14 +93,14 @@ test('conversations do not wait for one another', async () => {
   parley.close();
 });
 
-test('what the server refuses waits for the person, with the reason, and holds up nobody', async () => {
+test('a refused message waits for the user with its reason and blocks no other', async () => {
   const { id } = await conversation('refusals');
   const parley = await open(memoryStore());
   const failures = [];
   parley.on('failed', ({ problem }) => failures.push(problem.code));
   const long = await parley.send(id, { text: 'x'.repeat(16_001) });
   await parley.send(id, { text: 'short' });
-  await until(() => parley.state.waiting === 0, 'the second to be sent');
+  await until(() => parley.state.waiting === 0, 'the second message to be sent');
   assert.deepEqual(failures, ['invalid']);
   const [operation] = parley.operations({ conversation: id });
   assert.deepEqual([operation.id, operation.state, operation.reason.errors[0].field], [long.id, 'failed', 'text']);
@@ -111,16 +111,16 @@ test('what the server refuses waits for the person, with the reason, and holds u
   parley.close();
 });
 
-test('what was not tried yet is edited and deleted here alone', async () => {
+test('an unsent message is edited and deleted locally', async () => {
   const { id } = await conversation('drafts');
   const net = network();
   net.isUp = false;
   const parley = await open(memoryStore(), net.fetch);
   parley.outbox.stop();
-  const kept = await parley.send(id, { text: 'first' });
+  const unsentMessage = await parley.send(id, { text: 'first' });
   const gone = await parley.send(id, { text: 'second' });
   const unsent = (operation) => ({ id: null, client_id: operation.id, conversation_id: id });
-  await parley.edit(unsent(kept), { text: 'better' });
+  await parley.edit(unsent(unsentMessage), { text: 'better' });
   await parley.delete(unsent(gone));
   assert.equal(parley.operations({ conversation: id }).length, 1);
   net.isUp = true;
@@ -130,8 +130,8 @@ test('what was not tried yet is edited and deleted here alone', async () => {
   parley.close();
 });
 
-test('a mark on a message that waits is set once the message is there', async () => {
-  const { id } = await conversation('marks');
+test('an action on an unsent message is sent after the message', async () => {
+  const { id } = await conversation('actions');
   const net = network();
   net.isUp = false;
   const parley = await open(memoryStore(), net.fetch);
@@ -147,7 +147,7 @@ test('a mark on a message that waits is set once the message is there', async ()
   parley.close();
 });
 
-test('cancelling takes along what was to happen to the message', async () => {
+test('cancelling a message cancels its other operations', async () => {
   const { id } = await conversation('cancelled');
   const net = network();
   net.isUp = false;
@@ -160,7 +160,7 @@ test('cancelling takes along what was to happen to the message', async () => {
   parley.close();
 });
 
-test('signing out is refused while something waits, unless it is forced', async () => {
+test('signing out is refused while operations wait, unless it is forced', async () => {
   const { id } = await conversation('leaving');
   const net = network();
   net.isUp = false;

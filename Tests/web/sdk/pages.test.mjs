@@ -1,4 +1,4 @@
-// History by pages, the window over it, and its verification, against the daemon.
+// Pages of the history, the window over them, and verification, against the daemon.
 
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => daemon.remove());
 
-// A test that fails leaves nothing open, or Node would wait for it.
+// Close all clients, also those of failed tests, or Node would not exit.
 const all = [];
 afterEach(() => all.splice(0).forEach((parley) => parley.close()));
 
@@ -32,15 +32,15 @@ const open = async (store = memoryStore(), fetch = globalThis.fetch) => {
 
 const seqs = (window) => window.items.map(({ message }) => message.seq);
 const range = (from, to) =>
-  Array.from({ length: to - from + 1 }, (_, place) => from + place).filter((seq) => seq % 50 !== 0);
+  Array.from({ length: to - from + 1 }, (_, index) => from + index).filter((seq) => seq % 50 !== 0);
 
-test('a window opens at the newest, and goes up and down without a hole', async () => {
+test('a window opens at the newest message and moves up and down without gaps', async () => {
   const parley = await open();
   const window = parley.window(garden.id, () => {}, { size: 120, page: 40 });
   await window.latest();
   assert.deepEqual(seqs(window), range(391, 430));
   for (let step = 0; step < 3; step++) await window.older();
-  assert.deepEqual(seqs(window), range(271, 390), 'the newest leave for the older ones');
+  assert.deepEqual(seqs(window), range(271, 390), 'the newest are dropped for older ones');
   assert.equal(window.isAtNewest, false);
   assert.equal(window.beyond, 40);
   while (!window.isAtOldest) await window.older();
@@ -51,7 +51,7 @@ test('a window opens at the newest, and goes up and down without a hole', async 
   parley.close();
 });
 
-test('a window opens around a message, from what is held when that is enough', async () => {
+test('a window opens around a message, from the cache if possible', async () => {
   let calls = 0;
   const counting = (...call) => {
     if (String(call[0]).includes('/messages')) calls++;
@@ -70,7 +70,7 @@ test('a window opens around a message, from what is held when that is enough', a
   parley.close();
 });
 
-test('what is held shows without a network, after the page was opened again', async () => {
+test('cached messages are shown offline after a reload', async () => {
   const store = memoryStore();
   let parley = await open(store);
   await parley.fetchAll(garden.id);
@@ -86,7 +86,7 @@ test('what is held shows without a network, after the page was opened again', as
   parley.close();
 });
 
-test('all of a conversation is fetched once, and goes on where it was interrupted', async () => {
+test('a full sync fetches each page once and resumes after an interruption', async () => {
   const store = memoryStore();
   let left = 2;
   const parley = await open(store, (address, options) => {
@@ -100,11 +100,11 @@ test('all of a conversation is fetched once, and goes on where it was interrupte
   await parley.fetchAll(garden.id);
   assert.deepEqual((await parley.pages.history(garden.id)).held, [[1, 430]]);
   assert.equal((await parley.pages.history(garden.id)).state, 'complete');
-  assert.ok(left >= 97, 'what was held is not fetched again');
+  assert.ok(left >= 97, 'cached pages are not fetched again');
   parley.close();
 });
 
-test('a copy is compared with the server, and what differs is mended', async () => {
+test('a cache is compared with the server and repaired', async () => {
   const store = memoryStore();
   const parley = await open(store);
   await parley.fetchAll(garden.id);
@@ -126,7 +126,7 @@ test('a copy is compared with the server, and what differs is mended', async () 
   parley.close();
 });
 
-test('held messages are searched without the server', async () => {
+test('cached messages are searched without the server', async () => {
   const parley = await open();
   await parley.fetchAll(garden.id);
   const found = await parley.searchHeld({ q: '"seed 17"', conversation: garden.id });

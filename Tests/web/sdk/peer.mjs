@@ -1,10 +1,10 @@
-// A server that does what a test says: it drops, repeats and holds back what a daemon never would. A WebSocket and a `fetch`
-// that end in the same process.
+// A scripted server: it drops, repeats and delays messages as a test says. Its WebSocket and `fetch` run in the test's
+// process.
 
 export class Peer {
-  /** Sockets in the order they were opened. */
+  /** Sockets in the order of their creation. */
   sockets = [];
-  /** Answers to calls, by `GET /path`; a function is given the query. */
+  /** Responses by `GET /path`; a function gets the query. */
   answers = {};
   calls = [];
 
@@ -29,7 +29,7 @@ export class Peer {
         this.readyState = 3;
       }
 
-      // What the test does to it.
+      // Called by the test.
 
       open() {
         this.readyState = 1;
@@ -71,7 +71,7 @@ export const say = (seq, over = {}) => ({
   deleted: false, actions: {}, ...over,
 });
 
-/** The event that message `seq` was posted; here the event's id, its offset and `seq` are one number. */
+/** The `message.created` event of message `seq`; event id, offset and `seq` are the same number. */
 export const created = (seq, over = {}) => ({
   event: 'message.created', id: String(seq), stream: 'conversation:12', offset: seq, actor_id: '8', at: '',
   data: say(seq, over),
@@ -88,15 +88,15 @@ export const snapshot = (event = 0, over = {}) => ({
   ...over,
 });
 
-/** A page as the server answers, of messages 1 to `last`. */
+/** A page in the server's format, of messages 1 to `last`. */
 export const page = (last, asOf = last) => ({ before, after, limit = 50, order = 'desc' }) => {
-  const seqs = Array.from({ length: last }, (_, place) => place + 1).filter(
+  const seqs = Array.from({ length: last }, (_, index) => index + 1).filter(
     (seq) => (!before || seq < Number(before) - 100) && (!after || seq > Number(after) - 100),
   );
   const chosen = order === 'asc' ? seqs.slice(0, limit) : seqs.slice(-limit).reverse();
-  const [least, most] = [Math.min(...chosen), Math.max(...chosen)];
+  const [first, final] = [Math.min(...chosen), Math.max(...chosen)];
   return {
     data: chosen.map((seq) => say(seq)), more: chosen.length < seqs.length, cursor: `aa.${asOf}`, latest_seq: last, skipped: [],
-    next_older: least > 1 ? String(99 + least) : null, next_newer: most < last ? String(101 + most) : null,
+    next_older: first > 1 ? String(99 + first) : null, next_newer: final < last ? String(101 + final) : null,
   };
 };

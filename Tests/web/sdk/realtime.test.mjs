@@ -1,4 +1,4 @@
-// Following along the daemon: over cuts, restarts and restores of the network, with others who write at the same time.
+// Sync with the daemon over cuts, restarts and restores, with concurrent writers.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ let grace;
 before(async () => {
   daemon = await new Daemon().start();
   ada = await daemon.setUp();
-  grace = await daemon.person(ada, 'grace');
+  grace = await daemon.createUser(ada, 'grace');
 });
 after(() => daemon.remove());
 
-// A test that fails leaves nothing open, or Node would wait for it.
+// Close all clients, also those of failed tests, or Node would not exit.
 const all = [];
 afterEach(() => all.splice(0).forEach((parley) => parley.close()));
 
@@ -40,31 +40,31 @@ class Line extends WebSocket {
   }
 }
 
-const open = async (person, store = memoryStore()) => {
+const open = async (user, store = memoryStore()) => {
   const parley = await Parley.open({
-    url: daemon.url, token: person.token, store, live: { WebSocket: Line, pause: () => 5 }, BroadcastChannel: null,
+    url: daemon.url, token: user.token, store, live: { WebSocket: Line, pause: () => 5 }, BroadcastChannel: null,
   });
   parley.outbox.pause = () => 5;
   all.push(parley);
-  await until(() => parley.state.connection === 'live', `${person.user.name} to be connected`);
+  await until(() => parley.state.connection === 'live', `${user.user.name} to be connected`);
   return parley;
 };
 
-/** A group of the two, which grace has taken. */
+/** A group of ada and grace, with grace's request accepted. */
 async function group(title) {
   const { id } = await ada.client.calls.createConversation({ body: { kind: 'group', title, participants: ['@grace'] } });
   await grace.client.calls.acceptRequest({ id });
   return id;
 }
 
-/** That a copy holds what the server holds, to the byte. */
+/** Checks that a cache equals the server's messages, by digest. */
 async function assertEqual(parley, id) {
   const { digest, parts } = await parley.client.calls.getDigest({ id, query: { parts: 1 } });
   const messages = await parley.store.list('messages', { from: [id, 0], to: [id, Infinity] });
-  assert.equal(digestOf(messages), digest, `${messages.length} of ${parts[0]?.to_seq ?? 0} are held`);
+  assert.equal(digestOf(messages), digest, `${messages.length} of ${parts[0]?.to_seq ?? 0} are cached`);
 }
 
-test('what one says the other sees, edits and deletions included', async () => {
+test('a message, its edit and its deletion reach the other user', async () => {
   const id = await group('garden');
   const [from, to] = [await open(ada), await open(grace)];
   await until(() => to.conversation(id), 'the conversation');
@@ -80,14 +80,14 @@ test('what one says the other sees, edits and deletions included', async () => {
   await from.delete(own.items[1].message);
   await from.act(own.items[0].message, 'like');
   await until(() => window.items[0].message.text === 'better seeds' && window.items[1].message.deleted, 'the changes');
-  await until(() => window.items[0].message.actions.like?.count === 1, 'the mark');
+  await until(() => window.items[0].message.actions.like?.count === 1, 'the like');
   assert.equal(to.conversation(id).unread_count, 1);
   await to.markRead(window.items[1].message);
-  await until(() => to.state.waiting === 0 && to.conversation(id).unread_count === 0, 'the mark to move');
+  await until(() => to.state.waiting === 0 && to.conversation(id).unread_count === 0, 'the read position to move');
   await assertEqual(to, id);
 });
 
-test('what is said shows at once, and keeps its key and its place when it is sent', async () => {
+test('a message is shown at once and keeps its key and position when sent', async () => {
   const id = await group('echo');
   const parley = await open(ada);
   const deltas = [];
@@ -101,7 +101,7 @@ test('what is said shows at once, and keeps its key and its place when it is sen
   assert.deepEqual([...new Set(deltas.map(({ kind }) => kind))], ['insert', 'replace']);
 });
 
-test('a client that is cut off again and again holds what the server holds', async () => {
+test('a client with many disconnects ends in the state of the server', async () => {
   const id = await group('cuts');
   const to = await open(grace);
   let written = 0;
@@ -125,7 +125,7 @@ test('a client that is cut off again and again holds what the server holds', asy
   assert.equal(to.conversation(id).unread_count, unread);
 });
 
-test('two who write offline at once are in one order, the same for both', async () => {
+test('two users who write offline get the same message order', async () => {
   const id = await group('order');
   const [one, other] = [await open(ada), await open(grace)];
   for (const parley of [one, other]) parley.outbox.stop();
@@ -146,7 +146,7 @@ test('two who write offline at once are in one order, the same for both', async 
   }
 });
 
-test('a restart of the server loses nothing, whoever was writing', async () => {
+test('a restart of the server loses no messages', async () => {
   const id = await group('restart');
   const to = await open(grace);
   const from = await open(ada);
@@ -161,7 +161,7 @@ test('a restart of the server loses nothing, whoever was writing', async () => {
   await assertEqual(to, id);
 });
 
-test('after a restore the copy is the server\'s again, and what is lost there can be said again', async () => {
+test('after a restore the cache equals the server, and lost messages can be sent again', async () => {
   const id = await group('restore');
   const from = await open(ada);
   const to = await open(grace);
@@ -180,7 +180,7 @@ test('after a restore the copy is the server\'s again, and what is lost there ca
   daemon.command('restore', backup, '--replace');
   await daemon.start();
   assert.equal((await resets).reason, 'epoch');
-  await until(() => from.lost.length === 1, 'what is lost');
+  await until(() => from.lost.length === 1, 'the lost message');
   for (const parley of [from, to]) {
     await until(() => parley.state.connection === 'live', 'the connection');
     await assertEqual(parley, id);
@@ -191,7 +191,7 @@ test('after a restore the copy is the server\'s again, and what is lost there ca
   await assertEqual(to, id);
 });
 
-test('one who joins sees the conversation, and who leaves has nothing of it left', async () => {
+test('a user who joins sees the conversation, and one who leaves loses it', async () => {
   const { id } = await ada.client.calls.createConversation({ body: { kind: 'group', title: 'doors', participants: [] } });
   const to = await open(grace);
   await ada.client.calls.setParticipant({ id, user: '@grace', body: {} });
@@ -199,13 +199,13 @@ test('one who joins sees the conversation, and who leaves has nothing of it left
   await ada.client.calls.postMessage({ id, body: { text: 'welcome' } });
   await until(() => to.conversation(id).last_seq > 0, 'the message');
   await ada.client.calls.removeParticipant({ id, user: '@grace' });
-  await until(() => !to.conversation(id), 'it to be gone');
+  await until(() => !to.conversation(id), 'the conversation to be dropped');
   assert.deepEqual(await to.store.list('messages', { from: [id, 0], to: [id, Infinity] }), []);
 });
 
-test('a session that is ended elsewhere is over here', async () => {
+test('a session revoked elsewhere ends here', async () => {
   const password = 'wool and needles';
-  const { token } = await ada.client.calls.signIn({ body: { username: 'grace', password } });
+  const { token } = await ada.client.calls.signIn({ body: { name: 'grace', password } });
   const parley = await open({ ...grace, token });
   const out = new Promise((resolve) => parley.on('signedOut', resolve));
   await parley.client.calls.revokeSession({ id: 'current' });

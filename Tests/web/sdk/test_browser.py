@@ -1,11 +1,11 @@
-"""The client library where it lives: IndexedDB, several tabs, no network, real nodes."""
+"""The client library in a browser: IndexedDB, several tabs, offline use, DOM nodes."""
 
 import json
 import re
 import unittest
 from urllib.request import Request, urlopen
 
-from browsers import PATIENCE, chromium
+from browsers import TIMEOUT, chromium
 from servers import BUILD, PARLEY
 from serving import ServingTest, parley
 
@@ -13,15 +13,15 @@ PASSWORD = "wool and needles"
 SETUP = re.compile(r"/setup/([0-9a-f]{64})$", re.MULTILINE)
 UNHURRIED = [part for kind in ("login", "registration", "sending", "writing")
              for part in (f"--rate-{kind}", "1000000", f"--rate-{kind}-burst", "1000000")]
-# What every page of these tests has at hand.
+# Helpers for every page of these tests.
 READY = """async () => {
   window.library = await import('/js/parley/parley.js');
-  window.until = async (holds, what) => {
+  window.until = async (holds, description) => {
     const deadline = performance.now() + 60000;
     for (;;) {
       const found = await holds();
       if (found) return found;
-      if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+      if (performance.now() > deadline) throw new Error(`timed out waiting for ${description}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
@@ -55,15 +55,15 @@ class Browser(ServingTest):
 
     def setUp(self):
         self.context = self.browser.new_context(service_workers="block")
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(TIMEOUT)
         self.addCleanup(self.context.close)
         answer = self.context.request.post(
             f"{self.server.url}/api/v1/sessions", headers={"Origin": self.server.url},
-            data={"username": "ada", "password": PASSWORD, "cookie": True})
+            data={"name": "ada", "password": PASSWORD, "cookie": True})
         self.assertEqual(answer.status, 201, answer.text())
 
     def page(self):
-        """A page of the place's origin, with its policies, and nothing on it: a script shown as text."""
+        """An empty page of the site's origin with its CSP: a script shown as text."""
         page = self.context.new_page()
         page.goto(f"{self.server.url}/js/parley/parley.js")
         page.evaluate(READY)
@@ -81,57 +81,57 @@ class Browser(ServingTest):
         return self.call("POST", "/conversations", {
             "kind": "channel", "type": "com.example.garden", "title": title})["id"]
 
-    def test_both_stores_do_the_same(self):
+    def test_both_stores_behave_the_same(self):
         page = self.page()
         page.evaluate("""async () => {
           const { browserStore, memoryStore } = library;
           const row = (conversation, seq, more) =>
             ({ conversation_id: conversation, seq, id: `${conversation}0${seq}`, client_id: null, ...more });
           const put = (row) => ({ table: 'messages', key: [row.conversation_id, row.seq], row });
-          const tell = async (store) => {
-            const told = [];
-            const list = async (range) => told.push((await store.list('messages', range)).map(({ id }) => id));
+          const run = async (store) => {
+            const results = [];
+            const list = async (range) => results.push((await store.list('messages', range)).map(({ id }) => id));
             await store.update([], () => [row('1', 10), row('1', 2, { client_id: 'x' }), row('12', 1), row('1', 3)].map(put));
             await list();
             await list({ from: ['1', 0], to: ['1', 5] });
             await list({ from: ['1', 0], to: ['1', Infinity], newestFirst: true, limit: 2 });
-            told.push(await store.get('messages@client', 'x'), await store.get('messages', ['1', 4]) ?? null);
-            told.push(await store.get('messages@id', '1010'));
-            await store.update([['messages', ['1', 3]], ['place', 'cursor']], ([found, none]) => {
-              told.push(found.id, none ?? null);
-              return [put({ ...found, text: 'new' }), { table: 'place', key: 'cursor', row: { name: 'cursor', value: 'a.1' } },
+            results.push(await store.get('messages@client', 'x'), await store.get('messages', ['1', 4]) ?? null);
+            results.push(await store.get('messages@id', '1010'));
+            await store.update([['messages', ['1', 3]], ['site', 'cursor']], ([found, none]) => {
+              results.push(found.id, none ?? null);
+              return [put({ ...found, text: 'new' }), { table: 'site', key: 'cursor', row: { name: 'cursor', value: 'a.1' } },
                 { table: 'messages', key: ['1', 2] }];
             });
-            told.push(await store.get('messages', ['1', 3]), await store.get('place', 'cursor'));
+            results.push(await store.get('messages', ['1', 3]), await store.get('site', 'cursor'));
             const refused = await store.update([], () => { throw new Error('no'); }).catch((error) => error.message);
-            told.push(refused);
+            results.push(refused);
             await store.update([], () => [{ table: 'messages', from: ['1'], to: ['1', []] }]);
             await list();
-            return told;
+            return results;
           };
-          const kept = await browserStore('both');
-          const [one, other] = [await tell(memoryStore()), await tell(kept)];
+          const stored = await browserStore('both');
+          const [one, other] = [await run(memoryStore()), await run(stored)];
           if (JSON.stringify(one) !== JSON.stringify(other)) throw new Error(`${JSON.stringify(one)}\\n${JSON.stringify(other)}`);
-          await kept.erase();
-          if ((await indexedDB.databases()).some(({ name }) => name === 'both')) throw new Error('it is still there');
+          await stored.erase();
+          if ((await indexedDB.databases()).some(({ name }) => name === 'both')) throw new Error('the database still exists');
         }""")
 
-    def test_two_tabs_that_write_at_once_lose_nothing(self):
+    def test_two_tabs_that_write_at_once_lose_no_changes(self):
         one, other = self.page(), self.page()
         count = """async () => {
           const store = await library.browserStore('counted');
           for (let round = 0; round < 200; round++) {
-            await store.update([['place', 'count']], ([row]) =>
-              [{ table: 'place', key: 'count', row: { name: 'count', value: (row?.value ?? 0) + 1 } }]);
+            await store.update([['site', 'count']], ([row]) =>
+              [{ table: 'site', key: 'count', row: { name: 'count', value: (row?.value ?? 0) + 1 } }]);
           }
         }"""
         one.evaluate(f"() => {{ window.counting = ({count})(); }}")
         other.evaluate(count)
         one.evaluate("() => window.counting")
         self.assertEqual(one.evaluate(
-            "async () => (await (await library.browserStore('counted')).get('place', 'count')).value"), 400)
+            "async () => (await (await library.browserStore('counted')).get('site', 'count')).value"), 400)
 
-    def test_what_is_held_opens_without_a_network(self):
+    def test_the_cache_opens_offline(self):
         page = self.opened()
         page.evaluate(f"async () => {{ await parley.fetchAll('{self.garden}'); }}")
         page.evaluate("() => parley.close()")
@@ -152,7 +152,7 @@ class Browser(ServingTest):
         last.evaluate("() => until(() => parley.state.waiting === 0, 'the outbox to be empty')")
         self.assertEqual(self.texts(self.garden)[-1], "said offline")
 
-    def test_one_tab_sends_and_another_takes_over(self):
+    def test_the_leader_tab_sends_and_another_takes_over(self):
         title = self.channel("tabs")
         first, second = self.opened(), self.opened()
         first.evaluate("() => until(() => parley.tabs.isLeader, 'the lead')")
@@ -173,7 +173,7 @@ class Browser(ServingTest):
         }""")
         self.assertEqual(self.texts(title), ["from the second", *(f"seed {number}" for number in range(20))])
 
-    def test_a_long_conversation_that_is_held_opens_at_once(self):
+    def test_a_long_cached_conversation_opens_at_once(self):
         page = self.page()
         took, read = page.evaluate("""async () => {
           const { browserStore, Parley } = library;
@@ -184,7 +184,7 @@ class Browser(ServingTest):
             previous_message: seq > 1 ? String(999 + seq) : null, text: `seed ${seq} of many in the garden`, actions: {},
             attachments: [], reply_to: null, known: 1, actions_known: 1 } });
           for (let from = 1; from <= count; from += 1000) {
-            await store.update([], () => Array.from({ length: 1000 }, (_, place) => row(from + place)));
+            await store.update([], () => Array.from({ length: 1000 }, (_, index) => row(from + index)));
           }
           await store.update([], () => [
             { table: 'history', key: '12', row: { id: '12', held: [[1, count]], state: 'complete', from: 1, checked: 0 } },
@@ -202,7 +202,7 @@ class Browser(ServingTest):
             read[name] = rows;
           };
           const whole = await browserStore('long');
-          const held = {
+          const counted = {
             ...whole,
             list: async (table, range) => {
               const found = await whole.list(table, range);
@@ -212,7 +212,7 @@ class Browser(ServingTest):
           };
           let parley, view;
           const fetch = () => Promise.reject(new TypeError('no network'));
-          await timed('open', async () => { parley = await Parley.open({ store: held, account: 'long', fetch }); });
+          await timed('open', async () => { parley = await Parley.open({ store: counted, account: 'long', fetch }); });
           parley.client.tries = 1;
           view = parley.window('12', () => {});
           await timed('latest', () => view.latest());
@@ -227,7 +227,7 @@ class Browser(ServingTest):
         for name in ("open", "latest", "older", "middle"):
             self.assertLess(read[name], 200, name)
 
-    def test_a_draft_is_in_every_tab_and_outlives_them(self):
+    def test_a_draft_is_in_every_tab_and_survives_them(self):
         first, second = self.opened(), self.opened()
         first.evaluate("(id) => parley.setDraft(id, { text: 'not yet' })", self.garden)
         second.evaluate("(id) => until(() => parley.draft(id)?.text === 'not yet', 'the draft')", self.garden)
@@ -240,11 +240,11 @@ class Browser(ServingTest):
         first.evaluate("(id) => parley.fetchAll(id)", self.garden)
         second.evaluate("() => { window.isOut = false; parley.on('signedOut', () => { window.isOut = true; }); }")
         first.evaluate("() => parley.signOut()")
-        second.evaluate("() => until(() => window.isOut, 'the other tab to hear of it')")
+        second.evaluate("() => until(() => window.isOut, 'the other tab to be signed out')")
         self.assertEqual(first.evaluate("async () => (await indexedDB.databases()).map(({ name }) => name)"), [])
         self.assertEqual(first.evaluate("async () => (await fetch('/api/v1/users/me')).status"), 401)
 
-    def test_nodes_hold_text_and_nothing_else(self):
+    def test_nodes_contain_only_text(self):
         html = self.page().evaluate("""() => {
           const { buildNodes, parseMarkup } = library;
           const box = document.createElement('div');

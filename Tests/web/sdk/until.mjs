@@ -1,10 +1,10 @@
-/** Waits until something holds, and says what was waited for when it does not. */
-export async function until(holds, what, milliseconds = 60_000) {
+/** Polls until `holds` returns a truthy value; throws with `description` after a timeout. */
+export async function until(holds, description, milliseconds = 60_000) {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const found = await holds();
     if (found) return found;
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${description}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -1,4 +1,4 @@
-// What needs neither a server nor a browser: the reducer, histories, digests, the outbox's overlay, the differences of lists.
+// Tests without server or browser: reducer, history, digests, the outbox's overlay, list differences.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -61,7 +61,7 @@ test('pauses double, stay under a bound, and differ', () => {
   assert.equal(backOff(3, { random: () => 0 }), 1000);
 });
 
-test('messages are kept, counted and told', async () => {
+test('messages are stored and counted', async () => {
   const store = await held();
   await applyAll(store, [created(1, 1), created(2, 2), created(3, 3, { author_id: '7' }), created(4, 4, { author_id: '66' })]);
   const conversation = await store.get('conversations', '12');
@@ -72,7 +72,7 @@ test('messages are kept, counted and told', async () => {
   assert.equal((await store.get('messages@id', '102')).text, 'message 2');
 });
 
-test('an event that comes twice, or late, changes nothing', async () => {
+test('a repeated or late event has no effect', async () => {
   const store = await held();
   const edit = { ...created(2, 1, { text: 'edited', revision: 2 }), event: 'message.edited' };
   await applyAll(store, [created(1, 1), edit]);
@@ -83,7 +83,7 @@ test('an event that comes twice, or late, changes nothing', async () => {
   assert.equal((await store.get('conversations', '12')).unread_count, 1);
 });
 
-test('a tombstone leaves no text, and what was unread is not', async () => {
+test('a tombstone has no text and is not unread', async () => {
   const store = await held();
   const tombstone = say(1, 1, { revision: 2, deleted: true, deletion: 'author' });
   for (const name of ['text', 'entities', 'annotations', 'attachments', 'actions']) delete tombstone[name];
@@ -94,20 +94,20 @@ test('a tombstone leaves no text, and what was unread is not', async () => {
   assert.equal((await store.get('conversations', '12')).unread_count, 0);
 });
 
-test('an older answer never replaces a newer event', () => {
+test('an older response never replaces a newer event', () => {
   const edited = mergeMessage(undefined, say(1, 1, { revision: 3, text: 'three' }), position(0, 50), { isEvent: true });
   assert.equal(mergeMessage(edited, say(1, 1, { revision: 2, text: 'two' }), position(0, 40)).text, 'three');
   assert.equal(mergeMessage(edited, say(1, 1, { revision: 4, text: 'four' }), position(0, 60)).text, 'four');
 });
 
-test('after the history has changed, the server is right whatever the revision', () => {
+test('after a change of epoch, the server\'s copy wins at any revision', () => {
   const old = mergeMessage(undefined, say(1, 1, { revision: 9, text: 'nine' }), position(0, 900));
   assert.equal(mergeMessage(old, say(1, 1, { revision: 1, text: 'one' }), position(1, 3)).text, 'one');
 });
 
-test('marks come whole, the newest event wins, and what is mine stays mine', async () => {
+test('action events have all counts, the newest wins, and my own actions stay', async () => {
   const store = await held();
-  const mark = (id, actions, over = {}) => ({
+  const action = (id, actions, over = {}) => ({
     event: 'action.added', id: String(id), stream: 'conversation:12', offset: id, actor_id: '8',
     data: { message_id: '101', actions }, ...over,
   });
@@ -115,24 +115,24 @@ test('marks come whole, the newest event wins, and what is mine stays mine', asy
   await store.update([['messages', ['12', 1]]], ([row]) => [
     { table: 'messages', key: ['12', 1], row: { ...row, actions: { like: { count: 1, mine: true } }, actions_known: 1 } },
   ]);
-  await applyAll(store, [mark(2, { like: { count: 2 } })]);
-  const star = mark(1, { star: { count: 1 } }, { id: '3', stream: 'user:7', actor_id: '7' });
-  await applyAll(store, [star, mark(3, { like: { count: 1 }, 'reaction:👍': { count: 1 } }, { id: '4' })]);
+  await applyAll(store, [action(2, { like: { count: 2 } })]);
+  const star = action(1, { star: { count: 1 } }, { id: '3', stream: 'user:7', actor_id: '7' });
+  await applyAll(store, [star, action(3, { like: { count: 1 }, 'reaction:👍': { count: 1 } }, { id: '4' })]);
   assert.deepEqual((await store.get('messages', ['12', 1])).actions, {
     like: { count: 1, mine: true }, 'reaction:👍': { count: 1 }, star: { count: 1, mine: true },
   });
-  const own = await applyAll(store, [mark(4, {}, { id: '5', actor_id: '7' })]);
+  const own = await applyAll(store, [action(4, {}, { id: '5', actor_id: '7' })]);
   assert.deepEqual(own[0].refetch, ['message:101']);
 });
 
-test('an offset that is missing is noticed, and nothing is applied over it', async () => {
+test('a missing offset is detected and no later event is applied', async () => {
   const store = await held();
   const outcomes = await applyAll(store, [created(1, 1), created(3, 3)]);
   assert.equal(outcomes[1].result, 'gap');
   assert.equal(await store.get('messages', ['12', 3]), undefined);
 });
 
-test('something hidden moves the offset alone', async () => {
+test('a hidden event moves only the offset', async () => {
   const store = await held();
   const outcomes = await applyAll(store, [
     created(1, 1), { event: 'hidden', id: '2', stream: 'conversation:12', offset: 2 }, created(3, 2),
@@ -140,21 +140,21 @@ test('something hidden moves the offset alone', async () => {
   assert.deepEqual(outcomes.map(({ result }) => result), ['applied', 'applied', 'applied']);
 });
 
-test('a mark never moves back, and reading everything leaves nothing unread', async () => {
+test('a read position never moves back, and at the newest message none is unread', async () => {
   const store = await held();
   await applyAll(store, [created(1, 1), created(2, 2), created(3, 3)]);
-  const mark = (id, read) => ({
-    event: 'mark.moved', id: String(id), stream: 'user:7', offset: id, actor_id: '7',
+  const readPosition = (id, read) => ({
+    event: 'read_position.updated', id: String(id), stream: 'user:7', offset: id, actor_id: '7',
     data: { conversation_id: '12', read_up_to: read, delivered_up_to: read },
   });
-  const [some] = await applyAll(store, [mark(4, 2)]);
+  const [some] = await applyAll(store, [readPosition(4, 2)]);
   assert.deepEqual(some.recount, ['12']);
-  await applyAll(store, [mark(5, 3), mark(6, 1)]);
+  await applyAll(store, [readPosition(5, 3), readPosition(6, 1)]);
   const { read_up_to: read, unread_count: unread } = await store.get('conversations', '12');
   assert.deepEqual([read, unread], [3, 0]);
 });
 
-test('a conversation that was lost leaves nothing', async () => {
+test('a conversation without access is removed', async () => {
   const store = await held();
   await applyAll(store, [
     created(1, 1),
@@ -166,26 +166,29 @@ test('a conversation that was lost leaves nothing', async () => {
   assert.equal(await store.get('streams', 'conversation:12'), undefined);
 });
 
-test('one who joins and leaves is counted once, however often it is told', async () => {
+test('a participant is counted once, with repeated events', async () => {
   const store = await held({ participants: [{ user_id: '7', role: 'admin' }], participant_count: 1 });
-  const told = (id, event, role) => ({
+  const participantEvent = (id, event, role) => ({
     event, id: String(id), stream: 'conversation:12', offset: id, data: { conversation_id: '12', user_id: '8', ...role },
   });
-  await applyAll(store, [told(1, 'participant.joined', { role: 'member' }), told(2, 'participant.changed', { role: 'admin' })]);
+  await applyAll(store, [
+    participantEvent(1, 'participant.joined', { role: 'member' }),
+    participantEvent(2, 'participant.changed', { role: 'admin' }),
+  ]);
   assert.deepEqual((await store.get('conversations', '12')).participants, [
     { user_id: '7', role: 'admin' }, { user_id: '8', role: 'admin' },
   ]);
-  await applyAll(store, [told(3, 'participant.left', {})]);
+  await applyAll(store, [participantEvent(3, 'participant.left', {})]);
   assert.equal((await store.get('conversations', '12')).participant_count, 1);
 });
 
-test('a forum of which only the id is told is asked for', async () => {
+test('a forum known only by its id is requested', async () => {
   const store = await held();
   const [outcome] = await applyAll(store, [{ event: 'forum.updated', id: '1', stream: 'site', offset: 1, data: { id: '3' } }]);
   assert.deepEqual(outcome.refetch, ['forum:3']);
 });
 
-test('one sees what one sent wait no longer when it comes round', async () => {
+test('a sent message leaves the outbox when its event arrives', async () => {
   const store = await held();
   await store.update([], () => [{ table: 'outbox', key: 'op1', row: { id: 'op1', order: 1 } }]);
   await applyAll(store, [created(1, 1, { author_id: '7', client_id: 'op1' })]);
@@ -193,14 +196,14 @@ test('one sees what one sent wait no longer when it comes round', async () => {
   assert.equal((await store.get('messages@client', 'op1')).seq, 1);
 });
 
-test('an event of a kind that nobody knows yet moves the offset', async () => {
+test('an event of an unknown kind moves the offset', async () => {
   const store = await held();
   const [outcome] = await applyAll(store, [{ event: 'poll.closed', id: '1', stream: 'conversation:12', offset: 1, data: { id: '5' } }]);
   assert.equal(outcome.result, 'applied');
   assert.equal((await store.get('streams', 'conversation:12')).offset, 1);
 });
 
-test('stretches join, part, and say what is missing', () => {
+test('ranges are joined and split, and list missing ones', () => {
   assert.deepEqual(withStretch([[1, 3], [7, 9]], 4, 6), [[1, 9]]);
   assert.deepEqual(withStretch([[1, 3]], 5, 6), [[1, 3], [5, 6]]);
   assert.deepEqual(withStretch([[5, 6]], 1, 3), [[1, 3], [5, 6]]);
@@ -211,19 +214,19 @@ test('stretches join, part, and say what is missing', () => {
   assert.equal(stretchAt([[1, 3]], 4), null);
 });
 
-test('neighbours are those of which one names the other', () => {
+test('messages are neighbours if one refers to the other', () => {
   const chain = [1, 2, 4].map((seq) => say(0, seq));
   assert.deepEqual(stretchesOf(chain), { stretches: [[1, 2], [4, 4]], isSound: true });
   assert.deepEqual(stretchesOf([say(0, 1), say(0, 2, { previous_message: '99' })]), { stretches: [[1, 1], [2, 2]], isSound: false });
 });
 
-test('the digest is that of others', () => {
+test('SHA-256 equals that of other implementations', () => {
   for (const text of ['', 'abc', 'x'.repeat(55), 'x'.repeat(56), 'x'.repeat(64), 'weeds 🌱\n'.repeat(1000)]) {
     assert.equal(sha256(text), createHash('sha256').update(text).digest('hex'));
   }
 });
 
-test('digests agree with the vectors of the description', () => {
+test('digests match the documented test vectors', () => {
   const description = JSON.parse(readFileSync(new URL('../../../Public/openapi.json', import.meta.url), 'utf8'));
   const { examples } = description.paths['/conversations/{id}/digest'].get.responses[200].content['application/json'];
   for (const { description: lines, value } of Object.values(examples)) assert.equal(sha256(lines), value.digest);
@@ -237,7 +240,7 @@ test('digests agree with the vectors of the description', () => {
   assert.equal(five.map(digestLine).join(''), examples.five.description);
 });
 
-test('what waits shows on the message', () => {
+test('queued operations are shown on the message', () => {
   const message = say(0, 1, { actions: { like: { count: 1 } } });
   const waits = (kind, body) => ({ kind, body, state: 'pending' });
   assert.equal(withOperations(message, [waits('edit', { text: 'new' })]).text, 'new');
@@ -247,7 +250,7 @@ test('what waits shows on the message', () => {
   assert.equal(withOperations(message, [{ ...waits('edit', { text: 'new' }), state: 'failed' }]), message);
 });
 
-test('differences make one list the other, step by step', () => {
+test('differences turn one list into the other, step by step', () => {
   const item = (key, source = key) => ({ key, source, state: 'sent', isMuted: false, operations: [] });
   let seed = 3;
   const random = (below) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
@@ -267,7 +270,7 @@ test('differences make one list the other, step by step', () => {
   }
 });
 
-test('words are found as the server finds them', () => {
+test('search matches the server\'s', () => {
   const finds = (query, text) => matchesQuery(text, readQuery(query));
   assert.equal(fold('  Crème BRÛLÉE!'), 'creme brulee');
   assert.ok(finds('creme', 'Crème brûlée'));
@@ -280,7 +283,7 @@ test('words are found as the server finds them', () => {
   assert.ok(finds('🌱', 'seeds 🌱 today'));
 });
 
-test('the store in memory gives ranges in order, and forgets what is cleared', async () => {
+test('the store in memory returns ordered ranges and drops cleared rows', async () => {
   const store = memoryStore();
   const row = (conversation, seq) => ({ conversation_id: conversation, seq, id: `${conversation}${seq}` });
   await store.update([], () =>

@@ -1,4 +1,4 @@
-// An invite: for whom, how many, and until when.
+// The form of a new invite: role, number of uses, expiry.
 
 import { el } from '../core/dom.js';
 import { ask } from '../parts/dialog.js';
@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 const SPANS = { day: DAY, week: 7 * DAY, month: 30 * DAY };
 const USES = [1, 5, 25, 100];
 
-/** Whom those of a role may bring, as far as can be known here. */
+/** The roles that the user may invite, as far as known. */
 function rolesBy(site) {
   if (!site.isHost) return ['member', 'guest'];
   return site.me.role === 'owner' ? ['member', 'guest', 'moderator', 'admin'] : ['member', 'guest', 'moderator'];

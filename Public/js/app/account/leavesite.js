@@ -1,4 +1,4 @@
-// Going away from the place: for a while, or for good, with or without what one has written.
+// Deactivating or deleting the own account, with or without erasing its messages.
 
 import { el } from '../core/dom.js';
 import { ask, confirm } from '../parts/dialog.js';

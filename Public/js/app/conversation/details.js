@@ -1,4 +1,4 @@
-// The panel beside a conversation: who is in it, what is pinned, how loud it is, and whether this device has all of it.
+// The details panel of a conversation: participants, pinned messages, notification level, completeness of the copy.
 
 import { el, redraw, refill } from '../core/dom.js';
 import { canManage, memberMenu } from '../forum/membership.js';
@@ -14,7 +14,7 @@ import { moment, time } from '../core/times.js';
 
 export function details(shell, conversation, forum, canWrite) {
   const { site } = shell;
-  const people = el('div');
+  const users = el('div');
   let found = [];
   const isLookedAfter = conversation.kind === 'group' && conversation.role === 'admin';
   const lookAfter = (person, role) =>
@@ -32,7 +32,7 @@ export function details(shell, conversation, forum, canWrite) {
     );
   const draw = () =>
     redraw(
-      people,
+      users,
       found.map((it) => {
         const person = site.person(it.user_id);
         return personRow(person, {
@@ -52,7 +52,7 @@ export function details(shell, conversation, forum, canWrite) {
       () => {},
     );
   load();
-  const listen = ['people', 'presence'];
+  const listen = ['users', 'presence'];
   for (const name of listen) site.addEventListener(name, draw);
   const level = choice(
     say('level.title'),
@@ -76,11 +76,11 @@ export function details(shell, conversation, forum, canWrite) {
     el('div.panel-block', null, level),
     blocks(shell, conversation),
     el('h3.section-title', null, say('talk.peopleTitle')),
-    people,
+    users,
   );
 }
 
-/** What is pinned, the way to a day, and whether all of it is here: of any conversation. */
+/** Sections of every conversation: pinned messages, jump to a date, completeness of the copy. */
 export function blocks(shell, conversation) {
   const { site } = shell;
   return [pinnedBlock(site, conversation), jumpBlock(shell, conversation), checkBlock(site, conversation)];
@@ -178,7 +178,7 @@ function topicActions(shell, conversation, forum, canWrite) {
   );
 }
 
-/** What somebody wanted everybody to find. */
+/** The pinned messages. */
 function pinnedBlock(site, conversation) {
   const list = el('div.panel-block', { hidden: true });
   site.call('GET', '/messages/search', { query: { conversation: conversation.id, action: 'pin', limit: 50 } }).then(

@@ -1,5 +1,4 @@
-// Links that lead elsewhere without TLS: whoever is on the way can read them and change what comes back, and that is said
-// before they open.
+// A warning before links without TLS open: the connection can be read and modified in transit.
 
 import { el } from '../core/dom.js';
 import { button } from '../parts/button.js';

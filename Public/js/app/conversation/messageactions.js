@@ -1,4 +1,4 @@
-// What can be done with a message, and what happens then. One list for the menu, the sheet, the keys and the row.
+// The actions on a message. One list for the menu, the sheet, the keyboard and the toolbar.
 
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -16,7 +16,7 @@ import { say, sayProblem } from '../core/text.js';
 import { moment, time } from '../core/times.js';
 
 export class MessageActions {
-  /** @param {object} options shell, place, stream, conversation, forum, now, field, cannot, canModerate; some change */
+  /** @param {object} options shell, site, stream, conversation, forum, now, field, cannot, canModerate; some change */
   constructor(options) {
     Object.defineProperties(this, Object.getOwnPropertyDescriptors(options));
   }
@@ -84,7 +84,7 @@ export class MessageActions {
     await this.call(message.actions?.pin?.count ? 'DELETE' : 'PUT', `/messages/${message.id}/actions/pin`);
   }
 
-  /** Whether I may say which answer solved the topic: whoever began it and writes in it, and who keeps order. */
+  /** Whether the user may accept an answer: the topic's author while writing is allowed, and moderators. */
   get maySolve() {
     return this.canModerate || (!!this.composer && this.conversation.created_by === this.site.me.id);
   }
@@ -93,7 +93,7 @@ export class MessageActions {
     return this.now().solved_by === message.id;
   }
 
-  /** Or takes the mark away: as it was offered, whatever has become of it since. @param {boolean} on */
+  /** Sets or clears it as offered in the menu, whatever the state is now. @param {boolean} on */
   async solve(message, on) {
     if (on === this.solves(message)) return;
     const solved_by = on ? message.id : null;

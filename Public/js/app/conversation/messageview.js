@@ -1,5 +1,5 @@
-// The view of one conversation's messages: opens at the first unread, sticks to the newest, loads older ones at the top
-// without a jump, and keeps what is under the eye where it is, whatever arrives.
+// The message list of a conversation: opens at the first unread message, sticks to the newest, loads older ones at the top,
+// and keeps the scroll position when messages arrive.
 
 import { el, focusAgain, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -13,7 +13,7 @@ import { startOfDay } from '../core/times.js';
 const GROUP = 5 * 60_000;
 const NEAR = 600;
 const AT_END = 40;
-/** So many times as long as drawing took, nothing is drawn again; but never longer than this. */
+/** After a redraw, redraws pause for this multiple of its duration, at most for the second value. */
 const RESTS = 4;
 const REST = 200;
 
@@ -31,7 +31,7 @@ export class MessageView {
     this.unseen = 0;
     this.isStuck = true;
     this.inner = el('div.feed', { role: 'feed', aria: { label: say('talk.messages'), busy: 'false' } });
-    // What is no message stands around the feed, not in it.
+    // Only messages are in the feed; other elements surround it.
     this.above = el('div');
     this.below = el('div.stream-below');
     this.whole = el('div.stream-inner', null, this.above, this.inner, this.below);
@@ -39,7 +39,7 @@ export class MessageView {
     this.pillPlace = el('div.stream-pill');
     this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.onChange = () => this.soon();
-    /** When it may be drawn again, and by what that is waited for. */
+    /** The time of the next allowed redraw, and its timer. */
     this.restsUntil = 0;
     this.drawing = null;
     this.stream.addEventListener('change', this.onChange);
@@ -87,7 +87,7 @@ export class MessageView {
 
   // MARK: Drawing
 
-  /** Whether what comes is followed to the end; the window is told, so that it keeps what is read above. */
+  /** Sets whether the view sticks to the newest message. The window keeps its top while it does not. */
   get isStuck() {
     return this.sticks;
   }
@@ -97,7 +97,7 @@ export class MessageView {
     this.stream.isSticking = sticks;
   }
 
-  /** What is new shows at once; where much is new, drawing leaves the most of the time to what it comes from. One's own words never wait. */
+  /** Redraws at once, or throttled when many messages arrive. Own messages are never delayed. */
   soon() {
     const last = this.stream.shown.at(-1);
     const wait = this.restsUntil - performance.now();
@@ -106,7 +106,7 @@ export class MessageView {
     return undefined;
   }
 
-  /** What was to be drawn soon is drawn. */
+  /** Runs a pending redraw. */
   settle() {
     if (this.drawing !== null) this.draw();
   }
@@ -122,7 +122,7 @@ export class MessageView {
 
   drawWhole() {
     const anchor = this.isStuck ? null : this.anchor();
-    // What one has scrolled to is no news.
+    // Messages loaded by scrolling are not announced.
     const before = this.wasAtNewest ? this.last : null;
     this.wasAtNewest = !this.stream.hasNewer;
     const wanted = this.wanted();
@@ -267,7 +267,7 @@ export class MessageView {
     };
   }
 
-  /** Each that others have written is said, whoever wrote last. One's own words bring one to the end. */
+  /** Announces new messages of others. An own message scrolls to the end. */
   arrived(before) {
     const { last } = this;
     if (!before || !last || this.stream.hasNewer) return;
@@ -305,7 +305,7 @@ export class MessageView {
     this.seen();
   }
 
-  /** What is under the eye: the first message that is seen, and how far from the top it stands. */
+  /** The scroll anchor: the first visible message and its distance from the top. */
   anchor() {
     const top = this.node.getBoundingClientRect().top;
     for (const child of this.inner.children) {
@@ -372,7 +372,7 @@ export class MessageView {
     this.scrolled();
   }
 
-  /** What is being read: at the ends the first or the last, else what stands a third down. */
+  /** The message at the reading position: the first or last at the ends, otherwise at one third of the height. */
   get sight() {
     const { messages } = this.stream;
     if (!this.stream.hasNewer && this.distance < AT_END) return messages.at(-1);
@@ -383,7 +383,7 @@ export class MessageView {
     return node ? messages.find(({ id }) => id === node.dataset.id) : messages.at(-1);
   }
 
-  /** To the message of this number, or the next that is there; what has the focus keeps it. */
+  /** Scrolls to the message with this `seq`, or the next existing one. The focus stays. */
   async goTo(seq) {
     const turn = (this.going = {});
     const isHere = ({ messages }) => messages[0]?.seq <= seq && messages.at(-1)?.seq >= seq;
@@ -400,7 +400,7 @@ export class MessageView {
     this.scrolled();
   }
 
-  /** What stands in the window and has the person's attention is read. */
+  /** Marks visible messages as read while the tab is visible. */
   seen() {
     clearTimeout(this.reading);
     if (!this.me || document.hidden || !this.onRead) return;

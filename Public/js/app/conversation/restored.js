@@ -1,4 +1,4 @@
-// What one has said and a restore has taken from the server: it is kept here, and sent again if one wants that.
+// Own messages that a restore removed from the server, with the choice to send them again.
 
 import { el } from '../core/dom.js';
 import { button } from '../parts/button.js';

@@ -1,5 +1,5 @@
-// One field for what one wants others to see. An address is looked at, by the server and not by this browser, and shared;
-// words search the place, and a message that they find is shared by its link.
+// The share dialog with one field. An address gets a link preview, fetched by the server; words search the site, and a
+// found message is shared by its link.
 
 import { upload } from '../../parley/upload.js';
 import { el, refill } from '../core/dom.js';
@@ -44,7 +44,7 @@ export function shareLink(site, send) {
     address = addressIn(input.input.value);
     share.disabled = !address;
   });
-  // While there is nothing to share the form is not sent: what words have found comes next.
+  // Without a selected link the form is not submitted; the search results get the focus.
   input.input.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || address) return;
     event.preventDefault();
@@ -100,7 +100,7 @@ export function shareLink(site, send) {
 
 const isHere = (address) => new URL(address).origin === location.origin;
 
-/** What stands behind an address, or null where the server could not look or may not. */
+/** Returns the link preview of an address; null if it is unavailable. */
 async function behind(site, address) {
   if (site.server.link_previews === false) return null;
   return site.call('POST', '/previews', { body: { url: address }, tries: 1 }).catch(() => null);
@@ -115,7 +115,7 @@ async function card(site, address) {
   ];
 }
 
-/** Of this place's own messages a card is drawn for the one who shares: who reads it later may not be let in there. */
+/** The card of a message of this site. It is shown to the sharing user only: readers may lack access to the message. */
 async function messageBehind(site, address) {
   const id = /^\/m\/(\d+)$/.exec(new URL(address).pathname)?.[1];
   const message = id && (await site.call('GET', `/messages/${id}`, { tries: 1 }).catch(() => null));
@@ -124,7 +124,7 @@ async function messageBehind(site, address) {
   return { title: talk && conversationTitle(site, talk), description: plain(message.text ?? '', 140) };
 }
 
-/** What goes with the link: what its page says of itself, and its picture as a file of one's own, so that nobody asks the page. */
+/** The annotation of a shared link: its preview, with the picture as an uploaded file, so that readers send no request to the page. */
 async function carried(site, address) {
   if (isHere(address)) return {};
   const seen = await behind(site, address);

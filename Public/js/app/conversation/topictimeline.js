@@ -9,13 +9,13 @@ import { say, sayProblem } from '../core/text.js';
 /** Shorter ones are scrolled through sooner than one could choose. */
 const LEAST = 10;
 
-/** What stands beside the view of a topic; null for one that is short. `moved` is told when what is seen is another. */
+/** The timeline beside a topic; null for short topics. Calls `moved` when the visible post changes. */
 export function timelineOf(view, stream, conversation) {
   if (stream.latest < LEAST) return null;
   const newest = conversation.last_message?.created_at ?? stream.messages.at(-1)?.created_at;
   const ends = { began: new Date(conversation.created_at), ended: newest ? new Date(newest) : null };
   const pillPlace = el('div.timeline-pill');
-  /** What was chosen and is on its way; and then where the text stood: near the end there is no scrolling to it. */
+  /** The selected post while it loads, then the scroll position: posts near the end cannot be scrolled to the top. */
   let wanted = null;
   let chosen = null;
   let planned = 0;
@@ -54,7 +54,7 @@ export function timelineOf(view, stream, conversation) {
     for (const it of [rail, flat]) it?.show(n, last, dateOf);
     if (shown === `${n} ${last}`) return;
     shown = `${n} ${last}`;
-    // The pill stays, or whoever stands on it would be put out.
+    // The pill stays in place, so that it keeps the focus.
     const pill = timelinePill(n, last, open);
     const before = pillPlace.firstChild;
     if (!before) refill(pillPlace, pill);

@@ -1,4 +1,4 @@
-// Making elements. Words become text nodes and nothing else: no string of anyone's is ever read as HTML.
+// Creates elements. Strings become text nodes only and are never parsed as HTML.
 
 import { icons } from './icons.js';
 
@@ -8,7 +8,7 @@ const PROPERTIES = new Set(['value', 'checked', 'disabled', 'selected', 'indeter
 /**
  * `el("button.plain.wide", { on: { click }, aria: { label: "Close" } }, icon("close"), "Close")`
  * @param {string} name a tag, and classes behind dots
- * @param {object} [props] `on`, `aria` and `data` are groups; what is null or false is left out
+ * @param {object} [props] `on`, `aria` and `data` are groups; null and false are left out
  * @param {...any} children nodes, strings, lists of them; null and false are left out
  */
 export function el(name, props, ...children) {
@@ -52,7 +52,7 @@ function fill(node, children) {
   }
 }
 
-/** Puts these children in the place of all that were there. */
+/** Replaces all children. */
 export function refill(node, ...children) {
   node.replaceChildren();
   fill(node, children);
@@ -60,9 +60,9 @@ export function refill(node, ...children) {
 }
 
 /**
- * The same where somebody may stand in it or press on it. What looks as before stays, with its listeners: what they do has
- * to show in how it looks. What had the focus has it again, itself or what is called alike, leads to the same place or is of
- * the same person; else the whole has it. A child that takes a node along which is there already is given as a function.
+ * Replaces children but keeps nodes that look the same, with their listeners, so that focus and presses survive. The focus
+ * returns to the same node, or to one with the same label, link or user; otherwise to the parent. A child that contains an
+ * existing node is passed as a function.
  */
 export function redraw(node, ...children) {
   const held = node.contains(document.activeElement) && document.activeElement !== node ? document.activeElement : null;
@@ -80,8 +80,7 @@ export function redraw(node, ...children) {
 }
 
 /**
- * Where the focus is now, or will have to be again: what is given back brings it there, or to what stands in its place by
- * then, since whatever is drawn anew meanwhile is another node.
+ * Remembers the focus. The returned function restores it, to the same node or to its replacement after a redraw.
  */
 export function wayBack(held = document.activeElement) {
   const home = held?.closest?.('dialog, .panel, main, .shell');
@@ -92,7 +91,7 @@ export function wayBack(held = document.activeElement) {
   };
 }
 
-/** What had the focus and is gone: what stands in its place in this node has it then, or the node, or what is given for it. */
+/** Moves the focus of a removed node to its replacement in this node, to the given fallback, or to the node itself. */
 export function focusAgain(node, held, otherwise = node) {
   const similarTopics = ['aria-label', 'href', 'data-person', 'data-act', 'title'].flatMap((name) => {
     const value = held.getAttribute(name);
@@ -103,7 +102,7 @@ export function focusAgain(node, held, otherwise = node) {
   again.focus({ preventScroll: true });
 }
 
-/** Only what a browser goes to without running it. */
+/** Returns the address if its scheme cannot run code, otherwise null. */
 export function safeAddress(address) {
   const text = String(address ?? '');
   try {

@@ -1,5 +1,5 @@
-// The host's hue as colours: the lightness is ours, so that text on them can be read whatever the hue; the chroma is
-// lowered until the colour is one that every screen can show.
+// Colours from the site's hue. The lightness is fixed, so that text is readable on any hue; the chroma is reduced until the
+// colour is in the sRGB gamut.
 
 /** The hue that the tokens are drawn in. */
 export const defaultHue = 260;

@@ -1,5 +1,5 @@
-// The pictures of people and forums that have none of their own, as the server draws them (`Picture` in Sources/Shared/Model): here
-// for names and titles that it does not know yet. A test holds both to the same drawings.
+// Generated pictures for users and forums without one, the same as on the server (`Picture` in Sources/Shared/Model). They
+// are drawn here for names and titles that the server does not know yet. A test compares both.
 
 import { sha256 } from '../../parley/sha256.js';
 

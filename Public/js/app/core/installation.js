@@ -5,7 +5,7 @@ import { say } from './text.js';
 
 const AGAIN = 60 * 60_000;
 
-/** Not while the app's files are served as they lie there: who works on them wants to see them. */
+/** Registers the service worker, except with `--dev`, where edited files must show at once. */
 export async function keepApp(shell) {
   if (!('serviceWorker' in navigator) || document.querySelectorAll('link[rel="stylesheet"]').length > 1) return;
   const registration = await navigator.serviceWorker.register('/service-worker.js');
@@ -14,7 +14,7 @@ export async function keepApp(shell) {
   await navigator.serviceWorker.ready;
   check();
   setInterval(check, AGAIN);
-  // Who was away and is back may be another version.
+  // After a reconnect the server may have a newer version.
   shell.site.addEventListener('state', () => shell.site.state === 'online' && check());
   if (shell.site.me) navigator.storage?.persist?.().catch(() => {});
 }

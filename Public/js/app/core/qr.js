@@ -1,5 +1,5 @@
 // A QR code (ISO/IEC 18004) of a short text: bytes, error correction L, versions 1 to 10, mask by the least penalty.
-// Enough for an invite's address, and nothing that would have to be fetched from elsewhere.
+// Enough for an invite link, without a library.
 
 /** By version: error-correction words a block, blocks of the first size and their data words, and of the second. */
 const VERSIONS = [
@@ -198,7 +198,7 @@ function versionMarks(version, size, set) {
   }
 }
 
-/** Of the four rules the three that tell masks apart: runs, blocks, and how even dark and light are. */
+/** The mask penalty by three of the four rules: runs, blocks and balance. */
 function penalty(modules, size) {
   let cost = 0;
   let dark = 0;
@@ -229,7 +229,7 @@ function penalty(modules, size) {
   return cost + 10 * Math.floor(Math.abs((dark * 20) / (size * size) - 10));
 }
 
-/** As a picture: dark on white whatever the theme, with the quiet zone that readers ask for. */
+/** Returns an SVG: dark on white in any theme, with the quiet zone that readers need. */
 export function qr(text, label) {
   const modules = qrModules(text);
   const quiet = 4;

@@ -1,4 +1,4 @@
-// A text with its marks, as elements: the tree is the library's, and what the app draws itself is chosen here.
+// Renders Markdown as elements. The library parses it; the app draws mentions, hashtags, links and code itself.
 
 import { buildNodes, parseMarkup, plainText } from '../../parley/markup.js';
 import { el } from './dom.js';
@@ -9,7 +9,7 @@ const EMOJI = /\p{Extended_Pictographic}/u;
 const ONE = String.raw`\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f)*`;
 const EMOJI_ALONE = new RegExp(String.raw`^(?:\s*(?:${ONE}|\p{Regional_Indicator}{2})){1,3}\s*$`, 'u');
 
-/** At most three emoji and nothing else: shown large, without a bubble. */
+/** Whether a text is only one to three emoji, which are shown large and without a bubble. */
 export function isEmojiAlone(text) {
   return !!text && text.length < 64 && EMOJI.test(text) && EMOJI_ALONE.test(text);
 }

@@ -1,7 +1,7 @@
 // Addresses to pages. The number in an address decides; the words after it may change. Back goes where the person came
 // from, at the same scroll.
 
-/** [pattern, page module, name of what it exports]; the first that fits. */
+/** [pattern, page module, name of its export]; the first match wins. */
 const routes = [
   [/^\/$/, 'inbox'],
   [/^\/forums$/, 'forums'],
@@ -23,7 +23,7 @@ const routes = [
   [/^\/sign-in$/, 'signin', 'signIn'],
 ];
 
-/** What a visitor may open; for all else, the way in. */
+/** Pages for visitors; other pages show the sign-in page. */
 const open = new Set(['forums', 'forum', 'conversation', 'message', 'user', 'signin']);
 
 export function match(address, isMember) {

@@ -1,5 +1,5 @@
-// What people read, by key, from one message file in Public/lang. `{name}` stands for a parameter; a message that
-// depends on a number is an object of the forms that the language has, chosen by `n`.
+// UI texts by key, from one file in Public/lang. `{name}` is a parameter; a text that depends on a number is an object of
+// plural forms, chosen by `n`.
 
 let messages = {};
 let plurals = new Intl.PluralRules('en');
@@ -62,7 +62,7 @@ export function bytes(count) {
   return `${count < 10 && unit ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
 }
 
-/** A sentence for what the server refused, by its code; one of the code's own, or for the fault at large. */
+/** Returns the text for a problem, by its code, or a general one. */
 export function sayProblem(problem) {
   const field = problem?.errors?.[0];
   const keys = [
@@ -74,7 +74,7 @@ export function sayProblem(problem) {
   return say(key, { ...problem?.params, ...field?.params });
 }
 
-/** English with letters accented and a third longer: shows what was never put into the file, and what is cut off. */
+/** The pseudo-locale: English with accents and a third longer, to reveal untranslated and truncated texts. */
 function pseudo(table) {
   const accents = {
     a: 'à',

@@ -18,7 +18,7 @@ export function applyLook(preferences = remembered(), hue = Number(localStorage.
 /** How wide the places beside the page may be, in pixels. */
 export const widths = { least: 220, usual: 264, most: 340 };
 
-/** Without a width, the one that was chosen here before. @returns {number} What it is now. */
+/** Sets the sidebar width; default: the stored one. @returns {number} The width. */
 export function keepWidth(width = Number(localStorage.getItem('sidebar')) || widths.usual) {
   const kept = Math.round(Math.min(widths.most, Math.max(widths.least, width)));
   localStorage.setItem('sidebar', String(kept));

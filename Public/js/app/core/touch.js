@@ -1,10 +1,10 @@
-// What fingers do beyond pressing. A message is held, or drawn to the side; a list is pulled from its top.
+// Touch gestures: long press and swipe on a message, pull to refresh on a list.
 
 import { skeleton } from '../parts/empty.js';
 import { toast } from '../parts/toast.js';
 import { sayProblem } from './text.js';
 
-/** In milliseconds, and in points: so far a finger wanders that is held still; so far it goes that means something. */
+/** Durations in milliseconds and distances in CSS pixels: the tolerance of a long press, and the minimum of a swipe. */
 const HELD = 500;
 const STILL = 10;
 const DRAWN = 64;
@@ -13,7 +13,7 @@ const PULLED = 96;
 const WAIT = 300;
 
 /**
- * Half a second on a message, and a message drawn in the direction in which one reads.
+ * Handles a long press on a message, and a swipe in reading direction.
  * @param {HTMLElement} node @param {{ held: (id: string, message: Element) => void, drawn: (id: string) => void }} on
  */
 export function onMessages(node, { held, drawn }) {
@@ -42,7 +42,7 @@ export function onMessages(node, { held, drawn }) {
     const { clientX: x, clientY: y } = event.touches[0];
     if (begun && Math.hypot(x - begun.x, y - begun.y) > STILL) clearTimeout(begun.timer);
   });
-  // Whoever lets go of what was held presses nothing; and the browser does nothing of its own with it.
+  // Releasing a long press is no click, and opens no context menu.
   listen('touchend', (event) => {
     if (wasHeld && event.cancelable) event.preventDefault();
     const from = begun;
@@ -57,7 +57,7 @@ export function onMessages(node, { held, drawn }) {
   listen('touchcancel', end);
 }
 
-/** Whether what is under the finger is wider than its place, and goes along with it. */
+/** Whether the element under the finger scrolls sideways itself. */
 function goesAlong(target, message) {
   for (let it = target; it && it !== message; it = it.parentElement)
     if (it.scrollWidth > it.clientWidth && ['auto', 'scroll'].includes(getComputedStyle(it).overflowX)) return true;

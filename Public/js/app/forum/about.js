@@ -1,4 +1,4 @@
-// What a forum is, who is in it, and what one may set for oneself.
+// The about page of a forum: description, members, personal settings.
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';

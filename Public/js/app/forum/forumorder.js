@@ -12,7 +12,7 @@ import { compare } from '../state/site.js';
 import { forumIcon } from '../core/titles.js';
 import { say, sayProblem } from '../core/text.js';
 
-/** What the server takes as a position at most, and how far apart they are where there is room. */
+/** The maximum position, and the distance of positions if there is room. */
 const LAST_POSITION = 1_000_000;
 const STEP = 1_000;
 const SECTION_LONGEST = 120;
@@ -24,7 +24,7 @@ export async function orderForums(shell, column) {
   let sections = site.sections();
   let last = Promise.resolve();
 
-  /** Draws what is now, says where it went, and keeps it; what was under the finger has the focus again. */
+  /** Redraws, announces the move, saves it and restores the focus. */
   const moved = (subject, keys, words) => {
     draw();
     const found = keys.map((key) => column.querySelector(`[data-key="${CSS.escape(`${subject}:${key}`)}"]:not(:disabled)`));
@@ -153,7 +153,7 @@ export async function orderForums(shell, column) {
 const keyOf = (section) => `section ${section.title ?? ''}`;
 const titleOf = (section) => section.title ?? say('forum.noSection');
 
-/** What the server has to hear. */
+/** The changes to send to the server. */
 function changes(sections) {
   const inOrder = sections.flatMap(({ title, forums }) => forums.map((forum) => ({ title, forum })));
   const positions = positionsFor(inOrder.map(({ forum }) => forum));
@@ -194,7 +194,7 @@ const evenly = (count) => {
 /** The places of as many as stand already one behind the other; of the same position, by id. */
 function longestInOrder(forums) {
   const isBefore = (one, other) => one.position - other.position || compare(one.id, other.id);
-  /** The shortest ways so far: of each length, the one whose last comes first. */
+  /** Patience sorting: the best subsequence of each length so far. */
   const lasts = [];
   const before = [];
   forums.forEach((it, at) => {

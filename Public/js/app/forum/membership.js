@@ -1,4 +1,4 @@
-// Belonging to a forum: joining, leaving; and what those who look after a forum or a group do about who is in it.
+// Forum membership: joining, leaving, and managing the members of a forum or group.
 
 import { button, iconButton, whileBusy } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
@@ -9,27 +9,27 @@ import { say, sayProblem } from '../core/text.js';
 
 const PICTURES = { member: 'person', moderator: 'shield', admin: 'shield' };
 
-/** Whether I keep order in a forum. Without one, in the place. */
+/** Whether the user moderates a forum; without a forum, the site. */
 export const canManage = (site, forum) => site.isModerator || ['moderator', 'admin'].includes(forum?.role);
 
-/** Whether I may say what a forum is. */
+/** Whether the user may edit a forum. */
 export const canEdit = (site, forum) => site.isHost || forum.role === 'admin';
 
-/** Whether I am among those whom a forum lets do something. @param {'readers'|'members'|'moderators'} circle */
+/** Whether the user belongs to an audience of a forum. @param {'readers'|'members'|'moderators'} circle */
 export function isMember(site, forum, circle) {
   if (forum.role ? circle !== 'moderators' : circle === 'readers' && site.me.role !== 'guest') return true;
   return canManage(site, forum);
 }
 
-/** As far as can be known here: who reads a forum may belong to it, and guests are brought. */
+/** Whether the user may join, as far as known: readers may, guests are added by others. */
 export const canJoin = (site, forum) => !!site.me && !forum.role && site.me.role !== 'guest' && !forum.archived;
 
 /** A forum as it is by now. */
 export const asItIs = (site, forum) => site.forums.get(forum?.id) ?? forum;
 
 /**
- * While one looks at a forum, what changes in it is told: nothing else tells of a private one, nor of topics that are not one's
- * own; and what was missed is asked for. Gives back how to end it.
+ * Subscribes to a forum while a page shows it, and fetches missed changes. Returns the function that ends it. Without it,
+ * private forums and topics of others send no events.
  */
 export function attend(site, forum) {
   if (!forum || !site.parley) return () => {};
@@ -38,7 +38,7 @@ export function attend(site, forum) {
   return end;
 }
 
-/** Its room then stands among one's own, with what is new in it. */
+/** Joins a forum. Its room becomes one of the user's conversations. */
 export function joinButton(shell, forum) {
   const join = button(say('forum.join'), {
     kind: 'primary',
@@ -58,7 +58,7 @@ export function joinButton(shell, forum) {
   return join;
 }
 
-/** Who was brought is brought again, or does not come back. */
+/** Restores a removed member, unless the user has left. */
 export async function leaveForum(shell, forum) {
   const isHidden = forum.visibility === 'private' || shell.site.me.role === 'guest';
   const sentence = say(isHidden ? 'forum.leavePrivate' : 'forum.leaveSentence');
@@ -66,7 +66,7 @@ export async function leaveForum(shell, forum) {
   const go = shell.fromHere();
   try {
     await shell.site.call('DELETE', `/forums/${forum.id}/members/me`);
-    // They have left, whatever can be asked now.
+    // The user has left, even if later requests fail.
     if (!isHidden) await know(shell.site, forum).catch(() => {});
     go('/forums', { replace: true });
   } catch (error) {
@@ -75,7 +75,7 @@ export async function leaveForum(shell, forum) {
 }
 
 /**
- * What can be done about somebody who is in `title`, by its `path`; `changed` is called when it is.
+ * Menu items for a member of `title`. Calls `changed` after an action.
  * @param {{ person: any, role: string, roles: string[], path: string, title: string, isPrivate: boolean }} member
  */
 export function memberMenu(site, { person, role: now, roles, path, title, isPrivate }, changed) {
@@ -103,7 +103,7 @@ export function memberMenu(site, { person, role: now, roles, path, title, isPriv
   });
 }
 
-/** Whoever was no member follows no events of the forum: their part in it is asked for. */
+/** Fetches the user's own membership: a user that was no member has no subscription to the forum. */
 async function know(site, forum) {
   Object.assign(forum, site.keepForum(await site.call('GET', `/forums/${forum.id}`)));
   site.parley?.renew(`forum:${forum.id}`);

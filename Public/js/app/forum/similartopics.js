@@ -1,4 +1,4 @@
-// Topics that may be about the same as a title that is being written, so that nobody asks what was answered.
+// Topics similar to a title, shown while the user types it.
 
 import { el, refill } from '../core/dom.js';
 import { say } from '../core/text.js';
@@ -22,7 +22,7 @@ export function beginnings(title) {
     .map((it) => (DENSE.test(it) ? it : it.slice(0, it.length > 6 ? -2 : it.length > SHORTEST ? -1 : undefined)));
 }
 
-/** A list that looks again whenever it is told of another title. */
+/** A list that searches again for each new title. */
 export function similarTopics(site, forum) {
   const rows = el('div.topic-rows');
   const told = el('p.spoken', { role: 'status' });
@@ -44,7 +44,7 @@ export function similarTopics(site, forum) {
     told.textContent = found.length ? say('alike.found', { n: found.length }) : '';
   }
   return Object.assign(node, {
-    /** What is written now. */
+    /** The current title. */
     for(text) {
       const wanted = beginnings(text);
       if (words === wanted.join(' ')) return;

@@ -1,9 +1,9 @@
-// Tags that are in use, as far as this device holds messages that have some.
+// Hashtags of cached messages.
 
 /** So many conversations are looked through, the last active first, and so many messages of each. */
 const CONVERSATIONS = 20;
 const MESSAGES = 100;
-/** What was found is good for so long. */
+/** Cache time of the result, in milliseconds. */
 const FRESH = 60_000;
 
 /** Those that begin so, the most used first. @returns {Promise<string[]>} */

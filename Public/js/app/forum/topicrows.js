@@ -4,7 +4,7 @@ import { topicAddress } from '../core/router.js';
 
 /** The rows of a forum's topics; also beside an open topic on a wide screen. */
 export function topicRows(site, list, here = null) {
-  // What has changed since they were listed, as far as it is known.
+  // Applies changes since the list was fetched.
   const fresh = list.map((it) => {
     const own = site.parley?.conversation(it.id);
     return own?.revision > it.revision ? { ...it, ...own } : it;

@@ -1,4 +1,4 @@
-// What those who keep order can do about somebody, each with a reason and for as long as they say; and what was decided.
+// Moderation of a user: ban, silence, warn, remove messages, each with a reason and a duration; and the list of sanctions.
 
 import { el, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -18,7 +18,7 @@ const REASON = 500;
 
 const reasonField = (required = false) => field(say('remove.reason'), { limit: REASON, required, hint: say('order.reasonHint') });
 
-/** For the menu on a person's page; `changed` is told when something was decided. */
+/** Menu items for a user's page. Calls `changed` after an action. */
 export function orderItems(shell, person, changed) {
   const { site } = shell;
   const path = `/users/${person.id}`;
@@ -70,7 +70,7 @@ export function orderItems(shell, person, changed) {
   ];
 }
 
-/** What somebody said since a time, at once; the button says how much that is. */
+/** Removes a user's messages since a time. The button shows their number. */
 async function removeAll(site, person, decide) {
   const reason = reasonField();
   const verb = button(say('order.removeNone'), { kind: 'danger', disabled: true, on: () => node.close('yes') });
@@ -107,7 +107,7 @@ async function removeAll(site, person, decide) {
   look();
 }
 
-/** What was decided about somebody, the newest first; what is still in force can be ended. */
+/** The sanctions of a user, newest first; active ones can be lifted. */
 export function decisions(site, person) {
   const node = el('section', { hidden: true, aria: { label: say('order.decided') } });
   const draw = async () => {

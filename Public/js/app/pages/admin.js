@@ -1,4 +1,4 @@
-// Looking after the place: sentences first, then its settings, invites, people, reports and what was done.
+// The administration pages: overview, settings, invites, users, reports, audit log.
 
 import { el, icon, redraw, refill } from '../core/dom.js';
 import { applyLook, rememberLook } from '../core/theme.js';
@@ -22,8 +22,8 @@ import { bytes, knows, say, sayProblem, sayWith } from '../core/text.js';
 import { moment } from '../core/times.js';
 import { settingLink } from './settings.js';
 
-const parts = { settings, invites, forums, people, reports, audit };
-const pictures = { settings: 'settings', invites: 'link', forums: 'order', people: 'people', reports: 'flag', audit: 'clock' };
+const parts = { settings, invites, forums, users, reports, audit };
+const pictures = { settings: 'settings', invites: 'link', forums: 'order', users: 'users', reports: 'flag', audit: 'clock' };
 
 export async function open(shell, { part }) {
   const { site } = shell;
@@ -46,7 +46,7 @@ export async function open(shell, { part }) {
   };
 }
 
-/** Draws again whenever one of these is told, until what is given back is called. */
+/** Redraws on each of these events, until the returned function is called. */
 function followed(site, names, draw) {
   for (const name of names) site.addEventListener(name, draw);
   return () => names.forEach((name) => site.removeEventListener(name, draw));
@@ -55,13 +55,13 @@ function followed(site, names, draw) {
 /** How many; or in words that there are none. */
 const counted = (key, none, n) => (n ? say(key, { n }) : say(none));
 
-/** What can't be asked here yet has no sentence. */
+/** Answers that are unavailable have no line. */
 const orNull = (promise) => promise.catch(() => null);
 
 async function overview(shell, column) {
   const { site } = shell;
   const [waiting, reported, statistics] = await Promise.all([
-    orNull(site.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
+    orNull(site.call('GET', '/users', { query: { state: 'pending', limit: 50 } })),
     orNull(site.call('GET', '/reports', { query: { state: 'open', limit: 50 } })),
     orNull(site.call('GET', '/statistics')),
   ]);
@@ -71,8 +71,8 @@ async function overview(shell, column) {
       'flag',
       counted('admin.reportsWait', 'report.none', statistics?.open_reports ?? reported.data.length),
     ],
-    waiting?.data.length ? ['/admin/people', 'person', say('admin.peopleWait', { n: waiting.data.length })] : null,
-    statistics && ['/admin/people', 'people', counted('admin.peopleHere', 'admin.nobodyHere', statistics.people.active_this_week)],
+    waiting?.data.length ? ['/admin/users', 'person', say('admin.peopleWait', { n: waiting.data.length })] : null,
+    statistics && ['/admin/users', 'users', counted('admin.peopleHere', 'admin.nobodyHere', statistics.users.active_this_week)],
     statistics && [
       '/admin/settings',
       'download',
@@ -137,7 +137,7 @@ async function settings(shell, column) {
   const circle = (key, value) =>
     choice(
       say(key),
-      ['people', 'moderators', 'staff'].map((it) => [it, say(`admin.circle.${it}`)]),
+      ['users', 'moderators', 'staff'].map((it) => [it, say(`admin.circle.${it}`)]),
       { value },
     );
   const mayInvite = circle('admin.mayInvite', kept.may_invite);
@@ -241,12 +241,12 @@ async function forums(shell, column) {
   await orderForums(shell, column);
 }
 
-async function people(shell, column) {
+async function users(shell, column) {
   const { site } = shell;
   const list = el('div');
   const draw = async () => {
     const [waiting, all] = await Promise.all([
-      orNull(site.call('GET', '/users', { query: { state: 'waiting', limit: 50 } })),
+      orNull(site.call('GET', '/users', { query: { state: 'pending', limit: 50 } })),
       site.call('GET', '/users', { query: { query: input.input.value.trim() || undefined, limit: 100 } }),
     ]);
     const answer = (it, method) => async () => {
@@ -348,7 +348,7 @@ async function audit(shell, column) {
       next && more,
     );
   draw();
-  return followed(site, ['people', 'forums'], draw);
+  return followed(site, ['users', 'forums'], draw);
 }
 
 function auditRow(site, it) {
@@ -364,7 +364,7 @@ function auditRow(site, it) {
   });
 }
 
-/** What it was done to, as a way there as far as it can be gone to. */
+/** The subject of an audit entry, as a link if it still exists. */
 function subjectOf(site, { kind, subject_id: id, forum_id: at }) {
   const way = (href, words) => (href ? el('a', { href }, words) : words);
   const [family, what] = kind.split('.');

@@ -46,7 +46,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
     throw error;
   }
 
-  /** As it is by now: what others change comes by itself. */
+  /** The current state, updated by events. */
   const now = () => latest(site, conversation);
   const ground = () => asItIs(site, forum);
   const cannot = () => cannotWrite(site, now(), ground());
@@ -61,9 +61,9 @@ export async function conversationPage(shell, conversation, { forum, message, ta
           most: limits.message_scalars,
           draft: site.draft(conversation.id),
           keep: (text, replyTo) => site.keepDraft(conversation.id, text, replyTo),
-          people: (start) => site.findPeople(start),
+          users: (start) => site.findPeople(start),
           get rings() {
-            return !!forum && isMember(site, ground(), ground().ring);
+            return !!forum && isMember(site, ground(), ground().room_mention);
           },
           tags: (start) => findTags(site, start),
           typing: () => site.parley?.typing(conversation.id),
@@ -122,7 +122,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
   const line = isTopic ? timelineOf(view, stream, conversation) : null;
   view.moved = line?.moved;
   const onKnown = () => view.draw();
-  for (const name of ['people', 'files']) site.addEventListener(name, onKnown);
+  for (const name of ['users', 'files']) site.addEventListener(name, onKnown);
   let hid = hidesGone();
   const onMe = () => {
     if (hid === hidesGone()) return;
@@ -229,7 +229,7 @@ export async function conversationPage(shell, conversation, { forum, message, ta
       line?.close();
       split.close();
       view.close();
-      for (const name of ['people', 'files']) site.removeEventListener(name, onKnown);
+      for (const name of ['users', 'files']) site.removeEventListener(name, onKnown);
       site.removeEventListener('me', onMe);
       site.removeEventListener('typing', onTyping);
       site.removeEventListener('presence', onPresence);
@@ -255,7 +255,7 @@ function beside(shell, forum, conversation, node) {
     },
     () => {},
   );
-  const listen = ['people', 'conversations'];
+  const listen = ['users', 'conversations'];
   for (const name of listen) site.addEventListener(name, draw);
   return {
     node: el('div.split.has-list', null, list, node),
@@ -291,8 +291,8 @@ function bar(shell, conversation, ground, cannot, title) {
 }
 
 /**
- * In the second line of the head: the other one and how they are here; or how many people, and how many of them now. Nothing of
- * a room, as long as it is not known who belongs to it.
+ * The subtitle: the other participant's presence, or the number of members and how many are online. Empty for a room with
+ * unknown members.
  */
 export function presenceLine(site, conversation) {
   if (conversation.kind === 'room') {
@@ -309,12 +309,12 @@ export function presenceLine(site, conversation) {
 }
 
 function counted(site, n, ids) {
-  const people = say('talk.people', { n });
+  const users = say('talk.people', { n });
   const online = site.onlineAmong(ids);
-  return online > 1 ? `${people} · ${say('presence.count', { n: online })}` : people;
+  return online > 1 ? `${users} · ${say('presence.count', { n: online })}` : users;
 }
 
-/** What is held of it by now, unless what was answered here is newer. */
+/** The cached conversation, unless the fetched one is newer. */
 function latest(site, conversation) {
   const held = site.parley?.conversation(conversation.id);
   return held?.revision >= conversation.revision ? held : conversation;
@@ -412,7 +412,7 @@ async function openViewer(event, node) {
   );
 }
 
-/** What can be done with messages, fetched once the page stands. */
+/** The message actions, loaded after the page is shown. */
 function whenAsked(about) {
   const load = () => import('../conversation/messageactions.js').then(({ MessageActions }) => (load.acts ??= new MessageActions(about)));
   (window.requestIdleCallback ?? ((work) => setTimeout(work, 500)))(() => load().catch(() => {}));

@@ -1,4 +1,4 @@
-// A forum: its topics and its room as two tabs; what it is about, and its settings for those who look after it.
+// A forum: topics and room as tabs, about page, settings.
 
 import { similarTopics } from '../forum/similartopics.js';
 import { el, icon, redraw } from '../core/dom.js';
@@ -33,7 +33,7 @@ export async function open(shell, { id, tab }, restore) {
   return topics(shell, forum);
 }
 
-/** The head of a forum and its two tabs; the second line says what it is about, or another thing. `changed` draws what others set. */
+/** The header of a forum with its tabs; the subtitle is the description by default. `changed` applies changes by others. */
 export function forumTabs(shell, forum, here, second = null) {
   const canStart = mayStart(shell.site, forum);
   const call = el('span.call-place');
@@ -73,7 +73,7 @@ export function forumTabs(shell, forum, here, second = null) {
   return Object.assign(node, { changed });
 }
 
-/** Where the room meets to speak. Who presses it sees where that is. */
+/** The link to the forum's call, with its host as tooltip. */
 function callLink(address) {
   const words = say('forum.callAt', { host: hostOf(address) });
   return el(
@@ -130,7 +130,7 @@ async function topics(shell, forum) {
     more.hidden = !next;
   };
   draw();
-  const listen = ['people', 'conversations'];
+  const listen = ['users', 'conversations'];
   for (const name of listen) site.addEventListener(name, draw);
   const unfollow = attend(site, forum);
   return {
@@ -176,8 +176,8 @@ function newTopic(shell, forum) {
     draft: site.draft(key),
     most: site.server.limits.message_scalars,
     keep: (words) => site.keepDraft(key, words),
-    people: (start) => site.findPeople(start),
-    rings: isMember(site, forum, forum.ring),
+    users: (start) => site.findPeople(start),
+    rings: isMember(site, forum, forum.room_mention),
     tags: (start) => findTags(site, start),
     verb: say('topic.begin'),
     send: async (draft) => {

@@ -26,7 +26,7 @@ export function edit(shell, forum) {
 function form(shell, forum) {
   const { site } = shell;
   const { limits } = site.server;
-  // Who only keeps order says how often is written, and whether.
+  // Moderators may change slow mode and the lock only.
   const isWhole = !forum || canEdit(site, forum);
   const clientID = crypto.randomUUID();
   let revision = forum?.revision;
@@ -93,7 +93,7 @@ function form(shell, forum) {
   );
   const is = (name) => toggle(say(`forum.${name}`), { checked: !!forum?.[name], hint: say(`forum.${name}Hint`) });
   const [locked, archived, solvable, revisions] = ['locked', 'archived', 'solvable', 'shows_revisions'].map(is);
-  const ring = circle('ring', say('forum.ringHint'));
+  const ring = circle('room_mention', say('forum.ringHint'));
   const call = field(say('forum.callAddress'), {
     value: forum?.call_url ?? '',
     type: 'url',
@@ -101,7 +101,7 @@ function form(shell, forum) {
     placeholder: 'https://',
     limit: 2048,
   });
-  /** Those that the server may have something to say about, by the names that it has for them. */
+  /** Fields by the names that the server uses in errors. */
   const named = { title, description, section, icon_url: icon, call_url: call };
   const fault = el('p.door-fault', { role: 'alert', tabindex: '-1', hidden: true });
   const save = button(say(forum ? 'act.save' : 'forum.create'), { kind: 'primary', type: 'submit' });
@@ -144,7 +144,7 @@ function form(shell, forum) {
     }, 400);
   }
 
-  /** A picture of one's own wins over an address; whoever gives an address has none any longer. */
+  /** An uploaded icon wins over an address; entering an address removes the upload. */
   const iconFile = async (address) => {
     if (own.file) return { icon_file: await own.send(site.client) };
     return address && forum?.icon_file ? { icon_file: null } : {};
@@ -168,7 +168,7 @@ function form(shell, forum) {
         site.keepForum(kept);
         go(forumAddress(kept, forum ? 'about' : 'room'), { replace: true });
       } catch (error) {
-        // It has been said: who saves again wants what stands here, whatever others have set.
+        // The conflict was shown, so saving again overwrites the others' changes.
         if (forum && error.code === 'conflict') revision = await revisionOf(forum) ?? revision;
         refused(error);
       }
@@ -176,7 +176,7 @@ function form(shell, forum) {
     draw();
   };
 
-  /** All that stands in the form, but for what keeps order. */
+  /** All values of the form except those for moderators. */
   const said = async (address) => ({
     title: title.input.value.trim(),
     description: description.input.value.trim(),
@@ -185,7 +185,7 @@ function form(shell, forum) {
     start_topics: start.input.value,
     ...(forum
       ? {
-          ring: ring.input.value,
+          room_mention: ring.input.value,
           archived: archived.input.checked,
           solvable: solvable.input.checked,
           shows_revisions: revisions.input.checked,
@@ -203,7 +203,7 @@ function form(shell, forum) {
       () => null,
     );
 
-  /** What is wrong stands at the field that it is about, else above all of them. */
+  /** Shows errors at their fields, others above the form. */
   const refused = (error) => {
     const its = named[error.errors?.[0]?.field];
     if (its?.isConnected) {
@@ -229,7 +229,7 @@ function form(shell, forum) {
         null,
         el(
           'form.page-column',
-          // What is no address is told by the server, in the words of this place.
+          // The server validates the address.
           { novalidate: true, on: { submit } },
           fault,
           isWhole && [
@@ -258,7 +258,7 @@ function form(shell, forum) {
   };
 }
 
-/** With other letters than an address may have, as they are written in one; what is none stays, and is refused. */
+/** Percent-encodes an address. An invalid one stays unchanged and is refused by the server. */
 function asBrowsersSayIt(address) {
   return URL.canParse(address) ? new URL(address).href : address || null;
 }

@@ -37,7 +37,7 @@ export async function open(shell, _, restore) {
           }),
     );
   draw();
-  const listen = ['forums', 'conversations', 'people'];
+  const listen = ['forums', 'conversations', 'users'];
   for (const name of listen) site.addEventListener(name, draw);
   const body = el('div.page-body', null, column);
   onPullToRefresh(body, () => site.loadForums());

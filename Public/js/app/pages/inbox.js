@@ -1,4 +1,4 @@
-// Home: what is for you, then what is unread, forum by forum. Who was away for a week knows soon what to read.
+// The home page: notifications, then unread conversations by forum.
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -30,7 +30,7 @@ export async function open(shell) {
     draw();
   };
   draw();
-  const listen = ['conversations', 'people', 'forums', 'me'];
+  const listen = ['conversations', 'users', 'forums', 'me'];
   for (const name of listen) site.addEventListener(name, draw);
   site.addEventListener('inbox', reload);
   return {

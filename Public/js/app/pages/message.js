@@ -1,4 +1,4 @@
-// A permanent link: to the message in its place, wherever it is by now.
+// A permalink: opens a message in its current conversation.
 
 import { forumTabs } from './forum.js';
 import { conversationPage, presenceLine } from './conversation.js';

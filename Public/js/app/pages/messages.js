@@ -42,7 +42,7 @@ export async function open(shell) {
     );
   };
   draw();
-  const listen = ['conversations', 'people', 'presence'];
+  const listen = ['conversations', 'users', 'presence'];
   for (const name of listen) site.addEventListener(name, draw);
   return {
     title: say('place.messages'),
@@ -65,7 +65,7 @@ export async function open(shell) {
   };
 }
 
-/** A conversation in a list: who, the last words, when, how much is new. */
+/** A conversation in a list: title, last message, time, unread count. */
 export function conversationRow(site, conversation, { title = conversationTitle(site, conversation), loud = true } = {}) {
   const others = site.othersIn(conversation);
   const presence = presenceIn(site, conversation);
@@ -112,12 +112,12 @@ export async function write(shell) {
 
   async function look() {
     const words = input.input.value.trim();
-    const people = (await site.findPeople(words)).filter((it) => it.id !== site.me.id);
+    const users = (await site.findPeople(words)).filter((it) => it.id !== site.me.id);
     if (words !== input.input.value.trim()) return;
     redraw(
       found,
-      people.length
-        ? people.map((it) =>
+      users.length
+        ? users.map((it) =>
             el(
               'button',
               {
@@ -133,7 +133,7 @@ export async function write(shell) {
     );
   }
 
-  /** Asked for by a press, since it can be asked a few times a day: of what is written then. */
+  /** Looks up contact addresses on a button press only, because discovery is rate-limited per day. */
   function byAddress() {
     const ask = button(say('addresses.find'), {
       picture: 'search',
@@ -142,7 +142,7 @@ export async function write(shell) {
           try {
             const { data } = await site.client.calls.discoverUsers({ body: { addresses: [input.input.value.trim()] } });
             const others = data.map(({ user }) => user).filter(({ id }) => id !== site.me.id);
-            for (const it of others) if (!site.people.has(it.id)) site.people.set(it.id, it);
+            for (const it of others) if (!site.users.has(it.id)) site.users.set(it.id, it);
             if (!others.length) toast(say('addresses.nobody'));
             for (const it of others) if (!chosen.has(it.id)) pick(it);
           } catch (error) {

@@ -1,4 +1,4 @@
-// Search: operators as words one can press, hits with what stands around them.
+// The search page: operators as buttons, hits with context.
 
 import { el, redraw, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -17,7 +17,7 @@ const filters = [
   ['mention', 'me'],
   ['days', '30'],
 ];
-/** What may be asked for without a word. */
+/** Filters that need no search word. */
 const TELLING = /^(has|author|mention):/;
 /** `from:@grace` among the words. */
 const FROM = /(?:^|\s)from:@?([^\s"]+)/;
@@ -137,13 +137,13 @@ async function search(site, words, chosen) {
   try {
     return await site.search(query);
   } catch (error) {
-    // Nobody has that name, so nobody wrote anything.
+    // An unknown author has no messages.
     if (author && error.status === 404) return { data: [] };
     throw error;
   }
 }
 
-/** By conversation, in the order of each one's first hit. */
+/** Groups hits by conversation, in the order of the first hits. */
 function groups(site, hits, words) {
   const byTalk = new Map();
   for (const hit of hits) {

@@ -88,14 +88,14 @@ export function settingLink(href, picture, words, second) {
   );
 }
 
-/** Saves at once, and says what went wrong. */
+/** Saves at once and reports errors. */
 async function change(shell, body) {
   const { site } = shell;
   try {
     site.me = await site.call('PATCH', '/users/me', { body });
-    site.people.set(site.me.id, site.me);
+    site.users.set(site.me.id, site.me);
     site.say('me');
-    site.say('people', { id: site.me.id });
+    site.say('users', { id: site.me.id });
   } catch (error) {
     toast(sayProblem(error));
     throw error;
@@ -119,7 +119,7 @@ async function profile(shell, column) {
   const face = el('div.profile-face', null, avatar(site.me, { size: 4 }));
   const drawn = button(say('face.drawn'), { kind: 'quiet', on: () => take(() => site.client.calls.deleteAvatar({ id: 'me' })) });
   drawn.hidden = true;
-  /** What is seen is what the server has now: a drawing, or a picture of one's own. */
+  /** Shows the avatar on the server: a generated or an uploaded one. */
   const look = async () => {
     const { headers } = await fetch(site.me.avatar, { cache: 'reload' });
     drawn.hidden = headers.get('content-type')?.startsWith('image/svg') ?? true;
@@ -261,7 +261,7 @@ async function privacy(shell, column) {
   );
 }
 
-/** By what others find one who have it: the server keeps no more than a trace of it, so it can only be said anew. */
+/** The contact addresses for discovery. The server stores digests only, so they can be replaced but not shown. */
 function addresses(site) {
   if (site.parley?.settings?.discovery === false) return null;
   const own = field(say('addresses.own'), { lines: 2, hint: say('addresses.hint') });
@@ -269,7 +269,7 @@ function addresses(site) {
   const save = button(say('addresses.save'), { type: 'submit' });
   const work = async () => {
     const given = lines();
-    // What is kept is not shown, so an empty field says little.
+    // Stored addresses are not shown, so an empty field asks for confirmation.
     if (!given.length && !(await confirm(say('addresses.none'), say('addresses.noneWords'), say('addresses.none')))) return;
     await site.call('PATCH', '/users/me', { body: { addresses: given } });
     own.input.value = '';
@@ -282,7 +282,7 @@ function addresses(site) {
   return el('div.panel-block', null, savingForm(save, { work, words }, own));
 }
 
-/** Those whom one has muted or blocked, each with the way back. */
+/** Muted and blocked users, each with an undo button. */
 async function left(site, kind) {
   const { data } = await site.call('GET', `/me/${kind}`, { query: { limit: 200 } });
   const verb = { muted: 'mute', blocked: 'block' }[kind];
@@ -307,7 +307,7 @@ async function password(shell, column) {
     type: 'password',
     autocomplete: 'new-password',
     name: 'password',
-    hint: say('door.passwordHint', { n: site.server.limits.password_least_scalars }),
+    hint: say('door.passwordHint', { n: site.server.limits.password_min_scalars }),
   });
   const save = button(say('password.verb'), { kind: 'primary', type: 'submit' });
   const work = async () => {
@@ -416,7 +416,7 @@ async function stars(shell, column) {
   );
 }
 
-/** Erases what this device holds; asks where something waits to be sent. */
+/** Signs out and erases the cache; asks if messages are unsent. */
 async function signOut(shell) {
   const { site } = shell;
   try {

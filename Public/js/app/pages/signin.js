@@ -1,5 +1,5 @@
-// The ways in: front page, sign in, invitation, first run, new password. One column; what went wrong stands above the
-// fields, and the icon turns while the network works.
+// Front page, sign-in, invite, first setup and password reset. One column; errors above the fields, and a spinner in the
+// icon.
 
 import { el, refill } from '../core/dom.js';
 import { applyLook } from '../core/theme.js';
@@ -14,10 +14,10 @@ import { forumAddress } from '../core/router.js';
 import { say, sayProblem } from '../core/text.js';
 import { tiles } from './forums.js';
 
-/** Needed once in the life of a place: it stays out of the script that everybody fetches. */
+/** Needed once per site, so it is not part of the main script. */
 const QR = '/js/app/core/qr.js';
 
-/** What a device is called in the list of sessions. */
+/** The device name for the list of sessions. */
 function device() {
   const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(navigator.userAgent)?.[0] ?? '';
   const browser = /Firefox|Edg|Chrome|Safari/.exec(navigator.userAgent)?.[0]?.replace('Edg', 'Edge') ?? '';
@@ -99,7 +99,7 @@ function passwordField(site, isNew = true) {
     name: 'password',
     type: 'password',
     autocomplete: isNew ? 'new-password' : 'current-password',
-    hint: isNew ? say('door.passwordHint', { n: site.server.limits.password_least_scalars }) : null,
+    hint: isNew ? say('door.passwordHint', { n: site.server.limits.password_min_scalars }) : null,
   });
 }
 
@@ -133,7 +133,7 @@ export async function signIn(shell, { back, query }) {
       try {
         const { user } = await site.call('POST', '/sessions', {
           body: {
-            username: name.input.value.trim().replace(/^@/, ''),
+            name: name.input.value.trim().replace(/^@/, ''),
             password: password.input.value,
             cookie: true,
             device: device(),
@@ -233,7 +233,7 @@ async function join(shell) {
     foot: haveAccount(),
     work: async () => {
       const { user } = await who.register(settings.rules ? { accept_rules: true } : {});
-      if (user.state !== 'waiting') return goIn(shell, user, '/');
+      if (user.state !== 'pending') return goIn(shell, user, '/');
       refill(page.node, waits(site, displayName(user)));
       return page.node.querySelector('h1').focus();
     },
@@ -254,14 +254,14 @@ const waits = (site, name) =>
 
 const haveAccount = () => [say('invite.haveAccount'), ' ', el('a', { href: '/sign-in' }, say('act.signIn'))];
 
-/** Who somebody will be here: what people call them, a name to be written to, a picture, a password. Who is not in
- * yet can send no picture, and is not asked for one. */
+/** The fields of a new user: display name, name, picture, password. Without a session no picture can be uploaded, so the
+ * field is missing then. */
 function newcomer(site, { hasFace = true } = {}) {
   const display = field(say('door.display'), { name: 'display_name', autocomplete: 'name', hint: say('door.displayHint') });
   const name = nameField();
   const password = passwordField(site);
   const face = hasFace ? faceField(() => name.input.value, { most: site.server.limits.file_bytes }) : null;
-  // Until they choose another, the name is the first word of what people call them.
+  // The default name is the first word of the display name.
   display.input.addEventListener('input', () => {
     if (name.isTouched) return;
     const [first] = display.input.value.trim().split(/\s+/);
@@ -280,9 +280,9 @@ function newcomer(site, { hasFace = true } = {}) {
     device: device(),
     ...(display.input.value.trim() ? { display_name: display.input.value.trim() } : {}),
   });
-  /** Whoever is in comes in; a picture that does not may be chosen again. */
+  /** Continues after sign-up, even if the picture upload failed. */
   const withFace = async (answer) => {
-    if (answer.user.state !== 'waiting') await face?.keep(site.client).catch((error) => toast(sayProblem(error)));
+    if (answer.user.state !== 'pending') await face?.keep(site.client).catch((error) => toast(sayProblem(error)));
     return answer;
   };
   return {

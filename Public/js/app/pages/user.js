@@ -1,4 +1,4 @@
-// Someone: what they say of themselves, and what one can do.
+// A user's page: profile and actions.
 
 import { el, redraw } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -37,10 +37,10 @@ export async function open(shell, { name }) {
           }),
         ];
   const drawn = (verbs) =>
-    personCard(site.people.get(person.id) ?? person, { actions: verbs, presence: site.presenceOf(person.id) });
+    personCard(site.users.get(person.id) ?? person, { actions: verbs, presence: site.presenceOf(person.id) });
   const card = drawn(actions);
   const verbs = card.querySelector('.person-actions');
-  // What can be pressed stays where it is, or a press that has begun would be lost.
+  // Buttons keep their nodes, or a press in progress would be lost.
   const draw = () => redraw(card, ...drawn([]).children, verbs);
   site.addEventListener('presence', draw);
   return {
@@ -129,7 +129,7 @@ function items(shell, person, changed) {
               );
               if (role)
                 await done(async () => {
-                  site.people.set(person.id, await site.call('PATCH', `/users/${person.id}`, { body: { role } }));
+                  site.users.set(person.id, await site.call('PATCH', `/users/${person.id}`, { body: { role } }));
                 }, 'person.roleDone');
             },
           },

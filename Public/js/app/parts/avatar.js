@@ -1,7 +1,7 @@
 import { el } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
 
-/** Someone's picture. Decoration wherever the name stands beside it; `named` where it does not. */
+/** A user's picture. Decorative beside the name; `named` gives it an accessible name. */
 export function avatar(person, { size = 2, named = false } = {}) {
   return el('img.avatar', {
     class: `avatar-${size}`,
@@ -16,11 +16,11 @@ export function avatar(person, { size = 2, named = false } = {}) {
 }
 
 /** Several people as one picture: the first two, one over the other. */
-export function avatarPair(people, { size = 2 } = {}) {
-  if (people.length < 2) return avatar(people[0], { size });
+export function avatarPair(users, { size = 2 } = {}) {
+  if (users.length < 2) return avatar(users[0], { size });
   return el(
     'span.avatar-pair',
     { class: `avatar-pair-${size}` },
-    people.slice(0, 2).map((it) => avatar(it, { size: 1 })),
+    users.slice(0, 2).map((it) => avatar(it, { size: 1 })),
   );
 }

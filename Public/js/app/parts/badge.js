@@ -1,7 +1,7 @@
 import { el, spoken } from '../core/dom.js';
 import { number, say } from '../core/text.js';
 
-/** A count. In the badge's colour only for what concerns the reader: mentions and direct messages. */
+/** A count. Accented only for mentions and direct messages. */
 export function badge(count, { loud = false } = {}) {
   if (!count) return null;
   return el(

@@ -30,7 +30,7 @@ export function iconButton(picture, label, { on, pressed, disabled, data, kind }
   return node;
 }
 
-/** While what it asked for is under way it can't be pressed again, and after 300 ms it says so. */
+/** Disables the button while its action runs, and shows a spinner after 300 ms. */
 export async function whileBusy(node, work) {
   node.disabled = true;
   const timer = setTimeout(() => node.classList.add('is-busy'), 300);

@@ -37,7 +37,7 @@ export function commandMenu(find) {
     node.close();
     items[index]?.on();
   };
-  /** What is listed may still be for fewer letters: the answer is waited for then. */
+  /** Waits for the list of the current query before it opens a row. */
   const enter = async () => {
     const words = input.value.trim();
     if (listed !== words) await look();

@@ -1,6 +1,6 @@
 import { el, freshID } from '../core/dom.js';
 
-/** What a word that was begun may become. `items`: {key, words, second, picture: Node}. */
+/** The list of completions. `items`: {key, words, second, picture: Node}. */
 export function completionList(items, { chosen = 0, label, on } = {}) {
   const id = freshID('completion');
   return el(

@@ -1,6 +1,5 @@
-// Where one writes: grows with the text, completes @people, #tags and :emoji:, shows how it will look, takes files that
-// are pasted or dropped, keeps what was begun. It knows nothing of the network: `send` may take as long as it likes,
-// the field is empty at once.
+// The composer: grows with the text, completes @users, #tags and :emoji:, previews, accepts pasted and dropped files, keeps
+// drafts. It does no requests: `send` may take any time, the field is cleared at once.
 
 import { el, icon, isTyping, refill } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -12,22 +11,22 @@ import { button, iconButton } from './button.js';
 import { completionList } from './completion.js';
 import { findEmoji } from './emoji.js';
 
-/** Of what is offered, none is chosen yet. */
+/** No completion is selected. */
 const NONE = -1;
 
 /**
  * @param {object} options
  * @param {boolean} options.enterSends a room sends with Enter; a topic with Ctrl or ⌘ and Enter
  * @param {(draft: {text, replyTo, editing, files}) => void} options.send
- * @param {(text: string, replyTo?: object) => void} [options.keep] called when what was begun has changed
- * @param {(start: string) => Promise<object[]>} [options.people] those whose name begins so
- * @param {boolean} [options.rings] whether @room calls everybody who belongs here
+ * @param {(text: string, replyTo?: object) => void} [options.keep] called when the draft has changed
+ * @param {(start: string) => Promise<object[]>} [options.people] users whose name starts with it
+ * @param {boolean} [options.rings] whether @room notifies all members
  * @param {() => void} [options.typing] @param {() => object|null} [options.lastOwn] what ↑ edits
- * @param {number} [options.filesUpTo] the size of a file at most; without it no file is taken
+ * @param {number} [options.filesUpTo] the maximum file size; without it files are refused
  * @param {() => void} [options.share] asks for a link to share
- * @param {number} [options.rows] lines that are there from the beginning
- * @param {(start: string) => Promise<string[]>} [options.tags] those that begin so
- * @param {string} [options.verb] what sending is called where it makes something new
+ * @param {number} [options.rows] initial number of lines
+ * @param {(start: string) => Promise<string[]>} [options.tags] tags that start with it
+ * @param {string} [options.verb] label of the send button
  */
 export function composer(options) {
   const { enterSends = true, placeholder = say('composer.room'), most = 16_000 } = options;
@@ -182,7 +181,7 @@ export function composer(options) {
     changed();
   }
 
-  // MARK: What it answers, what it changes
+  // MARK: Replies and edits
 
   function showAbove() {
     const about = editing ?? replyTo;
@@ -229,7 +228,7 @@ export function composer(options) {
     input.selectionStart = input.selectionEnd = input.value.length;
   }
 
-  /** What else there is to give than words. */
+  /** The attachment menu. */
   async function add(anchor) {
     const items = [
       options.filesUpTo && { picture: 'file', words: say('composer.attach'), on: () => picker.click() },
@@ -287,29 +286,29 @@ export function composer(options) {
     const items = await suggestions(sign, start);
     if (complete.asked !== asked) return;
     if (!items.length) return closeList();
-    // A tag may be new, and what is written of it is one already: nothing is put in its place unasked.
+    // A new tag is valid as typed, so no completion is selected by default.
     completing = { items, chosen: sign === '#' ? NONE : 0, from: input.selectionStart - start.length - 1, to: input.selectionStart };
     showList();
   }
 
-  /** Of what is offered, what still fits stays until the answer is there: Enter takes nobody who was offered for less. */
+  /** Filters the shown completions until the answer arrives, so that Enter never takes an outdated one. */
   function narrow(start) {
     if (!completing) return;
     const fits = (it) => [it.insert, it.words, `@${it.words}`].some((words) => words.toLowerCase().startsWith(start));
     const chosen = completing.items[completing.chosen];
     completing.items = completing.items.filter(fits);
     if (!completing.items.length) return closeList();
-    // What was gone to with the arrows stays, if it still fits; else what is chosen by itself.
+    // A completion selected with the arrows stays selected if it still matches; otherwise the default.
     completing.chosen = Math.max(completing.items.indexOf(chosen), start.startsWith('#') ? NONE : 0);
     return showList();
   }
 
   async function suggestions(sign, start) {
     if (sign === '@') {
-      const people = (await options.people?.(start).catch(() => [])) ?? [];
+      const users = (await options.users?.(start).catch(() => [])) ?? [];
       const everybody = { words: say('composer.everybody'), second: '@room', insert: '@room ', picture: icon('bell') };
       return [
-        ...people.slice(0, 8).map((it) => ({
+        ...users.slice(0, 8).map((it) => ({
           words: displayName(it),
           second: `@${it.name}`,
           insert: `@${it.name} `,
@@ -367,7 +366,7 @@ export function composer(options) {
 
   function choose(index) {
     const { items, from, to } = completing;
-    // What was typed on while the list was on its way belongs to the name, too.
+    // Letters typed while the list was loading belong to the name too.
     const rest = /^[\p{L}\p{N}_.+-]*/u.exec(input.value.slice(to, Math.max(to, input.selectionStart)));
     input.setRangeText(items[index].insert, from, to + rest[0].length, 'end');
     closeList();

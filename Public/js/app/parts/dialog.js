@@ -38,7 +38,7 @@ export function dialogElement(title, content, { actions = [], isSheet = false, o
   );
 }
 
-/** Asks before what can't be undone. Resolves to true, or false. */
+/** Asks for confirmation. Resolves to true or false. */
 export function confirm(title, sentence, verb, { kind = 'danger' } = {}) {
   return new Promise((resolve) => {
     const yes = button(verb, { kind, on: () => node.close('yes') });

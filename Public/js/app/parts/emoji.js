@@ -32,7 +32,7 @@ export const emoji = table
     }),
   );
 
-/** Those whose name has a word that begins so; at most `most`. */
+/** Finds emoji with a word that starts with the query; at most `most`. */
 export function findEmoji(start, most = 8) {
   const wanted = start.toLowerCase();
   return emoji

@@ -1,6 +1,6 @@
 import { el, icon } from '../core/dom.js';
 
-/** A place where nothing is yet: one sentence, and what one can do about it. */
+/** An empty state: one sentence and an action. */
 export function empty(sentence, { picture, second, actions = [] } = {}) {
   return el(
     'div.empty',
@@ -12,7 +12,7 @@ export function empty(sentence, { picture, second, actions = [] } = {}) {
   );
 }
 
-/** The shape of what comes; shown by the one who waits, after 300 ms. */
+/** A skeleton of the loading content; the caller shows it after 300 ms. */
 export function skeleton(rows = 6) {
   return el(
     'div.skeleton',

@@ -4,9 +4,9 @@ import { moment, time } from '../core/times.js';
 import { avatar } from './avatar.js';
 
 /**
- * Something that was done about the place or somebody: what, when and why; and what can be done about it now.
- * @param {object} entry words (what was done, with ways to what it was done to), at, [reason], [who] and [more] beside the
- *   time, [face] of whoever did it, [end] a button
+ * An entry of the audit log or the list of sanctions.
+ * @param {object} entry words (the action, with links to its subject), at, [reason], [who] and [more] beside the time,
+ *   [face] of the actor, [end] a button
  */
 export function entryRow({ words, who, face, at, reason, more, end }) {
   return el(

@@ -7,7 +7,7 @@ import { pictureField } from './picture.js';
 /** As large as a face is ever shown, twice. */
 const SIDE = 256;
 
-/** What somebody will look like: the picture that is drawn of their name, until they choose one of their own. */
+/** An avatar field: the generated picture of the name until the user selects an image. */
 export function faceField(name, { most } = {}) {
   const picture = el('img.avatar.avatar-face', { alt: '', width: 64, height: 64 });
   const draw = () => {
@@ -20,7 +20,7 @@ export function faceField(name, { most } = {}) {
   draw();
   return Object.assign(el('div.face-field', null, picture, own), {
     draw,
-    /** Sends what was chosen, once there is an account to have it. */
+    /** Uploads the selected image after sign-up. */
     keep: async (client) => {
       const file = await own.send(client);
       if (file) await client.calls.setAvatar({ id: 'me', body: { file } });
@@ -28,7 +28,7 @@ export function faceField(name, { most } = {}) {
   });
 }
 
-/** The middle of a picture, small: every list shows it. What can't be drawn here goes as it is. */
+/** Crops an image to a small square. An image that the browser cannot decode stays unchanged. */
 export async function squared(file) {
   const bitmap = await createImageBitmap(file).catch(() => null);
   if (!bitmap) return file;

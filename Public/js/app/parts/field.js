@@ -1,6 +1,6 @@
 import { el, freshID } from '../core/dom.js';
 
-/** A labelled field with room for a hint and for what is wrong with it. */
+/** A labelled field with a hint and an error message. */
 export function field(
   label,
   { value = '', type = 'text', hint, name, lines, autocomplete, required, limit, placeholder, on } = {},
@@ -30,7 +30,7 @@ export function field(
   );
   return Object.assign(node, {
     input,
-    /** Says what is wrong, or with nothing that all is well. */
+    /** Sets or clears the error message. */
     complain(words) {
       fault.hidden = !words;
       fault.textContent = words ?? '';

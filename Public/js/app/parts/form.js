@@ -2,7 +2,7 @@ import { el } from '../core/dom.js';
 import { sayProblem } from '../core/text.js';
 import { whileBusy } from './button.js';
 
-/** Fields and the button that saves them: it turns while the network works, and what is wrong stands above the fields. */
+/** A form with a save button that shows a spinner, and an error message above the fields. */
 export function savingForm(save, { work, words = sayProblem }, ...content) {
   const fault = el('p.door-fault', { role: 'alert', hidden: true });
   const submit = (event) => {

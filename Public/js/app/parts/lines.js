@@ -17,7 +17,7 @@ export function newLine() {
   return el('div.new-line', null, el('span', null, say('list.newLine')));
 }
 
-/** Who is writing: nothing, one name, two, or several. */
+/** The typing indicator: nothing, one name, two, or several. */
 export function typingLine(names) {
   const [first, second] = names;
   const words =

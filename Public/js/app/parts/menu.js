@@ -23,7 +23,7 @@ export function menuElement(items, label) {
   );
 }
 
-/** Opens beside what was pressed, inside the window; arrows move, Escape closes, and the focus goes back. */
+/** Opens a menu beside its button, inside the window. Arrows move, Escape closes and restores the focus. */
 export function menu(anchor, items, label) {
   const node = menuElement(items, label);
   const verbs = items.filter(Boolean);
@@ -32,7 +32,7 @@ export function menu(anchor, items, label) {
   const close = (returnFocus = true) => {
     document.removeEventListener('pointerdown', outside, true);
     node.remove();
-    // As it was before, so that who draws anew leaves it where it is.
+    // Restores the attribute, so that a redraw keeps the node.
     anchor.removeAttribute('aria-expanded');
     if (returnFocus) back();
   };

@@ -1,5 +1,5 @@
-// One message, as a bubble (rooms, direct, groups) or as a post (topics). The caller says what stands around it:
-// whether it begins or ends a group, who wrote it, what it answers, how far it has come.
+// One message, as a bubble (rooms, direct, groups) or as a post (topics). The caller supplies the context: position in a
+// group of messages, author, quoted message, delivery status.
 
 import { el, icon, spoken } from '../core/dom.js';
 import { displayName } from '../core/displayname.js';
@@ -14,16 +14,16 @@ import { reactions } from './reaction.js';
 import { tombstone } from './tombstone.js';
 
 /**
- * @param {object} message as the API gives it; one that waits has `state` "waiting" or "failed", and `fault`
+ * @param {object} message as in the API; an unsent one has `state` "waiting" or "failed", and `fault`
  * @param {object} view
  * @param {"bubble"|"post"} view.shape
- * @param {object} view.author who wrote it
+ * @param {object} view.author
  * @param {boolean} view.mine
  * @param {boolean} view.first @param {boolean} view.last of its group
- * @param {boolean} [view.solves] whether it is the answer that solved the topic
- * @param {object} [view.quote] the message that it answers, with `author` and `text`
+ * @param {boolean} [view.solves] whether it is the accepted answer of the topic
+ * @param {object} [view.quote] the quoted message, with `author` and `text`
  * @param {object} [view.files] attachments by id
- * @param {(verb: string, detail?: any) => void} view.act what is asked for: react, reply, more, retry, edit, remove
+ * @param {(verb: string, detail?: any) => void} view.act the action: react, reply, more, retry, edit, remove
  */
 export function messageElement(message, view) {
   if (message.kind === 'system') return systemLine(message);
@@ -210,7 +210,7 @@ function extras(message, { files, act }) {
   ];
 }
 
-/** How far one's own message has come; the drawing has a spoken name. */
+/** The delivery status of an own message, as an icon with an accessible name. */
 export function mark(message, { onStatus } = {}) {
   const state = message.state ?? message.status ?? 'delivered';
   const picture = { waiting: 'clock', failed: 'alert', some_read: 'checks', all_read: 'checks' }[state] ?? 'check';

@@ -6,7 +6,7 @@ import { moment } from '../core/times.js';
 import { avatar } from './avatar.js';
 import { presenceWords, withPresence } from './presence.js';
 
-/** Someone at a glance: picture, names, what they say of themselves, and what one can do. */
+/** A user's card: picture, names, bio and actions. */
 export function personCard(person, { actions = [], presence } = {}) {
   return el(
     'div.person',
@@ -30,7 +30,7 @@ export function personCard(person, { actions = [], presence } = {}) {
   );
 }
 
-/** Someone in a list. */
+/** A user in a list. */
 export function personRow(person, { href, second, end, presence } = {}) {
   // A button stands beside a link, not in it.
   const isBeside = href && end?.tagName === 'BUTTON';

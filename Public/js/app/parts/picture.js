@@ -3,8 +3,7 @@ import { bytes, say } from '../core/text.js';
 import { button } from './button.js';
 
 /**
- * A picture of one's own: chosen from the device, shown where `on` draws it, and sent only with the rest of the form. `prepare`
- * makes another file of the one that was chosen.
+ * An image field: selected on the device, drawn by `on`, and uploaded with the form. `prepare` converts the selected file.
  */
 export function pictureField(words, { most, prepare = (file) => file, on } = {}) {
   const input = el('input', { type: 'file', accept: 'image/*', hidden: true, aria: { label: words } });

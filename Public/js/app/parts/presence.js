@@ -3,7 +3,7 @@ import { say } from '../core/text.js';
 import { moment } from '../core/times.js';
 
 /**
- * How somebody is here, in words; nothing of whom nothing was told.
+ * Returns the presence as text; empty if unknown.
  * @param {{ presence: "online"|"away"|"offline", last_seen_at: string|null }|null} [known]
  */
 export function presenceWords(known) {
@@ -12,7 +12,7 @@ export function presenceWords(known) {
   return known.last_seen_at ? say('presence.lastSeen', { at: moment(new Date(known.last_seen_at)) }) : null;
 }
 
-/** Someone's picture with the sign at its foot: a disc for who is here, a ring for who is away. Words stand or are spoken beside it. */
+/** A user's picture with a presence indicator: a disc for online, a ring for away, with text for screen readers. */
 export function withPresence(picture, known) {
   if (!known || known.presence === 'offline') return picture;
   return el('span.face', { title: presenceWords(known) }, picture, el(`i.presence.presence-${known.presence}`));

@@ -1,14 +1,14 @@
 import { el, icon, safeAddress } from '../core/dom.js';
 import { say } from '../core/text.js';
 
-/** The type by which programs have told of embedded things for long; ours are of the kind `link` (oembed.com §2.3.4.4). */
+/** The annotation type of embedded content; link cards have the oEmbed type `link` (oembed.com §2.3.4.4). */
 const EMBED = 'net.app.core.oembed';
 /** An author can hang many on a message; so many are drawn. */
 const MOST = 3;
 const TITLE = 200;
 const DESCRIPTION = 300;
 
-/** What stands behind a link: picture, title, host. One without TLS says so before it opens. */
+/** A link card: picture, title, host. A link without TLS asks before it opens. */
 export function linkPreview({ url, title, description, picture }) {
   const address = safeAddress(url);
   if (address === '#') return null;
@@ -48,7 +48,7 @@ export function embed(url, { title, description, site_name: site }, file) {
   };
 }
 
-/** What an author says stands behind links of the message: their word, so that the card shows where it leads. */
+/** The link cards of a message. Their content comes from the author, so each card shows its host. */
 export function embedsOf(message) {
   return (message.annotations ?? [])
     .filter(({ type, value }) => type === EMBED && value?.type === 'link' && isWeb(value.embeddable_url))

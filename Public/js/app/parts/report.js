@@ -3,7 +3,7 @@ import { say } from '../core/text.js';
 import { time } from '../core/times.js';
 import { button } from './button.js';
 
-/** A report: the message as it was, who says what about it, and four verbs. */
+/** A report: the reported message, the reporters with their reasons, and four actions. */
 export function reportCard(report, { message, reporter, where, on } = {}) {
   return el(
     'article.report',

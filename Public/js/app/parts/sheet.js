@@ -3,7 +3,7 @@ import { say } from '../core/text.js';
 import { dialog } from './dialog.js';
 import { quick } from './emoji.js';
 
-/** What can be done with a message: six reactions, then the verbs. Opened by a long press, or by its button. */
+/** The action sheet of a message: six reactions, then actions. Opened by a long press or the button. */
 export function sheetElement(items, onReact) {
   return el(
     'div.sheet',

@@ -7,14 +7,14 @@ import { iconButton } from './button.js';
 import { presenceWords, withPresence } from './presence.js';
 import { sign } from './sign.js';
 
-/** One place to go. `unread` makes it bold; `loud` gives the count the badge's colour. */
-export function placeLink(words, { href, picture, image, people, presence, unread = 0, loud = false, isHere = false } = {}) {
+/** A navigation link. `unread` makes it bold; `loud` accents the count. */
+export function placeLink(words, { href, picture, image, users, presence, unread = 0, loud = false, isHere = false } = {}) {
   return el(
     'a.place',
     { href, title: words, class: unread ? 'is-unread' : '', aria: { current: isHere ? 'page' : null } },
     picture && icon(picture),
     image && el('img', { src: image, alt: '', width: 20, height: 20, loading: 'lazy' }),
-    people && (people.length > 1 ? avatarPair(people, { size: 1 }) : withPresence(avatar(people[0], { size: 1 }), presence)),
+    users && (users.length > 1 ? avatarPair(users, { size: 1 }) : withPresence(avatar(users[0], { size: 1 }), presence)),
     el('span.one-line', null, words, presence && spoken(` ${presenceWords(presence)}`)),
     badge(unread, { loud }),
   );
@@ -76,7 +76,7 @@ export function sidebar(view) {
       conversations.map((it) =>
         placeLink(it.title, {
           href: it.href,
-          people: it.people,
+          users: it.users,
           presence: it.presence,
           unread: it.unread,
           loud: true,
@@ -87,7 +87,7 @@ export function sidebar(view) {
     el(
       'footer.sidebar-foot',
       null,
-      placeLink(displayName(me), { href: '/you', people: [me], isHere: here === '/you' }),
+      placeLink(displayName(me), { href: '/you', users: [me], isHere: here === '/you' }),
       sign(view.state),
     ),
   );
@@ -119,7 +119,7 @@ export function bottomBar({ here = '', inbox = {}, messages = {} } = {}) {
   );
 }
 
-/** The head of a page: back on a phone, title over a second line, what one can do, and the sign. */
+/** The header of a page: back button on phones, title, subtitle, actions, connection state. */
 export function pageBar(title, { second, back, picture, actions = [], state } = {}) {
   return el(
     'header.page-bar',

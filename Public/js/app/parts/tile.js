@@ -4,7 +4,7 @@ import { number, say } from '../core/text.js';
 import { time } from '../core/times.js';
 import { avatar } from './avatar.js';
 
-/** A forum among others: its picture with the creator's avatar at the top left, title, one line, and what is new. */
+/** A forum tile: picture with the creator's avatar, title, one line of description, unread count. */
 export function tile(forum, { href, creator, unread = 0, at } = {}) {
   return el(
     'a.tile',

@@ -5,8 +5,8 @@ import { brief } from '../core/times.js';
 const STEPS = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
 
 /**
- * The whole of a long topic from its first post to its newest, and where in it one is. `on` is called with the post to go to.
- * Upright beside the text; with `isFlat` as wide as what it stands in.
+ * The timeline of a long topic, from the first post to the newest, with the current position. Calls `on` with the selected
+ * post. Vertical beside the text; with `isFlat` horizontal.
  */
 export function timeline({ began, ended, isFlat = false, on } = {}) {
   // In either direction of reading the first is at the top; lying, it is where reading begins.
@@ -59,7 +59,7 @@ export function timeline({ began, ended, isFlat = false, on } = {}) {
     go(to);
   });
   return Object.assign(node, {
-    /** Where one is, of how many; `dateOf` knows when a post was written, or does not. Not while somebody holds it. */
+    /** Sets the position and the number of posts; `dateOf` returns a post's date if known. Ignored while dragging. */
     show(n, last, dateOf) {
       look = dateOf;
       input.max = String(last);

@@ -1,7 +1,7 @@
 import { el, icon } from '../core/dom.js';
 import { say } from '../core/text.js';
 
-/** Where a message was: one line that says who took it away, and why. */
+/** A deleted message: one line with the actor and the reason. */
 export function tombstone(message, { movedTo, undo } = {}) {
   const key =
     { author: 'gone.author', moderator: 'gone.moderator', moved: 'gone.moved', erased: 'gone.erased' }[

@@ -2,7 +2,7 @@ import { el, icon } from '../core/dom.js';
 import { number, say } from '../core/text.js';
 import { time } from '../core/times.js';
 
-/** A topic among others: what it is, who began it and who wrote last, how many replied, what is new. */
+/** A topic in a list: title, first and last author, number of replies, unread count. */
 export function topicRow(topic, { href, author, last, at, unread = 0, forum, replies = 0, isHere = false } = {}) {
   const names = [author, last && last !== author ? `→ ${last}` : null].filter(Boolean).join(' ');
   return el(

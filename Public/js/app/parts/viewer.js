@@ -2,7 +2,7 @@ import { el, icon } from '../core/dom.js';
 import { say } from '../core/text.js';
 import { iconButton } from './button.js';
 
-/** Pictures one at a time, as large as the window allows: the only place that loads originals. */
+/** The image viewer: one image at a time, in the size of the window. Only it loads originals. */
 export function viewerElement(pictures, at = 0, on = {}) {
   const picture = pictures[at];
   return el(

@@ -1,8 +1,8 @@
-// What the app knows of the place it is in: who I am, the forums, my conversations, people; and how to ask for more.
-// Pages read it and listen: "me", "forums", "conversations", "people", "presence", "files", "inbox", "typing", "state", "out".
+// The app's state of the site: the signed-in user, forums, conversations, users. Pages read it and listen to its events:
+// "me", "forums", "conversations", "users", "presence", "files", "inbox", "typing", "state", "out".
 //
-// Someone who is in has all of it from the client library, which holds it on the disk and follows the server; a visitor asks
-// for each thing when it is looked at.
+// A signed-in user's state comes from the client library, which caches it on disk and subscribes to the server. A visitor's
+// is fetched on demand.
 
 import { Client } from '../../parley/client.js';
 import { Problem } from '../../parley/problem.js';
@@ -12,15 +12,15 @@ import { VisitorStream } from './visitorstream.js';
 const TYPING_LASTS = 6_000;
 const PRESENCE_GATHERS = 250;
 const ACCOUNT = 'account';
-/** What a server's `min_client` is compared with. */
+/** The client version that is compared with the server's `min_client`. */
 const VERSION = '0.1.0';
 const CHANGED_BY = {
   forums: 'forums',
   conversations: 'conversations',
-  people: 'people',
+  users: 'users',
   receipts: 'conversations',
   inbox: 'inbox',
-  relations: 'people',
+  relations: 'users',
 };
 
 export class SiteState extends EventTarget {
@@ -35,14 +35,14 @@ export class SiteState extends EventTarget {
     this.conversations = new Map();
     /** Conversations that are not mine but were met, by id. */
     this.others = new Map();
-    this.people = new Map();
-    /** Who belongs to a room, by its id. */
+    this.users = new Map();
+    /** The members of rooms, by conversation. */
     this.peopleOf = new Map();
     this.files = new Map();
     this.asked = new Map();
     this.writing = new Map();
     this.said = new Set();
-    /** How often somebody called, beside what was said to me alone. */
+    /** The number of unread mentions, direct messages apart. */
     this.called = 0;
     this.toldPresence = null;
   }
@@ -55,10 +55,10 @@ export class SiteState extends EventTarget {
     return this.isHost || this.me?.role === 'moderator';
   }
 
-  /** Whether I am among those whom a setting of the place names. @param {'people'|'moderators'|'staff'} [circle] */
-  isAmong(circle = 'people') {
+  /** Whether the user belongs to the audience of a site setting. @param {'people'|'moderators'|'staff'} [circle] */
+  isAmong(circle = 'users') {
     if (!this.me || this.me.role === 'guest') return false;
-    return { people: true, moderators: this.isModerator, staff: this.isHost }[circle] ?? false;
+    return { users: true, moderators: this.isModerator, staff: this.isHost }[circle] ?? false;
   }
 
   get mayInvite() {
@@ -69,7 +69,7 @@ export class SiteState extends EventTarget {
     return this.isAmong(this.parley?.settings?.may_create_forums);
   }
 
-  /** Whether the server no longer understands what this app would write. */
+  /** Whether this app is older than the server's minimum version. */
   get isTooOld() {
     return compareVersions(VERSION, this.server?.min_client ?? '0') < 0;
   }
@@ -78,7 +78,7 @@ export class SiteState extends EventTarget {
     return this.client.call(method, path, options);
   }
 
-  /** With what this device holds, if someone was in here; the network has its say later. */
+  /** Opens the cache if a user was signed in here; the server is asked later. */
   async open() {
     const account = localStorage.getItem(ACCOUNT);
     if (account && (await this.#hold(account))) return;
@@ -97,13 +97,13 @@ export class SiteState extends EventTarget {
   async enter(me) {
     this.me = me;
     localStorage.setItem(ACCOUNT, me.id);
-    this.people.set(me.id, me);
+    this.users.set(me.id, me);
     if (!(await this.#hold(me.id))) throw this.parley.state.reason ?? new Problem({ code: 'network' });
   }
 
-  // MARK: Held and followed
+  // MARK: Cache and sync
 
-  /** True when what is held can be shown. */
+  /** Whether the cache can be shown. */
   async #hold(account) {
     const { Parley } = await import('../../parley/parley.js');
     if (!this.parley) {
@@ -115,7 +115,7 @@ export class SiteState extends EventTarget {
     if (this.parley.mirror.cursor === null || !this.parley.me) return false;
     this.isFollowed = true;
     this.forums = this.parley.mirror.forums;
-    this.people = this.parley.mirror.people;
+    this.users = this.parley.mirror.users;
     this.#take();
     const held = this.parley.mirror.value('server')?.server;
     this.server = held ?? (await this.parley.server());
@@ -131,7 +131,7 @@ export class SiteState extends EventTarget {
     return true;
   }
 
-  /** Until there is something to show, or it is plain that there will not be. */
+  /** Resolves when there is content to show, or when it is certain that there is none. */
   #settled() {
     const { parley } = this;
     const isDone = () =>
@@ -208,21 +208,21 @@ export class SiteState extends EventTarget {
 
   #typed(id, who) {
     if (who === this.me?.id) return;
-    const people = this.writing.get(id) ?? new Map();
-    this.writing.set(id, people);
-    clearTimeout(people.get(who));
-    const tell = () => this.say('typing', { conversation: id, names: [...people.keys()].map((it) => this.displayName(it)) });
-    people.set(
+    const users = this.writing.get(id) ?? new Map();
+    this.writing.set(id, users);
+    clearTimeout(users.get(who));
+    const tell = () => this.say('typing', { conversation: id, names: [...users.keys()].map((it) => this.displayName(it)) });
+    users.set(
       who,
       setTimeout(() => {
-        people.delete(who);
+        users.delete(who);
         tell();
       }, TYPING_LASTS),
     );
     tell();
   }
 
-  // MARK: What pages hear
+  // MARK: Events for pages
 
   say(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
@@ -305,7 +305,7 @@ export class SiteState extends EventTarget {
     return unread;
   }
 
-  /** The same of all that have something new, counted once. */
+  /** The number of conversations with unread messages. */
   unreadByForum() {
     const unread = new Map();
     for (const { forum_id: id, level, unread_count: count } of this.conversations.values())
@@ -315,9 +315,9 @@ export class SiteState extends EventTarget {
 
   // MARK: People
 
-  /** Whoever it is, as far as is known now; "people" says when more is. */
+  /** Returns a user as far as known; the event "users" announces more. */
   person(id) {
-    const known = this.people.get(id) ?? (id && id === this.me?.id ? this.me : null);
+    const known = this.users.get(id) ?? (id && id === this.me?.id ? this.me : null);
     if (known) return known;
     if (id && this.isFollowed) this.parley.person(id);
     else if (id && !this.asked.has(id)) {
@@ -325,8 +325,8 @@ export class SiteState extends EventTarget {
         id,
         this.call('GET', `/users/${encodeURIComponent(id)}`).then(
           (it) => {
-            this.people.set(it.id, it);
-            this.#sayOnce('people');
+            this.users.set(it.id, it);
+            this.#sayOnce('users');
             return it;
           },
           () => null,
@@ -336,13 +336,13 @@ export class SiteState extends EventTarget {
     return { id, name: '', display_name: '', avatar: id ? `/api/v1/users/${id}/avatar` : '/icon.svg' };
   }
 
-  /** How somebody else is here, as far as they show it. */
+  /** Returns another user's presence, if visible. */
   presenceOf(id) {
     if (!id || id === this.me?.id || this.parley?.mirror.relations.get(id)?.block) return null;
     return this.parley?.presenceOf(id) ?? null;
   }
 
-  /** Who belongs to a room, as far as was asked and one answer goes; null where that is not known. */
+  /** Returns the members of a room, at most one page; null if unknown. */
   peopleIn(room) {
     return this.peopleOf.get(room.id) ?? null;
   }
@@ -352,7 +352,7 @@ export class SiteState extends EventTarget {
     this.peopleOf.set(room.id, page.more ? null : page.data.map((it) => it.user_id));
   }
 
-  /** How many of these people are here now, oneself included. */
+  /** Returns the number of these users that are online, the user included. */
   onlineAmong(ids) {
     return ids.filter((id) => id === this.me?.id || this.presenceOf(id)?.presence === 'online').length;
   }
@@ -362,22 +362,22 @@ export class SiteState extends EventTarget {
   }
 
   async personNamed(name) {
-    for (const it of this.people.values()) if (it.name === name) return it;
+    for (const it of this.users.values()) if (it.name === name) return it;
     const found = await this.call('GET', `/users/${/^\d+$/.test(name) ? name : `@${encodeURIComponent(name)}`}`);
-    if (!this.people.has(found.id)) this.people.set(found.id, found);
+    if (!this.users.has(found.id)) this.users.set(found.id, found);
     return found;
   }
 
-  /** Those whose name begins so; without a network, among those who are known here. */
+  /** Finds users by the start of their name; offline among cached users. */
   async findPeople(start) {
     try {
       const page = await this.call('GET', '/users', { query: { query: start || undefined, limit: 20 }, tries: 1 });
-      for (const it of page.data) if (!this.people.has(it.id)) this.people.set(it.id, it);
+      for (const it of page.data) if (!this.users.has(it.id)) this.users.set(it.id, it);
       return page.data;
     } catch (error) {
       if (error.code !== 'network') throw error;
       const wanted = (start ?? '').toLowerCase();
-      return [...this.people.values()].filter((it) =>
+      return [...this.users.values()].filter((it) =>
         [it.name, it.display_name].some((name) => name?.toLowerCase().startsWith(wanted)),
       );
     }
@@ -422,7 +422,7 @@ export class SiteState extends EventTarget {
     return this.parley?.state.waiting ?? 0;
   }
 
-  /** What was begun and not sent. */
+  /** The drafts. */
   draft(id) {
     return this.parley?.draft(id) ?? null;
   }
@@ -431,7 +431,7 @@ export class SiteState extends EventTarget {
     this.parley?.setDraft(id, text || replyTo ? { text, replyTo } : null);
   }
 
-  /** Who was called, and by whom; nothing where the server does not say. */
+  /** Returns the mentioned users of notifications; nothing if the server does not tell. */
   async loadInbox() {
     try {
       const page = await this.call('GET', '/inbox', { query: { unread: true, limit: 50 }, tries: 1 });
@@ -449,7 +449,7 @@ export class SiteState extends EventTarget {
     if (this.inboxNewest) await this.call('PUT', '/inbox/read', { body: { up_to: this.inboxNewest } });
   }
 
-  /** Whether all that this device holds of a conversation is what the server holds; mended where it is not. */
+  /** Verifies the cached copy of a conversation and repairs it. */
   async verify(conversation) {
     return this.parley.verify(conversation.id);
   }
@@ -459,7 +459,7 @@ export class SiteState extends EventTarget {
     return (await this.parley.pages.history(conversation.id)).checked;
   }
 
-  /** The server's answer; without a network what is held here. */
+  /** Searches on the server; offline in the cache. */
   async search(query, signal) {
     try {
       const page = await this.call('GET', '/messages/search', { query, signal, tries: 1 });
@@ -467,7 +467,7 @@ export class SiteState extends EventTarget {
     } catch (error) {
       if (!this.parley || !(error.isTemporary || [400, 404, 405].includes(error.status))) throw error;
       const { has, q, limit, conversation, author, mention, after_time } = query;
-      const named = (wanted) => (wanted === 'me' ? this.me : [...this.people.values()].find((it) => `@${it.name}` === wanted));
+      const named = (wanted) => (wanted === 'me' ? this.me : [...this.users.values()].find((it) => `@${it.name}` === wanted));
       const held = await this.parley.searchHeld(
         {
           q, limit, conversation, after_time,
@@ -481,14 +481,14 @@ export class SiteState extends EventTarget {
     }
   }
 
-  /** Ends the session and forgets everything that this device holds. */
+  /** Signs out and erases the cache. */
   async signOut({ isForced = false } = {}) {
     await this.parley.signOut({ isForced });
     (await import('../core/installation.js')).forgetPictures();
     this.parley = null;
     this.isFollowed = false;
     this.client = new Client();
-    [this.forums, this.conversations, this.people, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
+    [this.forums, this.conversations, this.users, this.peopleOf] = [new Map(), new Map(), new Map(), new Map()];
     if (this.me) this.#out();
   }
 }

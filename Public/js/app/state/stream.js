@@ -1,8 +1,8 @@
-// The messages of one conversation as the view sees them: the library's window, with what waits to be sent at its end.
+// The messages of a conversation for a view: the library's window, with unsent messages at its end.
 
 import { sayProblem } from '../core/text.js';
 
-/** Of what waits to be sent the last ones show; the line about the network says how many there are. */
+/** The maximum number of unsent messages shown; the offline notice has the total. */
 const MOST_WAITING = 100;
 /** While more than this leave one by one, not each of them is drawn: that would take longer than the sending. */
 const FEW = 20;
@@ -15,7 +15,7 @@ export class Stream extends EventTarget {
     this.conversation = conversation;
     this.shown = [];
     this.isLoaded = false;
-    /** How far the files of what waits have come: by the operation, then by the file. */
+    /** Upload progress, by operation and file. */
     this.sent = new Map();
     this.onProgress = ({ detail }) => this.#progressed(detail);
     site.addEventListener('progress', this.onProgress);
@@ -45,7 +45,7 @@ export class Stream extends EventTarget {
     return this.shown.filter((it) => !it.state);
   }
 
-  /** While one reads above, nothing goes from the top. */
+  /** Keeps the top of the window while the view is scrolled up. */
   set isSticking(isSticking) {
     this.window.isSticking = isSticking;
   }
@@ -58,7 +58,7 @@ export class Stream extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** The one of this number and those around it. To begin with, what is held has to do where there is no network. */
+  /** Shows the message with this `seq` and its neighbours, from the cache if offline. */
   async openAt(seq) {
     await this.window.around({ seq });
     const { problem } = this.window;
@@ -133,7 +133,7 @@ export class Stream extends EventTarget {
     this.#take(this.window);
   }
 
-  /** What the server said of a message, by other ways than the outbox. */
+  /** Applies a server answer that did not come through the outbox. */
   keep(message) {
     this.site.parley.renew(`message:${message.id}`);
   }

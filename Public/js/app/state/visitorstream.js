@@ -3,7 +3,7 @@
 import { find } from '../../parley/find.js';
 
 const PAGE = 50;
-/** Messages that are held in the window: beyond that it forgets at the other end. */
+/** The window's maximum number of messages. */
 const MOST = 150;
 
 export class VisitorStream extends EventTarget {

@@ -3,7 +3,7 @@
 //
 // 1. The open containers take their marks from its start. Those that find none are closed with all they hold.
 // 2. The rest may open containers and ends as a leaf: a heading, a fence, a rule, a table.
-// 3. What is left is text: of the open paragraph, or of a new one.
+// 3. The rest is text of the open paragraph, or of a new one.
 //
 // The text of leaves goes to `content`, without marks and indentation; `lines` remembers where it came from.
 
@@ -23,7 +23,7 @@ import { WORD, asciiKind, code, decode, encode, isBlank, isDigit, limits } from 
  * @typedef {object} Container
  * @property {'quote' | 'list' | 'item'} kind
  * @property {any} node
- * @property {number} marker A list's bullet or what ends its numbers.
+ * @property {number} marker A list's bullet, or the delimiter of its numbers.
  * @property {number} width How far an item's text is indented.
  * @property {boolean} isEmpty
  */
@@ -35,12 +35,12 @@ export function parseBlocks(text) {
   return { children: parser.root, entities: parser.entities() };
 }
 
-/** A place in one line, in bytes and in columns. A tab reaches to the next column that four divides. */
+/** A position in a line, in bytes and in columns. A tab extends to the next multiple of four columns. */
 class LineCursor {
   /** @param {Uint8Array} source @param {number} start @param {number} end */
   constructor(source, start, end) {
     this.source = source;
-    this.place = start;
+    this.site = start;
     this.end = end;
     this.column = 0;
     /** Columns that are left of a tab that is used up in part. */
@@ -60,7 +60,7 @@ class LineCursor {
   }
 
   #findText() {
-    this.text = this.place;
+    this.text = this.site;
     this.textColumn = this.column;
     for (; this.text < this.end && isBlank(this.source[this.text]); this.text++) {
       this.textColumn += this.source[this.text] === 0x09 ? 4 - (this.textColumn % 4) : 1;
@@ -74,10 +74,10 @@ class LineCursor {
   skipColumns(count) {
     const goal = Math.min(this.column + count, this.textColumn);
     while (this.column < goal) {
-      const width = this.source[this.place] === 0x09 ? 4 - (this.column % 4) : 1;
+      const width = this.source[this.site] === 0x09 ? 4 - (this.column % 4) : 1;
       this.tabRest = Math.max(0, this.column + width - goal);
       this.column = Math.min(this.column + width, goal);
-      if (this.tabRest === 0) this.place++;
+      if (this.tabRest === 0) this.site++;
     }
   }
 
@@ -86,7 +86,7 @@ class LineCursor {
    * @param {number} count
    */
   skipMarks(count) {
-    this.place = this.text + count;
+    this.site = this.text + count;
     this.column = this.textColumn + count;
     this.tabRest = 0;
     this.#findText();
@@ -111,7 +111,7 @@ class BlockParser {
     this.depth = 0;
     /** @type {NoLeaf | Paragraph | Code | Table} */
     this.leaf = { kind: 'none' };
-    /** Whether a blank line came just before, outside of quotes: then what follows may loosen a list. */
+    /** Whether the previous line was blank, outside of quotes: the next block may make a list loose. */
     this.isAfterBlank = false;
   }
 
@@ -134,14 +134,14 @@ class BlockParser {
    */
   entities() {
     let line = 0;
-    let place = 0;
+    let site = 0;
     let scalars = 0;
     const sourcePlace = (/** @type {number} */ content) => {
       while (line + 1 < this.lines.length && this.lines[line + 1].content <= content) line++;
       return this.lines[line].source + content - this.lines[line].content;
     };
     const scalarsBefore = (/** @type {number} */ end) => {
-      for (; place < end; place++) if ((this.source[place] & 0xc0) !== 0x80) scalars++;
+      for (; site < end; site++) if ((this.source[site] & 0xc0) !== 0x80) scalars++;
       return scalars;
     };
     return this.found.map(({ kind, start, end, value }) => {
@@ -168,7 +168,7 @@ class BlockParser {
   }
 
   /**
-   * Returns how many containers go on. A list goes on until something comes that is no item of it.
+   * Returns the number of containers that continue. A list continues until a line that is no item of it.
    * @param {LineCursor} line
    */
   #matchContainers(line) {
@@ -226,11 +226,11 @@ class BlockParser {
   // Opening and closing.
 
   /** @returns {Node[]} Where a new block goes. */
-  get #place() {
+  get #site() {
     return this.containers[this.containers.length - 1]?.node.children ?? this.root;
   }
 
-  /** Makes place for a new block where the line now is. */
+  /** Opens a new block at the current position. */
   #beginBlock() {
     this.#closeLeaf();
     if (this.containers[this.containers.length - 1]?.kind === 'list') {
@@ -253,7 +253,7 @@ class BlockParser {
 
   /** @param {'quote' | 'list' | 'item'} kind @param {Node} node @param {number} marker @param {number} width */
   #open(kind, node, marker = 0, width = 0) {
-    this.#place.push(node);
+    this.#site.push(node);
     this.containers.push({ kind, node, marker, width, isEmpty: true });
     if (kind !== 'list') this.depth++;
   }
@@ -268,7 +268,7 @@ class BlockParser {
     if (leaf.kind === 'paragraph') this.#writeParagraph(leaf.start, this.length);
     if (leaf.kind === 'code') {
       const text = decode(this.content, leaf.start, this.length);
-      this.#place.push({ type: 'codeBlock', language: leaf.language, text });
+      this.#site.push({ type: 'codeBlock', language: leaf.language, text });
     }
     this.leaf = { kind: 'none' };
   }
@@ -276,7 +276,7 @@ class BlockParser {
   /** @param {number} start @param {number} end */
   #writeParagraph(start, end) {
     const textStart = start + this.#takeTask(start, end);
-    this.#place.push({ type: 'paragraph', children: this.#inlines(textStart, end, false) });
+    this.#site.push({ type: 'paragraph', children: this.#inlines(textStart, end, false) });
   }
 
   /**
@@ -336,11 +336,11 @@ class BlockParser {
     const start = this.length;
     this.#append(heading.start, heading.end);
     const children = this.#inlines(start, this.length, false);
-    this.#place.push({ type: 'heading', level: heading.level, children });
+    this.#site.push({ type: 'heading', level: heading.level, children });
     return true;
   }
 
-  // CommonMark 0.31 §4.1: three or more `*`, `-` or `_`, and nothing else but space.
+  // CommonMark 0.31 §4.1: three or more `*`, `-` or `_`, and only spaces otherwise.
   /** @param {LineCursor} line */
   #readRule(line) {
     const mark = this.source[line.text];
@@ -349,7 +349,7 @@ class BlockParser {
     if (!text.every((byte) => byte === mark || isBlank(byte))) return false;
     if (text.filter((byte) => byte === mark).length < 3) return false;
     this.#beginBlock();
-    this.#place.push({ type: 'rule' });
+    this.#site.push({ type: 'rule' });
     return true;
   }
 
@@ -368,7 +368,7 @@ class BlockParser {
     if (line.indent < 4 && closesFence(this.source, line.text, line.end, fence)) return this.#closeLeaf();
     line.skipColumns(fence.indent);
     for (let left = line.tabRest; left > 0; left--) this.content[this.length++] = 0x20;
-    const start = line.tabRest > 0 ? line.place + 1 : line.place;
+    const start = line.tabRest > 0 ? line.site + 1 : line.site;
     this.content.set(this.source.subarray(start, line.end), this.length);
     this.length += line.end - start;
     this.content[this.length++] = 0x0a;
@@ -392,7 +392,7 @@ class BlockParser {
     if (leaf.start < leaf.lastLine) this.#writeParagraph(leaf.start, leaf.lastLine - 1);
     /** @type {Node[]} */
     const rows = [];
-    this.#place.push({ type: 'table', children: rows });
+    this.#site.push({ type: 'table', children: rows });
     rows.push(this.#row(leaf.lastLine, end, alignments, true));
     this.leaf = { kind: 'table', alignments, rows, hasBody: false };
     return true;
@@ -437,20 +437,20 @@ function takeMarker(length, line) {
 // CommonMark 0.31 §5.2: `-`, `+`, `*`, or up to nine digits and `.` or `)`, and then space.
 /** @param {Uint8Array} source @param {number} start @param {number} end */
 function readMarker(source, start, end) {
-  let place = start;
+  let site = start;
   let digits = 0;
-  while (place < end && place - start < 9 && isDigit(source[place])) digits = digits * 10 + source[place++] - 0x30;
-  if (place >= end) return null;
-  const kind = source[place];
+  while (site < end && site - start < 9 && isDigit(source[site])) digits = digits * 10 + source[site++] - 0x30;
+  if (site >= end) return null;
+  const kind = source[site];
   const isNumber = kind === code('.') || kind === code(')');
   const isBullet = kind === code('-') || kind === code('+') || kind === code('*');
-  if (isNumber ? place === start : !isBullet || place > start) return null;
+  if (isNumber ? site === start : !isBullet || site > start) return null;
   const number = isNumber ? digits : null;
-  place++;
-  if (place < end && !isBlank(source[place])) return null;
-  const length = place - start;
-  while (place < end && isBlank(source[place])) place++;
-  return { kind, number, length, mayEndParagraph: place < end && (number ?? 1) === 1 };
+  site++;
+  if (site < end && !isBlank(source[site])) return null;
+  const length = site - start;
+  while (site < end && isBlank(source[site])) site++;
+  return { kind, number, length, mayEndParagraph: site < end && (number ?? 1) === 1 };
 }
 
 // CommonMark 0.31 §4.2: one to six `#`, space, the text, and perhaps a closing run of `#`.
@@ -479,15 +479,15 @@ function readHeading(source, from, to) {
 function readFence(source, start, end, indent) {
   const mark = source[start];
   if (mark !== code('`') && mark !== code('~')) return null;
-  let place = start;
-  while (place < end && source[place] === mark) place++;
-  const length = place - start;
-  if (length < 3 || (mark === code('`') && source.subarray(place, end).includes(mark))) return null;
-  while (place < end && isBlank(source[place])) place++;
-  let stop = place;
+  let site = start;
+  while (site < end && source[site] === mark) site++;
+  const length = site - start;
+  if (length < 3 || (mark === code('`') && source.subarray(site, end).includes(mark))) return null;
+  while (site < end && isBlank(source[site])) site++;
+  let stop = site;
   while (stop < end && mayStandInLanguage(source[stop])) stop++;
-  const isWord = (stop === end || isBlank(source[stop])) && stop - place <= limits.language;
-  return { mark, length, indent, language: isWord ? decode(source, place, stop) : '' };
+  const isWord = (stop === end || isBlank(source[stop])) && stop - site <= limits.language;
+  return { mark, length, indent, language: isWord ? decode(source, site, stop) : '' };
 }
 
 /** @param {number} byte */
@@ -495,11 +495,11 @@ const mayStandInLanguage = (byte) => asciiKind(byte) === WORD || '#+-._'.include
 
 /** @param {Uint8Array} source @param {number} start @param {number} end @param {Fence} fence */
 function closesFence(source, start, end, fence) {
-  let place = start;
-  while (place < end && source[place] === fence.mark) place++;
-  if (place - start < fence.length) return false;
-  while (place < end && isBlank(source[place])) place++;
-  return place === end;
+  let site = start;
+  while (site < end && source[site] === fence.mark) site++;
+  if (site - start < fence.length) return false;
+  while (site < end && isBlank(source[site])) site++;
+  return site === end;
 }
 
 /**
@@ -528,10 +528,10 @@ function readCells(text, from, to) {
   const row = trimmed(text, from, to);
   let start = row.start;
   if (start < row.end && text[start] === code('|')) start++;
-  for (let place = start; place < row.end; place += text[place] === code('\\') ? 2 : 1) {
-    if (text[place] !== code('|')) continue;
-    cells.push(trimmed(text, start, place));
-    start = place + 1;
+  for (let site = start; site < row.end; site += text[site] === code('\\') ? 2 : 1) {
+    if (text[site] !== code('|')) continue;
+    cells.push(trimmed(text, start, site));
+    start = site + 1;
   }
   if (start < row.end) cells.push(trimmed(text, start, row.end));
   return cells;

@@ -101,7 +101,7 @@ export class Delimiters {
     close.closing.push(mark);
     open.rest -= isDouble ? 2 : 1;
     close.rest -= isDouble ? 2 : 1;
-    // What stands between them and found no partner never will.
+    // Unmatched delimiters between the pair stay text.
     open.next = closer;
     close.previous = opener;
   }

@@ -1,7 +1,7 @@
 // Reads the text of one paragraph, heading or table cell, in three steps that are each linear in its length:
 //
-// 1. A scan from left to right cuts it into *pieces*. Code, links, mentions and hashtags are recognised here, so what
-//    stands in them marks nothing. A run of `*`, `_`, `~~` or `||` becomes a piece and waits on the delimiter list.
+// 1. A scan from left to right cuts it into *pieces*. Code, links, mentions and hashtags are recognised here, so their
+//    content has no markup. A run of `*`, `_`, `~~` or `||` becomes a piece and waits on the delimiter list.
 // 2. Delimiters are paired (`delimiters.js`): at the end of a link's text for those inside it, at the end for all.
 // 3. The pieces are written out as nodes of the tree.
 
@@ -19,22 +19,22 @@ import {
  * @property {number} start
  * @property {number} end
  * @property {string} [character]
- * @property {number} [run] A delimiter's place in its list.
+ * @property {number} [run] A delimiter's index in its list.
  * @property {{ href: string, title: string | null }} [link]
- * @property {{ start: number, end: number }} [shown] What of a code span or a bare link is shown.
+ * @property {{ start: number, end: number }} [shown] The visible part of a code span or bare link.
  * @property {number} [close] The piece that ends a link.
  */
 /** @typedef {{ piece: number, delimiter: number, isPicture: boolean }} Bracket */
 /** @typedef {import('../markup.js').Node} Node */
 /** @typedef {{ kind: 'mention' | 'hashtag' | 'link', start: number, end: number, value: string }} Found By places. */
 
-// What may mark something. `:` may end a scheme, `w` begin `www.`, `@` stand in an address.
+// Bytes that may begin markup. `:` may end a scheme, `w` begin `www.`, `@` stand in an address.
 const marks = new Uint8Array(256);
 for (const mark of '\n\\`&<*_~|[]!@#:wW') marks[code(mark)] = 1;
 
 /**
  * @param {Uint8Array} text @param {number} start @param {number} end @param {boolean} isCell
- * @param {Found[]} found Where what the text names is put.
+ * @param {Found[]} found Receives the entities of the text.
  * @returns {Node[]}
  */
 export function parseInlines(text, start, end, isCell, found) {
@@ -50,7 +50,7 @@ class Scan {
     this.start = start;
     this.end = end;
     this.isCell = isCell;
-    this.place = start;
+    this.site = start;
     /** Where the plain text behind the scan begins. */
     this.plain = start;
     /** @type {Piece[]} */
@@ -64,7 +64,7 @@ class Scan {
     /** A link closed: no `[` below this one may become a link around it. */
     this.closedBelow = 0;
     /**
-     * Pieces that name something, in order. A link takes out those inside it.
+     * Entities in order. A link removes the entities inside it.
      * @type {number[]}
      */
     this.named = [];
@@ -79,8 +79,8 @@ class Scan {
   run(found) {
     const { text, end } = this;
     for (;;) {
-      while (this.place < end && !marks[text[this.place]]) this.place++;
-      if (this.place >= end) break;
+      while (this.site < end && !marks[text[this.site]]) this.site++;
+      if (this.site >= end) break;
       this.#mark();
     }
     this.#flush(end);
@@ -88,9 +88,9 @@ class Scan {
     return this.#write(found);
   }
 
-  /** Reads what the byte at the scan's place marks, or goes on behind it. */
+  /** Parses the markup at the scan position, or skips the byte. */
   #mark() {
-    switch (String.fromCharCode(this.text[this.place])) {
+    switch (String.fromCharCode(this.text[this.site])) {
       case '\n': return this.#lineBreak();
       case '\\': return this.#escape();
       case '`': return this.#codeSpan();
@@ -113,7 +113,7 @@ class Scan {
    */
   #flush(end) {
     if (end > this.plain) this.pieces.push({ kind: 'text', start: this.plain, end });
-    this.plain = this.place = end;
+    this.plain = this.site = end;
   }
 
   /**
@@ -123,7 +123,7 @@ class Scan {
   #append(piece) {
     this.#flush(piece.start);
     this.pieces.push(piece);
-    this.plain = this.place = piece.end;
+    this.plain = this.site = piece.end;
   }
 
   /**
@@ -138,34 +138,34 @@ class Scan {
 
   /** Every line end of the text is one of the paragraph. Spaces around it are not shown. */
   #lineBreak() {
-    const place = this.place;
-    let end = place;
+    const site = this.site;
+    let end = site;
     while (end > this.plain && isBlank(this.text[end - 1])) end--;
     this.#flush(end);
-    this.plain = place;
-    this.#append({ kind: 'lineBreak', start: place, end: place + 1 });
+    this.plain = site;
+    this.#append({ kind: 'lineBreak', start: site, end: site + 1 });
   }
 
   // CommonMark 0.31 §2.4: ASCII punctuation may be escaped, and a backslash before a line end is a break like any
   // other.
   #escape() {
-    const next = this.place + 1;
+    const next = this.site + 1;
     const isBreak = this.text[next] === 0x0a;
     if (next >= this.end || !(isBreak || asciiKind(this.text[next]) === PUNCTUATION)) {
-      this.place = next;
+      this.site = next;
       return;
     }
-    this.#flush(this.place);
+    this.#flush(this.site);
     this.plain = next;
-    this.place = isBreak ? next : next + 1;
+    this.site = isBreak ? next : next + 1;
   }
 
   #codeSpan() {
-    const start = this.place;
+    const start = this.site;
     const inner = this.#runEnd(start);
     const close = this.#closingBackticks(inner - start, inner);
     if (close === null) {
-      this.place = inner;
+      this.site = inner;
       return;
     }
     this.#append({ kind: 'codeSpan', start, end: close + inner - start, shown: this.#trimmedCode(inner, close) });
@@ -180,22 +180,22 @@ class Scan {
     if (length > limits.backticks) return null;
     if (this.lastBackticks && this.lastBackticks[length] < start) return null;
     const seen = this.lastBackticks ?? new Array(limits.backticks + 1).fill(-1);
-    let place = start;
-    while (place < this.end) {
-      if (this.text[place] !== code('`')) {
-        place++;
+    let site = start;
+    while (site < this.end) {
+      if (this.text[site] !== code('`')) {
+        site++;
         continue;
       }
-      const run = place;
-      place = this.#runEnd(run);
-      if (place - run === length) return run;
-      if (place - run <= limits.backticks) seen[place - run] = run;
+      const run = site;
+      site = this.#runEnd(run);
+      if (site - run === length) return run;
+      if (site - run <= limits.backticks) seen[site - run] = run;
     }
     this.lastBackticks = seen;
     return null;
   }
 
-  // CommonMark 0.31 §6.1: a space at each end goes, unless there is nothing but spaces. A line end counts as one.
+  // CommonMark 0.31 §6.1: a space at each end is removed, unless the content is all spaces. A line end counts as one.
   /** @param {number} start @param {number} end */
   #trimmedCode(start, end) {
     const isSpace = (/** @type {number} */ byte) => byte === 0x20 || byte === 0x0a;
@@ -206,16 +206,16 @@ class Scan {
   }
 
   #character() {
-    const reference = readReference(this.text, this.place, this.end);
+    const reference = readReference(this.text, this.site, this.end);
     if (!reference) {
-      this.place++;
+      this.site++;
       return;
     }
-    this.#append({ kind: 'character', start: this.place, end: reference.end, character: reference.character });
+    this.#append({ kind: 'character', start: this.site, end: reference.end, character: reference.character });
   }
 
   #delimiterRun() {
-    const { text, place: start } = this;
+    const { text, site: start } = this;
     const end = this.#runEnd(start);
     const side = sideOf(
       text[start],
@@ -224,7 +224,7 @@ class Scan {
     );
     const isAnyLength = text[start] === code('*') || text[start] === code('_');
     if (!(side.opens || side.closes) || !(isAnyLength || end - start === 2)) {
-      this.place = end;
+      this.site = end;
       return;
     }
     this.#flush(start);
@@ -232,32 +232,32 @@ class Scan {
     this.#append({ kind: 'delimiter', start, end, run });
   }
 
-  // `[text](address "title")`. There are no references: what a link points at stands beside it.
+  // `[text](address "title")`. Reference links are not supported.
 
   /** @param {boolean} isPicture */
   #bracket(isPicture) {
-    const start = this.place;
+    const start = this.site;
     this.#flush(start);
     this.brackets.push({ piece: this.pieces.length, delimiter: this.delimiters.last, isPicture });
     this.#append({ kind: 'text', start, end: start + (isPicture ? 2 : 1) });
   }
 
   #picture() {
-    if (this.place + 1 < this.end && this.text[this.place + 1] === code('[')) this.#bracket(true);
-    else this.place++;
+    if (this.site + 1 < this.end && this.text[this.site + 1] === code('[')) this.#bracket(true);
+    else this.site++;
   }
 
   #closeBracket() {
-    const { text, place } = this;
-    this.place++;
+    const { text, site } = this;
+    this.site++;
     const bracket = this.#popBracket();
-    if (!bracket || place + 1 >= this.end || text[place + 1] !== code('(')) return;
+    if (!bracket || site + 1 >= this.end || text[site + 1] !== code('(')) return;
     const opening = this.pieces[bracket.piece];
-    // A link with nothing to press on is text.
-    if (text.subarray(opening.end, place).every((byte) => asciiKind(byte) === SPACE)) return;
-    const target = readTarget(text, place + 1, this.end);
+    // A link without visible text is text.
+    if (text.subarray(opening.end, site).every((byte) => asciiKind(byte) === SPACE)) return;
+    const target = readTarget(text, site + 1, this.end);
     if (!target) return;
-    this.#flush(place);
+    this.#flush(site);
     this.delimiters.pair(bracket.delimiter);
     while (this.named.length > 0 && this.named[this.named.length - 1] > bracket.piece) {
       this.#unname(/** @type {number} */ (this.named.pop()));
@@ -267,7 +267,7 @@ class Scan {
     opening.close = this.pieces.length;
     this.named.push(bracket.piece);
     if (!bracket.isPicture) this.closedBelow = this.brackets.length;
-    this.#append({ kind: 'linkEnd', start: place, end: target.end });
+    this.#append({ kind: 'linkEnd', start: site, end: target.end });
   }
 
   /** The bracket that a `]` closes, if it may become a link. */
@@ -280,7 +280,7 @@ class Scan {
   }
 
   /**
-   * There is no link in a link, and what else its text names is only text.
+   * A link contains no links, and other entities in its text are plain text.
    * @param {number} number
    */
   #unname(number) {
@@ -299,7 +299,7 @@ class Scan {
 
   /** At a `:`. The scheme is the plain text behind it. */
   #webAddress() {
-    const colon = this.place++;
+    const colon = this.site++;
     const { text } = this;
     if (colon + 3 >= this.end || text[colon + 1] !== code('/') || text[colon + 2] !== code('/')) return;
     const start = this.#schemeStart(colon);
@@ -319,7 +319,7 @@ class Scan {
 
   /** At a `w`. A host that starts with `www.` and has another dot needs no scheme. */
   #hostAddress() {
-    const start = this.place++;
+    const start = this.site++;
     const { text, end } = this;
     if (start + 4 >= end || !matches(text, 'www.', start) || !startsWord(text, start, this.start)) return;
     let dot = start + 4;
@@ -329,7 +329,7 @@ class Scan {
   }
 
   /**
-   * Where an address ends: at what cannot stand in one, and before what more likely belongs to the sentence.
+   * Returns the end of an address: before invalid characters and before trailing punctuation of the sentence.
    * @param {number} start
    */
   #addressEnd(start) {
@@ -355,7 +355,7 @@ class Scan {
   #bareLink(start, end, prefix) {
     const isShort = end - start <= limits.address;
     const href = isShort ? safeAddress(joined(prefix, this.text.subarray(start, end))) : null;
-    if (href === null) this.place = Math.max(this.place, end);
+    if (href === null) this.site = Math.max(this.site, end);
     else this.#link(href, start, end, { start, end });
   }
 
@@ -365,12 +365,12 @@ class Scan {
     this.named.push(this.pieces.length - 1);
   }
 
-  // CommonMark 0.31 §6.5. Nothing inside is decoded, and a scheme that is not safe leaves it text.
+  // CommonMark 0.31 §6.5. The content is not decoded, and an unsafe scheme leaves it text.
   #angleLink() {
-    const { text, place: start } = this;
+    const { text, site: start } = this;
     let end = start + 1;
     while (end < this.end && text[end] > 0x20 && text[end] !== code('<') && text[end] !== code('>')) end++;
-    this.place++;
+    this.site++;
     if (end >= this.end || text[end] !== code('>') || end - start > limits.address) return;
     const written = text.subarray(start + 1, end);
     const at = written.indexOf(code('@'));
@@ -380,13 +380,13 @@ class Scan {
     if (href !== null) this.#link(href, start, end + 1, { start: start + 1, end });
   }
 
-  /** At an `@`: what stands before it decides. */
+  /** At an `@`: the preceding character decides. */
   #mailAddressOrMention() {
-    const range = this.#mailAddress(this.place);
+    const range = this.#mailAddress(this.site);
     if (!range) return this.#mention();
     const href = safeAddress(joined('mailto:', this.text.subarray(range.start, range.end)));
     if (href === null) {
-      this.place = range.end;
+      this.site = range.end;
       return undefined;
     }
     const scheme = range.start - 'mailto:'.length;
@@ -413,16 +413,16 @@ class Scan {
   #domainEnd(start, limit) {
     const { text } = this;
     let labels = 0;
-    let place = start;
+    let site = start;
     let end = start;
-    while (place < limit && asciiKind(text[place]) === WORD) {
-      while (place < limit && (asciiKind(text[place]) === WORD || text[place] === code('-'))) {
-        place++;
-        if (text[place - 1] !== code('-')) end = place;
+    while (site < limit && asciiKind(text[site]) === WORD) {
+      while (site < limit && (asciiKind(text[site]) === WORD || text[site] === code('-'))) {
+        site++;
+        if (text[site - 1] !== code('-')) end = site;
       }
       labels++;
-      if (end !== place || place >= limit || text[place] !== code('.')) break;
-      place++;
+      if (end !== site || site >= limit || text[site] !== code('.')) break;
+      site++;
     }
     return labels > 1 && endsWord(text, end, limit) ? end : null;
   }
@@ -431,13 +431,13 @@ class Scan {
 
   /** Letters and digits of ASCII, in parts that one `.`, `_` or `-` joins: `ada.lovelace`. */
   #mention() {
-    const sign = this.place++;
+    const sign = this.site++;
     const { text } = this;
     if (!startsWord(text, sign, this.start)) return;
     let end = sign + 1;
-    for (let place = end; place < this.end; place++) {
-      if (asciiKind(text[place]) === WORD) end = place + 1;
-      else if (end !== place || place === sign + 1 || !'._-'.includes(String.fromCharCode(text[place]))) break;
+    for (let site = end; site < this.end; site++) {
+      if (asciiKind(text[site]) === WORD) end = site + 1;
+      else if (end !== site || site === sign + 1 || !'._-'.includes(String.fromCharCode(text[site]))) break;
     }
     this.#name('mention', sign, end, limits.name);
   }
@@ -447,28 +447,28 @@ class Scan {
    * between two of them, as Persian and the scripts of India need it.
    */
   #hashtag() {
-    const sign = this.place++;
+    const sign = this.site++;
     const { text } = this;
     if (!startsWord(text, sign, this.start)) return;
-    let place = sign + 1;
-    let end = place;
+    let site = sign + 1;
+    let end = site;
     let hasLetter = false;
-    while (place < this.end) {
-      const scalar = scalarAt(text, place);
+    while (site < this.end) {
+      const scalar = scalarAt(text, site);
       const isPart = kind(scalar) === WORD;
-      if (!isPart && scalar !== code('_') && !(isJoiner(scalar) && end === place)) break;
+      if (!isPart && scalar !== code('_') && !(isJoiner(scalar) && end === site)) break;
       hasLetter ||= isLetter(scalar);
-      place += scalarLength(text[place]);
-      if (isPart) end = place;
+      site += scalarLength(text[site]);
+      if (isPart) end = site;
     }
-    this.place = end;
+    this.site = end;
     if (hasLetter) this.#name('hashtag', sign, end, limits.hashtag);
   }
 
   /** @param {'mention' | 'hashtag'} kind @param {number} start @param {number} end @param {number} limit */
   #name(kind, start, end, limit) {
     let length = -1; // Scalars, without the sign.
-    for (let place = start; place < end; place++) if ((this.text[place] & 0xc0) !== 0x80) length++;
+    for (let site = start; site < end; site++) if ((this.text[site] & 0xc0) !== 0x80) length++;
     if (length < 1 || length > limit || !endsWord(this.text, end, this.end)) return;
     this.#append({ kind, start, end });
     this.named.push(this.pieces.length - 1);
@@ -508,7 +508,7 @@ class Scan {
           leaf({ type: 'code', text: this.#shownCode(start, end) });
           break;
         case 'delimiter': {
-          // A run closes with its first bytes and opens with its last ones. What is left between is text.
+          // A run closes with its first bytes and opens with its last ones. The rest between is text.
           const run = this.delimiters.runs[piece.run ?? 0];
           for (let left = run.closing.length; left > 0; left--) if (depth-- <= limits.marks) around.pop();
           if (run.rest > 0) leaf({ type: 'text', text: decode(this.text, start, start + run.rest) });

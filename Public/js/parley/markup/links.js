@@ -1,4 +1,4 @@
-// Which addresses are safe, and what stands in the parentheses of a link.
+// Safe addresses, and the parentheses of a link.
 
 import {
   WORD, PUNCTUATION, asciiKind, code, decode, encode, isDigit, kind, limits, matches, readReference, scalarAt,
@@ -11,7 +11,7 @@ for (let byte = 0; byte < 0x80; byte++) safeByte[byte] = unreserved.test(String.
 
 /**
  * The only way to an `href`. An address starts with `http://`, `https://` or `mailto:`, after everything that could
- * disguise another scheme has been decoded; nothing is cut off, mended or guessed. Null when it is not safe.
+ * disguise another scheme has been decoded; the address is never truncated, repaired or guessed. Null if it is not safe.
  * @param {Uint8Array} address
  * @returns {string | null} The address as an `href` holds it.
  */
@@ -35,16 +35,16 @@ function isSafe(address) {
 }
 
 /**
- * No name or password before the host: `https://bank.example@evil.example` is not what it looks like.
+ * No name or password before the host: `https://bank.example@evil.example` is misleading.
  * @param {Uint8Array} text @param {number} start
  */
 function hasPlainHost(text, start) {
   let isNamed = false;
-  for (let place = start; place < text.length; place += scalarLength(text[place])) {
-    const byte = text[place];
+  for (let site = start; site < text.length; site += scalarLength(text[site])) {
+    const byte = text[site];
     if (byte === code('/') || byte === code('?') || byte === code('#')) break;
-    if (kind(scalarAt(text, place)) === WORD) isNamed = true;
-    else if (byte === code(':')) return isNamed && isPort(text, place + 1);
+    if (kind(scalarAt(text, site)) === WORD) isNamed = true;
+    else if (byte === code(':')) return isNamed && isPort(text, site + 1);
     else if (byte !== code('.') && byte !== code('-') && byte !== code('_')) return false;
   }
   return isNamed;
@@ -52,69 +52,69 @@ function hasPlainHost(text, start) {
 
 /** @param {Uint8Array} text @param {number} start */
 function isPort(text, start) {
-  let place = start;
-  while (isDigit(text[place])) place++;
-  return place >= text.length || '/?#'.includes(String.fromCharCode(text[place]));
+  let site = start;
+  while (isDigit(text[site])) site++;
+  return site >= text.length || '/?#'.includes(String.fromCharCode(text[site]));
 }
 
 /**
- * Reads what stands in the parentheses of a link (CommonMark 0.31 §6.3, inline links), from behind the `(`. Every form
+ * Reads the parentheses of a link (CommonMark 0.31 §6.3, inline links), from behind the `(`. Every form
  * ends at a byte that begins another link's target, so that targets without an end don't read one another again and
  * again.
  * @param {Uint8Array} text @param {number} parenthesis @param {number} end
  * @returns {{ href: string, title: string | null, end: number } | null} Null without a target, or a safe one.
  */
 export function readTarget(text, parenthesis, end) {
-  let place = skipSpace(text, parenthesis + 1, end);
-  const destination = readDestination(text, place, end);
+  let site = skipSpace(text, parenthesis + 1, end);
+  const destination = readDestination(text, site, end);
   if (!destination) return null;
-  place = skipSpace(text, destination.next, end);
+  site = skipSpace(text, destination.next, end);
   let title = null;
-  if (place > destination.next && place < end && text[place] !== code(')')) {
-    const quoted = readTitle(text, place, end);
+  if (site > destination.next && site < end && text[site] !== code(')')) {
+    const quoted = readTitle(text, site, end);
     if (!quoted) return null;
     title = decode(unescape(text, quoted.start, quoted.next - 1));
-    place = skipSpace(text, quoted.next, end);
+    site = skipSpace(text, quoted.next, end);
   }
-  if (place >= end || text[place] !== code(')')) return null;
+  if (site >= end || text[site] !== code(')')) return null;
   const href = safeAddress(unescape(text, destination.start, destination.end));
-  return href === null ? null : { href, title, end: place + 1 };
+  return href === null ? null : { href, title, end: site + 1 };
 }
 
-/** @param {Uint8Array} text @param {number} place @param {number} end */
-function skipSpace(text, place, end) {
-  while (place < end && (text[place] === 0x20 || text[place] === 0x09 || text[place] === 0x0a)) place++;
-  return place;
+/** @param {Uint8Array} text @param {number} site @param {number} end */
+function skipSpace(text, site, end) {
+  while (site < end && (text[site] === 0x20 || text[site] === 0x09 || text[site] === 0x0a)) site++;
+  return site;
 }
 
-/** @param {Uint8Array} text @param {number} place @param {number} end */
-const isEscape = (text, place, end) =>
-  text[place] === code('\\') && place + 1 < end && asciiKind(text[place + 1]) === PUNCTUATION;
+/** @param {Uint8Array} text @param {number} site @param {number} end */
+const isEscape = (text, site, end) =>
+  text[site] === code('\\') && site + 1 < end && asciiKind(text[site + 1]) === PUNCTUATION;
 
 /** @param {Uint8Array} text @param {number} start @param {number} end */
 function readDestination(text, start, end) {
   if (start >= end) return null;
-  let place = start;
-  if (text[place] === code('<')) {
-    place++;
-    while (place < end && text[place] !== code('>')) {
-      if (text[place] === code('<') || text[place] === 0x0a) return null;
-      place += isEscape(text, place, end) ? 2 : 1;
+  let site = start;
+  if (text[site] === code('<')) {
+    site++;
+    while (site < end && text[site] !== code('>')) {
+      if (text[site] === code('<') || text[site] === 0x0a) return null;
+      site += isEscape(text, site, end) ? 2 : 1;
     }
-    return place < end ? { start: start + 1, end: place, next: place + 1 } : null;
+    return site < end ? { start: start + 1, end: site, next: site + 1 } : null;
   }
   let depth = 0;
-  while (place < end && text[place] > 0x20 && text[place] !== 0x7f) {
-    if (text[place] === code('(')) {
+  while (site < end && text[site] > 0x20 && text[site] !== 0x7f) {
+    if (text[site] === code('(')) {
       if (++depth > limits.parentheses) return null;
-    } else if (text[place] === code(')')) {
+    } else if (text[site] === code(')')) {
       if (depth === 0) break;
       depth--;
     }
-    place += isEscape(text, place, end) ? 2 : 1;
-    if (place - start > limits.address) return null;
+    site += isEscape(text, site, end) ? 2 : 1;
+    if (site - start > limits.address) return null;
   }
-  return place > start && depth === 0 ? { start, end: place, next: place } : null;
+  return site > start && depth === 0 ? { start, end: site, next: site } : null;
 }
 
 /**
@@ -125,32 +125,32 @@ function readTitle(text, start, end) {
   const open = text[start];
   if (open !== code('"') && open !== code("'") && open !== code('(')) return null;
   const close = open === code('(') ? code(')') : open;
-  let place = start + 1;
-  while (place < end && text[place] !== close) {
-    if (open === code('(') && text[place] === open) return null;
-    place += isEscape(text, place, end) ? 2 : 1;
+  let site = start + 1;
+  while (site < end && text[site] !== close) {
+    if (open === code('(') && text[site] === open) return null;
+    site += isEscape(text, site, end) ? 2 : 1;
   }
-  return place < end ? { start: start + 1, next: place + 1 } : null;
+  return site < end ? { start: start + 1, next: site + 1 } : null;
 }
 
 /**
- * Without backslashes and character references. What a browser would see is what is judged.
+ * Resolves backslashes and character references, so that the check sees the same address as a browser.
  * @param {Uint8Array} text @param {number} start @param {number} end
  */
 function unescape(text, start, end) {
   /** @type {number[]} */
   const bytes = [];
-  let place = start;
-  while (place < end) {
-    const reference = text[place] === code('&') ? readReference(text, place, end) : null;
-    if (isEscape(text, place, end)) {
-      bytes.push(text[place + 1]);
-      place += 2;
+  let site = start;
+  while (site < end) {
+    const reference = text[site] === code('&') ? readReference(text, site, end) : null;
+    if (isEscape(text, site, end)) {
+      bytes.push(text[site + 1]);
+      site += 2;
     } else if (reference) {
       bytes.push(...encode(reference.character));
-      place = reference.end;
+      site = reference.end;
     } else {
-      bytes.push(text[place++]);
+      bytes.push(text[site++]);
     }
   }
   return Uint8Array.from(bytes);

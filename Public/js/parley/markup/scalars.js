@@ -1,5 +1,5 @@
-// What a byte or a scalar is to the rules of the profile. The text is UTF-8 in a `Uint8Array`, as on the server, so
-// that every limit in bytes cuts at the same place on both sides.
+// Classes of bytes and scalars. The text is UTF-8 in a `Uint8Array`, as on the server, so that limits in bytes cut at the
+// same position on both sides.
 
 /** @typedef {{ start: number, end: number }} Range Places in a text, in bytes. */
 
@@ -36,9 +36,9 @@ export function decode(bytes, start = 0, end = bytes.length) {
   // Most pieces are a few ASCII letters, for which calling the decoder takes longer than the rest.
   if (end - start > 64) return decoder.decode(bytes.subarray(start, end));
   let text = '';
-  for (let place = start; place < end; place++) {
-    if (bytes[place] >= 0x80) return decoder.decode(bytes.subarray(start, end));
-    text += String.fromCharCode(bytes[place]);
+  for (let site = start; site < end; site++) {
+    if (bytes[site] >= 0x80) return decoder.decode(bytes.subarray(start, end));
+    text += String.fromCharCode(bytes[site]);
   }
   return text;
 }
@@ -101,25 +101,25 @@ export const isEastAsian = (scalar) =>
 export const scalarLength = (byte) => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
 
 /**
- * The scalar that starts at `place`.
- * @param {Uint8Array} text @param {number} place
+ * The scalar that starts at `site`.
+ * @param {Uint8Array} text @param {number} site
  */
-export function scalarAt(text, place) {
-  const first = text[place];
+export function scalarAt(text, site) {
+  const first = text[site];
   const length = scalarLength(first);
   let value = length === 1 ? first : first & (0x7f >> length);
-  for (let offset = 1; offset < length && place + offset < text.length; offset++) {
-    value = (value << 6) | (text[place + offset] & 0x3f);
+  for (let offset = 1; offset < length && site + offset < text.length; offset++) {
+    value = (value << 6) | (text[site + offset] & 0x3f);
   }
   return value;
 }
 
 /**
- * The scalar that ends before `place`, which is greater than 0.
- * @param {Uint8Array} text @param {number} place
+ * The scalar that ends before `site`, which is greater than 0.
+ * @param {Uint8Array} text @param {number} site
  */
-export function scalarBefore(text, place) {
-  let start = place - 1;
+export function scalarBefore(text, site) {
+  let start = site - 1;
   while (start > 0 && (text[start] & 0xc0) === 0x80) start--;
   return scalarAt(text, start);
 }
@@ -130,28 +130,28 @@ const isWordHere = (scalar) => kind(scalar) === WORD && !isEastAsian(scalar);
 /**
  * Whether a name, a tag or an address may start here: not inside a word, and not behind a sign that takes it for its
  * own.
- * @param {Uint8Array} text @param {number} place @param {number} start
+ * @param {Uint8Array} text @param {number} site @param {number} start
  */
-export function startsWord(text, place, start) {
-  if (place <= start) return true;
-  if ('@#&/'.includes(String.fromCharCode(text[place - 1]))) return false;
-  return !isWordHere(scalarBefore(text, place));
+export function startsWord(text, site, start) {
+  if (site <= start) return true;
+  if ('@#&/'.includes(String.fromCharCode(text[site - 1]))) return false;
+  return !isWordHere(scalarBefore(text, site));
 }
 
-/** @param {Uint8Array} text @param {number} place @param {number} end */
-export function endsWord(text, place, end) {
-  if (place >= end) return true;
-  return text[place] !== code('@') && !isWordHere(scalarAt(text, place));
+/** @param {Uint8Array} text @param {number} site @param {number} end */
+export function endsWord(text, site, end) {
+  if (site >= end) return true;
+  return text[site] !== code('@') && !isWordHere(scalarAt(text, site));
 }
 
 /**
  * Whether the lower-case word stands here, in any case.
- * @param {Uint8Array} text @param {string} word @param {number} place
+ * @param {Uint8Array} text @param {string} word @param {number} site
  */
-export function matches(text, word, place) {
-  if (place < 0 || place + word.length > text.length) return false;
+export function matches(text, word, site) {
+  if (site < 0 || site + word.length > text.length) return false;
   for (let offset = 0; offset < word.length; offset++) {
-    const own = text[place + offset];
+    const own = text[site + offset];
     const lower = own >= 0x41 && own <= 0x5a ? own | 0x20 : own;
     if (lower !== word.charCodeAt(offset)) return false;
   }
@@ -168,31 +168,31 @@ const references = new Map(
 const longestName = 6;
 
 /**
- * `&amp;`, `&#8212;`, `&#x2014;`: the character of the reference that starts with the `&` at `place`, and where it
+ * `&amp;`, `&#8212;`, `&#x2014;`: the character of the reference that starts with the `&` at `site`, and where it
  * ends.
- * @param {Uint8Array} text @param {number} place @param {number} end
+ * @param {Uint8Array} text @param {number} site @param {number} end
  */
-export function readReference(text, place, end) {
-  if (place + 2 >= end) return null;
-  if (text[place + 1] === code('#')) {
-    const isHex = (text[place + 2] | 0x20) === code('x');
-    return readNumber(text, place + (isHex ? 3 : 2), end, isHex);
+export function readReference(text, site, end) {
+  if (site + 2 >= end) return null;
+  if (text[site + 1] === code('#')) {
+    const isHex = (text[site + 2] | 0x20) === code('x');
+    return readNumber(text, site + (isHex ? 3 : 2), end, isHex);
   }
-  let stop = place + 1;
-  while (stop < end && stop - place - 1 < longestName && asciiKind(text[stop]) === WORD) stop++;
+  let stop = site + 1;
+  while (stop < end && stop - site - 1 < longestName && asciiKind(text[stop]) === WORD) stop++;
   if (stop >= end || text[stop] !== code(';')) return null;
-  const character = references.get(decode(text, place + 1, stop));
+  const character = references.get(decode(text, site + 1, stop));
   return character === undefined ? null : { character, end: stop + 1 };
 }
 
-// CommonMark 0.31 §2.5: at most seven digits, six of them if hexadecimal; what is no scalar is U+FFFD, and so is zero.
+// CommonMark 0.31 §2.5: at most seven digits, six of them if hexadecimal; invalid scalars and zero become U+FFFD.
 /** @param {Uint8Array} text @param {number} start @param {number} end @param {boolean} isHex */
 function readNumber(text, start, end, isHex) {
   const [longest, digit] = isHex ? [6, /[0-9a-fA-F]/] : [7, /[0-9]/];
-  let place = start;
-  while (place < end && place - start < longest && digit.test(String.fromCharCode(text[place]))) place++;
-  if (place === start || place >= end || text[place] !== code(';')) return null;
-  const value = parseInt(decode(text, start, place), isHex ? 16 : 10);
+  let site = start;
+  while (site < end && site - start < longest && digit.test(String.fromCharCode(text[site]))) site++;
+  if (site === start || site >= end || text[site] !== code(';')) return null;
+  const value = parseInt(decode(text, start, site), isHex ? 16 : 10);
   const isScalar = value > 0 && value <= 0x10ffff && !(value >= 0xd800 && value <= 0xdfff);
-  return { character: String.fromCodePoint(isScalar ? value : 0xfffd), end: place + 1 };
+  return { character: String.fromCodePoint(isScalar ? value : 0xfffd), end: site + 1 };
 }

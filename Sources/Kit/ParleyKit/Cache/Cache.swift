@@ -1,10 +1,9 @@
-// What one person has of a place, on this device: what the server told, in the order of its events, and what the person has
-// said that the server does not know yet.
+// One user's local copy of a site: the state of the server as of the cursor, and the operations of the outbox.
 //
-// - Everything but messages is in memory; messages are brought from the store as an event needs them.
-// - Whatever changes is decided in memory and kept in one step of the store, the cursor with it. So a process that dies
-//   anywhere goes on from a state that was true, and nothing is lost or applied twice.
-// - What is older never replaces what is newer: `Replica` decides, by revisions and events.
+// - All data but messages is in memory. An event loads the messages that it needs from the store.
+// - A change is computed in memory and saved with the cursor in one transaction of the store. A process that crashes restarts
+//   from a consistent state; no event is lost or applied twice.
+// - Older data never replaces newer data: `Replica` decides by revisions and event ids.
 
 import ParleyJSON
 public import ParleyModel
@@ -13,22 +12,22 @@ public actor Cache {
   public let indexing: MessageIndexing
   private let store: any CacheStore
   public private(set) var replica = Replica()
-  private var histories: [ID<Conversation>: HeldHistory] = [:]
+  private var histories: [ID<Conversation>: CachedHistory] = [:]
   var notes: [String: JSONRaw] = [:]
   private(set) var operations: [String: OutboxOperation] = [:]
   private var drafts: [ID<Conversation>: JSONRaw] = [:]
   private(set) var orphans: [ID<Message>: HeldMessage] = [:]
-  /// What operations will make, for as long as they say the same.
+  /// The messages of unsent operations, cached while the draft is unchanged.
   private var unsent: [OutboxOperation.Name: (draft: Draft, message: CachedMessage)] = [:]
-  /// For the names of whose places the app is asked, or has given one.
-  private var asked: Set<ID<Message>> = []
-  /// How often all was erased: what was begun before has nothing to do with what is held now.
-  private var erasures = 0
+  /// Messages whose location name was requested from the app.
+  private var locationRequests: Set<ID<Message>> = []
+  /// Number of erasures. A task that began before an erasure must not write.
+  private var eraseCount = 0
   private var isClosed = false
-  private var observers: [Int: AsyncStream<CacheNews>.Continuation] = [:]
+  private var observers: [Int: AsyncStream<CacheUpdate>.Continuation] = [:]
   private var lastObserver = 0
 
-  /// - Parameter open: makes the store, on the cache's own thread: `{ try DiskStore(path) }` or `{ MemoryStore() }`.
+  /// - Parameter open: creates the store, on the cache's executor: `{ try DiskStore(path) }` or `{ MemoryStore() }`.
   public init(
     _ indexing: MessageIndexing = MessageIndexing(), _ open: @Sendable () throws -> sending any CacheStore
   ) throws(CacheFault) {
@@ -47,7 +46,7 @@ public actor Cache {
     orphans = try Self.values(.orphan, in: store) { ID($0) }
     for row in try store.rows(of: .draft) { if let id = ID<Conversation>(row.key) { drafts[id] = row.value } }
     for row in try store.rows(of: .note) { notes[row.key] = row.value }
-    try Self.indexAnew(store, indexing, notes["index"])
+    try Self.reindex(store, indexing, notes["index"])
     self.store = store
   }
 
@@ -62,8 +61,8 @@ public actor Cache {
     return values
   }
 
-  /// Where the app dates or finds messages otherwise than when they were kept.
-  private static func indexAnew(
+  /// Rebuilds the index of all messages if the app's indexing has changed.
+  private static func reindex(
     _ store: any CacheStore, _ indexing: MessageIndexing, _ known: JSONRaw?
   ) throws(CacheFault) {
     let version = CacheRow(.note, "index", writing: "\(indexing.version).\(SearchText.version)")
@@ -75,30 +74,29 @@ public actor Cache {
         guard let raw = row.value else { continue }
         do {
           var cached = try CachedMessage(json: JSONValue(parsing: raw.bytes))
-          cached.index = indexing.index(cached.message, placeName: cached.index.placeName)
+          cached.index = indexing.index(cached.message, locationName: cached.index.locationName)
           changes.messages.append(cached)
         } catch { throw .broken("\(error)") }
       }
     }
-    try store.keep(changes)
+    try store.save(changes)
   }
 
-  /// Each restore of the server begins another one.
+  /// Incremented when the server was restored from a backup.
   private var generation: Int { number("generation") ?? 1 }
 
-  private static let marksNote = "marks"
+  private static let actionsNote = "marks"
 
-  /// Marks on messages that are held as of an earlier event may be others since: what happened before a reset nobody has
-  /// told.
-  var marksAsOf: Int { number(Self.marksNote) ?? 0 }
+  /// The event id of the last reset. The actions of messages cached before it may be stale.
+  var actionsAsOf: Int { number(Self.actionsNote) ?? 0 }
 
   private func number(_ note: String) -> Int? {
     notes[note].flatMap { try? JSONValue(parsing: $0.bytes).int() }
   }
 
-  // MARK: Changing
+  // MARK: Changes
 
-  /// Decides in memory, keeps the difference, and tells who watches. `bringing` are the messages that `body` may look at.
+  /// Changes the replica in memory, saves the difference and notifies the observers. `messages` are loaded for `body`.
   func change<Value>(
     bringing messages: [HeldMessage] = [], _ more: CacheChanges = CacheChanges(),
     _ body: (inout Replica) throws(CacheFault) -> Value
@@ -107,11 +105,11 @@ public actor Cache {
     var now = replica
     now.bring(messages)
     let value = try body(&now)
-    try keep(now, bringing: messages, more)
+    try save(now, bringing: messages, more)
     return value
   }
 
-  private func keep(_ new: Replica, bringing messages: [HeldMessage], _ more: CacheChanges) throws(CacheFault) {
+  private func save(_ new: Replica, bringing messages: [HeldMessage], _ more: CacheChanges) throws(CacheFault) {
     var now = new
     let before = Dictionary(messages.map { ($0.message.id, $0) }) { one, _ in one }
     var changes = more
@@ -134,11 +132,11 @@ public actor Cache {
     for held in changed { changes.messages.append(try cached(held)) }
     for cached in changes.messages {
       let message = cached.message
-      histories[message.conversation, default: HeldHistory()].held.add(message.seq...message.seq)
+      histories[message.conversation, default: CachedHistory()].held.add(message.seq...message.seq)
     }
     for (id, state) in changes.syncs {
       let lastSeq = now.conversations[id]?.conversation.lastSeq ?? 0
-      histories[id, default: HeldHistory()].come(to: state, lastSeq: lastSeq)
+      histories[id, default: CachedHistory()].update(to: state, lastSeq: lastSeq)
     }
     for (id, history) in histories where self.histories[id] != history {
       changes.rows.append(CacheRow(.history, id.description, writing: history))
@@ -147,22 +145,22 @@ public actor Cache {
       changes.rows.append(CacheRow(.history, id.description, nil))
     }
     if changes.isEmpty { return }
-    try store.keep(changes)
+    try store.save(changes)
     replica = now
     self.histories = histories
-    takeOwn(changes.rows)
-    tell(CacheNews(changes))
-    namePlaces(of: changes.messages)
+    applyLocal(changes.rows)
+    publish(CacheUpdate(changes))
+    requestLocationNames(of: changes.messages)
   }
 
-  /// With what it is found by.
+  /// The message with its index entry.
   private func cached(_ held: HeldMessage) throws(CacheFault) -> CachedMessage {
     CachedMessage(
-      held, generation: generation, indexing.index(held.message, placeName: try placeName(of: held.message)))
+      held, generation: generation, indexing.index(held.message, locationName: try locationName(of: held.message)))
   }
 
-  /// What is not the replica's, as it stands in memory.
-  private func takeOwn(_ rows: [CacheRow]) {
+  /// Applies the rows that are not part of the replica to memory.
+  private func applyLocal(_ rows: [CacheRow]) {
     for row in rows {
       let value = row.value.flatMap { try? JSONValue(parsing: $0.bytes) }
       switch row.table {
@@ -172,13 +170,13 @@ public actor Cache {
       case .orphan: if let id = ID<Message>(row.key) { orphans[id] = value.flatMap { try? HeldMessage(json: $0) } }
       case .draft: if let id = ID<Conversation>(row.key) { drafts[id] = row.value }
       case .note: notes[row.key] = row.value
-      case .place, .person, .forum, .conversation, .level, .relation, .stream, .need, .message, .history: break
+      case .site, .user, .forum, .conversation, .level, .relation, .stream, .need, .message, .history: break
       }
     }
   }
 
-  /// Rows that say nothing of the replica.
-  func keep(_ rows: [CacheRow]) throws(CacheFault) {
+  /// Saves rows that are not part of the replica.
+  func save(_ rows: [CacheRow]) throws(CacheFault) {
     var changes = CacheChanges()
     changes.rows = rows
     try change(bringing: [], changes) { _ in }
@@ -186,11 +184,11 @@ public actor Cache {
 
   // MARK: Messages in the store
 
-  public func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage] {
+  public func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage] {
     guard !isClosed else { throw .closed }
-    let lookup = lookup.inOrder
+    let query = query.normalized
     var found: [CachedMessage]
-    if let looked = try store.messages(lookup) {
+    if let looked = try store.messages(query) {
       found = looked
     } else {
       var all: [CachedMessage] = []
@@ -198,52 +196,52 @@ public actor Cache {
         guard let raw = row.value else { continue }
         do { all.append(try CachedMessage(json: JSONValue(parsing: raw.bytes))) } catch { throw .broken("\(error)") }
       }
-      found = lookup.filter(all)
+      found = query.filter(all)
     }
     for place in found.indices where found[place].generation != generation { found[place].held.forgetAge() }
     return found
   }
 
-  private func held(_ lookup: MessageLookup) throws(CacheFault) -> [HeldMessage] { try messages(lookup).map(\.held) }
+  private func held(_ query: CacheQuery) throws(CacheFault) -> [HeldMessage] { try messages(query).map(\.held) }
 
-  // MARK: Names of places
+  // MARK: Location names
 
-  /// What the app has called its place before, where it has no name of its own.
-  private func placeName(of message: Message) throws(CacheFault) -> String? {
-    guard indexing.placeName != nil, message.namelessPlace != nil else { return nil }
-    return try messages(.ids([message.id])).first?.index.placeName
+  /// The name that the app has given to an unnamed location.
+  private func locationName(of message: Message) throws(CacheFault) -> String? {
+    guard indexing.locationName != nil, message.unnamedLocation != nil else { return nil }
+    return try messages(.ids([message.id])).first?.index.locationName
   }
 
-  /// The app is asked for the names of places that have none, one after the other. Meanwhile the messages are held without.
-  private func namePlaces(of messages: [CachedMessage]) {
-    guard indexing.placeName != nil else { return }
+  /// Requests the names of unnamed locations from the app, one by one, in the background.
+  private func requestLocationNames(of messages: [CachedMessage]) {
+    guard indexing.locationName != nil else { return }
     let nameless = messages.filter { cached in
       let message = cached.message
-      return cached.index.placeName == nil && message.namelessPlace != nil && asked.insert(message.id).inserted
+      return cached.index.locationName == nil && message.unnamedLocation != nil && locationRequests.insert(message.id).inserted
     }
     guard !nameless.isEmpty else { return }
     let ids = nameless.map(\.message.id)
-    let erasures = erasures
+    let eraseCount = eraseCount
     Task {
       for id in ids {
-        guard self.erasures == erasures else { return }
-        // What has no name now is asked for again when the message is kept again, such as with another mark.
-        if await !self.namePlace(of: id, erasures), self.erasures == erasures { self.asked.remove(id) }
+        guard self.eraseCount == eraseCount else { return }
+        // A location without a name is requested again when the message is saved again, such as with a new action.
+        if await !self.resolveLocationName(of: id, eraseCount), self.eraseCount == eraseCount { self.locationRequests.remove(id) }
       }
     }
   }
 
-  /// Nobody is told of a place whose message is no longer held.
-  /// - Returns: whether it has a name now.
-  private func namePlace(of id: ID<Message>, _ erasures: Int) async -> Bool {
+  /// Only asks for locations of messages that are still cached.
+  /// - Returns: whether the location has a name now.
+  private func resolveLocationName(of id: ID<Message>, _ eraseCount: Int) async -> Bool {
     do throws(CacheFault) {
-      guard let place = try messages(.ids([id])).first?.message.namelessPlace,
-        let name = await indexing.placeName?(place), self.erasures == erasures,
-        let cached = try messages(.ids([id])).first, cached.message.namelessPlace == place
+      guard let place = try messages(.ids([id])).first?.message.unnamedLocation,
+        let name = await indexing.locationName?(place), self.eraseCount == eraseCount,
+        let cached = try messages(.ids([id])).first, cached.message.unnamedLocation == place
       else { return false }
       var changes = CacheChanges()
       changes.messages = [
-        CachedMessage(cached.held, generation: cached.generation, indexing.index(cached.message, placeName: name))
+        CachedMessage(cached.held, generation: cached.generation, indexing.index(cached.message, locationName: name))
       ]
       try change(bringing: [], changes) { _ in }
       return true
@@ -254,11 +252,11 @@ public actor Cache {
 
   // MARK: Events
 
-  /// What came of events.
+  /// The result of applying events.
   public struct Applied: Sendable, Hashable {
-    /// How many of them were applied, or were known before.
+    /// The number of events that were applied or already known.
     public var count = 0
-    /// What is missing before the next can be.
+    /// The gap before the next event.
     public var missing: Missing?
 
     public struct Missing: Sendable, Hashable {
@@ -267,8 +265,8 @@ public actor Cache {
     }
   }
 
-  /// Applies events in their order, up to the first that does not follow on what is held of its stream, and keeps them with
-  /// the cursor behind them. What fills a hole leaves the cursor where it is: others may not have come yet.
+  /// Applies events in order up to the first gap of a stream, and saves them with the cursor. Events that fill a gap do not
+  /// move the cursor: other events before them may be missing.
   public func apply(_ events: [ReceivedEvent], movesCursor: Bool = true) throws(CacheFault) -> Applied {
     let brought = try messages(touchedBy: events)
     let cursor = replica.cursor
@@ -292,10 +290,10 @@ public actor Cache {
     for event in events {
       switch event.content {
       case .message(let message): ids.insert(message.id)
-      case .marks(let message, _), .star(let message, _): ids.insert(message)
-      case .mark(let conversation, _): unread.insert(conversation)
+      case .actions(let message, _), .star(let message, _): ids.insert(message)
+      case .readPosition(let conversation, _): unread.insert(conversation)
       case .relations: unread.formUnion(replica.conversations.keys)
-      case .receipt, .conversation, .gained, .participant, .member, .forum, .person, .settings, .level, .inbox, .thing,
+      case .receipt, .conversation, .gained, .participant, .member, .forum, .user, .settings, .level, .inbox, .thing,
         .hidden:
         break
       }
@@ -305,18 +303,18 @@ public actor Cache {
     for id in unread {
       guard let conversation = replica.conversations[id], conversation.isOwn else { continue }
       let seqs = conversation.unreadSeqs
-      guard !seqs.isEmpty, seqs.count <= ConversationHead.mostUnread else { continue }
-      for held in try held(.stretch(ClosedRange(seqs), of: id)) { found[held.message.id] = held }
+      guard !seqs.isEmpty, seqs.count <= ConversationHead.maxUnread else { continue }
+      for held in try held(.range(ClosedRange(seqs), of: id)) { found[held.message.id] = held }
     }
     return Array(found.values)
   }
 
-  /// All events up to here were given.
+  /// Moves the cursor: all events up to here were delivered.
   public func move(to cursor: EventCursor) throws(CacheFault) {
     try change { $0.move(to: cursor) }
   }
 
-  /// Takes an event's place as applied, where what is before it can't be had.
+  /// Marks events as applied that are not available.
   func skip(_ stream: EventStream, to offset: Int, event: Int) throws(CacheFault) {
     let row = CacheRow(.stream, stream.description, writing: [offset, event])
     try change { replica throws(CacheFault) in
@@ -324,13 +322,13 @@ public actor Cache {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  public func hold(_ person: Person) throws(CacheFault) { try change { $0.hold(person) } }
+  public func hold(_ user: User) throws(CacheFault) { try change { $0.hold(user) } }
 
   public func hold(_ counts: InboxCounts) throws(CacheFault) { try change { $0.hold(counts) } }
 
-  public func hold(_ forum: SeenForum, asOf event: Int) throws(CacheFault) {
+  public func hold(_ forum: ForumView, asOf event: Int) throws(CacheFault) {
     try change { $0.hold(forum, asOf: event) }
   }
 
@@ -343,18 +341,18 @@ public actor Cache {
     }
   }
 
-  public func hold(_ messages: [SeenMessage], asOf event: Int) throws(CacheFault) {
+  public func hold(_ messages: [MessageView], asOf event: Int) throws(CacheFault) {
     let brought = try held(.ids(messages.map(\.message.id)))
     try change(bringing: brought) { $0.hold(ahead: messages, asOf: event) }
   }
 
-  public func letGo(_ need: Replica.Need) throws(CacheFault) {
-    try change { $0.letGo(need) }
+  public func drop(_ need: Replica.Need) throws(CacheFault) {
+    try change { $0.drop(need) }
   }
 
-  /// What the server has in a stretch, whatever was held of it: only a digest that differed is a reason.
+  /// Replaces the cached messages of a range after a digest mismatch.
   func replace(
-    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [SeenMessage], asOf event: Int
+    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, by messages: [MessageView], asOf event: Int
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.removed = [.init(conversation, seqs)]
@@ -364,12 +362,12 @@ public actor Cache {
     try change(bringing: [], changes) { $0.askForCounts(aheadOf: messages) }
   }
 
-  /// Own messages that the server has lost go out of the conversation, and wait to be offered again.
+  /// Removes messages that the server has lost from a conversation. The user's own become orphans, which can be resent.
   func orphan(_ conversation: ID<Conversation>, after lastSeq: Int) throws(CacheFault) {
     guard lastSeq < Int.max else { return }
-    let beyond = try held(.stretch(lastSeq + 1...Int.max, of: conversation))
+    let beyond = try held(.range(lastSeq + 1...Int.max, of: conversation))
     guard !beyond.isEmpty else { return }
-    let me = replica.me?.account.id
+    let me = replica.me?.summary.id
     var changes = CacheChanges()
     changes.removed = [.init(conversation, lastSeq + 1...Int.max)]
     changes.rows = beyond.filter { $0.message.author == me && $0.message.content != nil }
@@ -377,14 +375,14 @@ public actor Cache {
     try change(bringing: [], changes) { _ in }
   }
 
-  // MARK: Beginning
+  // MARK: Snapshot
 
-  /// Begins with a snapshot, or begins anew. Messages that are held stay; where events are missing between them and the
-  /// snapshot, they are to be compared before the cursor may move, so it stays where it was.
-  /// - Returns: whether somebody else was here: then nothing of theirs is left.
+  /// Applies a snapshot. Cached messages stay. The cursor does not move, because events between them and the snapshot may be
+  /// missing; the caller verifies the messages first.
+  /// - Returns: whether the cache belonged to another user and was erased.
   @discardableResult
   public func begin(_ snapshot: Snapshot, others: [OwnConversation] = []) throws(CacheFault) -> Bool {
-    let isOther = replica.me.map { $0.account.id != snapshot.me.account.id } ?? false
+    let isOther = replica.me.map { $0.summary.id != snapshot.me.summary.id } ?? false
     guard !isOther else {
       try erase()
       return true
@@ -401,10 +399,10 @@ public actor Cache {
         generation += 1
         changes.rows.append(CacheRow(.note, "generation", writing: generation))
       }
-      // Whose marks they are, no digest says: those of what was held before are unsure from now on.
-      changes.rows.append(CacheRow(.note, Self.marksNote, writing: snapshot.cursor.event))
+      // A digest does not cover actions: those of cached messages may be stale from now on.
+      changes.rows.append(CacheRow(.note, Self.actionsNote, writing: snapshot.cursor.event))
       fresh.move(to: before)
-      // Only looked at, and no stream of ours: its messages are fetched when they are looked at again.
+      // Conversations without a subscription: a window fetches their messages again.
       for id in histories.keys where fresh.conversations[id] == nil { changes.removed.append(.init(id)) }
     }
     let last = fresh.conversations.values.flatMap { $0.messages.values.map(\.message.id) }
@@ -412,26 +410,26 @@ public actor Cache {
     for cached in try self.messages(.ids(last)) where cached.generation == generation {
       newer[cached.message.id] = cached.held
     }
-    var kept = fresh
-    kept.setMessagesAside()
+    var stored = fresh
+    stored.setMessagesAside()
     for new in fresh.conversations.values.flatMap(\.messages.values)
     where newer[new.message.id].map({ new.mayReplace($0) }) ?? true {
-      let name = try placeName(of: new.message)
+      let name = try locationName(of: new.message)
       changes.messages.append(
-        CachedMessage(new, generation: generation, indexing.index(new.message, placeName: name)))
+        CachedMessage(new, generation: generation, indexing.index(new.message, locationName: name)))
     }
-    try keep(kept, bringing: [], changes)
+    try save(stored, bringing: [], changes)
     return false
   }
 
-  /// Nothing is left on this device. It can be begun anew.
+  /// Erases all data. The cache can be used again.
   public func erase() throws(CacheFault) {
     try store.erase()
     (replica, histories, operations, drafts, orphans, notes) = (Replica(), [:], [:], [:], [:], [:])
-    (unsent, asked) = ([:], [])
-    erasures += 1
-    try store.keep(indexVersion)
-    tell(CacheNews.erased)
+    (unsent, locationRequests) = ([:], [])
+    eraseCount += 1
+    try store.save(indexVersion)
+    publish(CacheUpdate.erased)
   }
 
   private var indexVersion: CacheChanges {
@@ -440,51 +438,50 @@ public actor Cache {
     return changes
   }
 
-  /// Whoever asks from now on is refused.
+  /// Closes the cache. Further calls throw `closed`.
   public func close() {
     isClosed = true
     for observer in observers.values { observer.finish() }
     observers = [:]
   }
 
-  // MARK: What was not sent yet
+  // MARK: Unsent messages
 
-  /// The message that an operation will make, as far as anybody here can say, with what it is found by; nil for what makes
-  /// none.
+  /// The message that an operation will create, with its index entry; nil if it creates none.
   func unsent(_ operation: OutboxOperation) -> CachedMessage? {
     guard let draft = operation.draft else { return nil }
     if let known = unsent[operation.id], known.draft == draft { return known.message }
     let message = operation.message(
-      of: draft, by: replica.me?.account.id ?? ID(0),
+      of: draft, by: replica.me?.summary.id ?? ID(0),
       after: replica.conversations[operation.conversation]?.conversation
-    ) { name in account(named: name) }
+    ) { name in user(named: name) }
     let cached = CachedMessage(
-      HeldMessage(SeenMessage(message), asOf: 0), generation: generation, indexing.index(message))
+      HeldMessage(MessageView(message), asOf: 0), generation: generation, indexing.index(message))
     unsent[operation.id] = (draft, cached)
     return cached
   }
 
-  private func account(named name: String) -> ID<Account>? {
+  private func user(named name: String) -> ID<User>? {
     let key = name.lowercased()
-    if replica.me?.account.name?.lowercased() == key { return replica.me?.account.id }
-    return replica.people.values.first { $0.account.name?.lowercased() == key }?.account.id
+    if replica.me?.summary.name?.lowercased() == key { return replica.me?.summary.id }
+    return replica.users.values.first { $0.summary.name?.lowercased() == key }?.summary.id
   }
 
   // MARK: Histories and drafts
 
-  public func history(of conversation: ID<Conversation>) -> HeldHistory {
-    var history = histories[conversation] ?? HeldHistory()
+  public func history(of conversation: ID<Conversation>) -> CachedHistory {
+    var history = histories[conversation] ?? CachedHistory()
     guard history.sync == .complete, let held = replica.conversations[conversation] else { return history }
-    // What was said while nobody could tell us, before a reset, leaves a hole in what was complete. Where one's history
-    // begins, no answer says for certain: in a forum it may begin later than a participation does.
+    // Messages posted before a reset leave a gap in a complete history. No response states where the readable history
+    // begins: in a forum it may begin later than the participation.
     let (first, last) = (history.first ?? history.held.all.first?.lowerBound ?? .max, held.conversation.lastSeq)
-    if first <= last, let hole = history.held.missing(in: first...last).last {
-      history.sync = .started(before: hole.upperBound + 1)
+    if first <= last, let gap = history.held.missing(in: first...last).last {
+      history.sync = .started(before: gap.upperBound + 1)
     }
     return history
   }
 
-  /// Of several together: complete when all are, and begun when one is.
+  /// The state of several conversations: complete if all are, started if one is.
   public func syncState(of conversations: [ID<Conversation>]) -> SyncState {
     let states = conversations.map { history(of: $0).sync }
     guard let rest = states.first(where: { $0 != .complete }) else { return .complete }
@@ -492,7 +489,7 @@ public actor Cache {
     return states.allSatisfy { $0 == .notStarted } ? .notStarted : .started(before: .max)
   }
 
-  public var heldConversations: [ID<Conversation>] { histories.keys.sorted() }
+  public var cachedConversations: [ID<Conversation>] { histories.keys.sorted() }
 
   func setSync(_ state: SyncState, of conversation: ID<Conversation>) throws(CacheFault) {
     var changes = CacheChanges()
@@ -500,9 +497,9 @@ public actor Cache {
     try change(bringing: [], changes) { _ in }
   }
 
-  /// A page of a full sync, and how far it has come, in one step.
+  /// Saves a page of a full sync and its progress in one transaction.
   func hold(
-    _ messages: [SeenMessage], asOf event: Int, sync state: SyncState, of conversation: ID<Conversation>
+    _ messages: [MessageView], asOf event: Int, sync state: SyncState, of conversation: ID<Conversation>
   ) throws(CacheFault) {
     var changes = CacheChanges()
     changes.syncs[conversation] = state
@@ -510,51 +507,51 @@ public actor Cache {
     try change(bringing: brought, changes) { $0.hold(ahead: messages, asOf: event) }
   }
 
-  /// What is being written and not yet said.
+  /// The unsent draft of the composer.
   public func draft(in conversation: ID<Conversation>) -> Draft? {
     drafts[conversation].flatMap { try? Draft(json: JSONValue(parsing: $0.bytes)) }
   }
 
   public func setDraft(_ draft: Draft?, in conversation: ID<Conversation>) throws(CacheFault) {
     let key = conversation.description
-    try keep([draft.map { CacheRow(.draft, key, writing: $0) } ?? CacheRow(.draft, key, nil)])
+    try save([draft.map { CacheRow(.draft, key, writing: $0) } ?? CacheRow(.draft, key, nil)])
   }
 
-  // MARK: Watching
+  // MARK: Observers
 
-  /// What changes from now on.
-  public func news() -> AsyncStream<CacheNews> {
+  /// The changes from now on.
+  public func updates() -> AsyncStream<CacheUpdate> {
     lastObserver += 1
     let number = lastObserver
-    let (stream, continuation) = AsyncStream.makeStream(of: CacheNews.self)
+    let (stream, continuation) = AsyncStream.makeStream(of: CacheUpdate.self)
     observers[number] = continuation
-    continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
+    continuation.onTermination = { [weak self] _ in Task { await self?.removeObserver(number) } }
     return stream
   }
 
-  private func forget(_ observer: Int) { observers[observer] = nil }
+  private func removeObserver(_ observer: Int) { observers[observer] = nil }
 
-  private func tell(_ news: CacheNews) {
-    for observer in observers.values { observer.yield(news) }
+  private func publish(_ update: CacheUpdate) {
+    for observer in observers.values { observer.yield(update) }
   }
 }
 
-/// Which things are another than they were.
-public struct CacheNews: Sendable, Hashable {
+/// The ids of changed objects.
+public struct CacheUpdate: Sendable, Hashable {
   public var isErased = false
-  /// In which conversations messages have come, gone or changed.
+  /// Conversations with new, removed or changed messages.
   public var messages: Set<ID<Conversation>> = []
-  public var people: Set<ID<Account>> = []
+  public var users: Set<ID<User>> = []
   public var forums: Set<ID<Forum>> = []
   public var conversations: Set<ID<Conversation>> = []
   public var operations: Set<String> = []
-  /// The cursor has moved, or something that no other word here is for.
+  /// The cursor or other data has changed.
   public var isOther = false
 
-  static let erased: CacheNews = {
-    var news = CacheNews()
-    news.isErased = true
-    return news
+  static let erased: CacheUpdate = {
+    var update = CacheUpdate()
+    update.isErased = true
+    return update
   }()
 
   private init() {}
@@ -563,11 +560,11 @@ public struct CacheNews: Sendable, Hashable {
     messages = Set(changes.messages.map(\.message.conversation) + changes.removed.map(\.conversation))
     for row in changes.rows {
       switch row.table {
-      case .person: if let id = ID<Account>(row.key) { people.insert(id) }
+      case .user: if let id = ID<User>(row.key) { users.insert(id) }
       case .forum: if let id = ID<Forum>(row.key) { forums.insert(id) }
       case .conversation: if let id = ID<Conversation>(row.key) { conversations.insert(id) }
       case .operation: operations.insert(row.key)
-      case .place, .level, .relation, .stream, .need, .message, .history, .draft, .orphan, .note: isOther = true
+      case .site, .level, .relation, .stream, .need, .message, .history, .draft, .orphan, .note: isOther = true
       }
     }
   }
@@ -577,8 +574,8 @@ extension CacheTable {
   init(_ table: ReplicaRow.Table) {
     self =
       switch table {
-      case .place: .place
-      case .person: .person
+      case .site: .site
+      case .user: .user
       case .forum: .forum
       case .conversation: .conversation
       case .level: .level

@@ -1,30 +1,29 @@
 import ParleySQLite
 
-/// What can be wrong with what is held here.
+/// A fault of the local storage.
 public enum CacheFault: Error, Sendable, Hashable {
-  /// The disk is full or broken, or the file is another's. The text is for developers.
+  /// The disk is full or broken, or the file is not a cache. The text is for developers.
   case broken(String)
-  /// Another process has it.
+  /// Another process has locked the file.
   case inUse
-  /// A later version of the app has written it.
+  /// A newer version of the app has written the file.
   case newer(version: Int)
-  /// It was erased while somebody was still asking.
+  /// The cache was closed.
   case closed
 }
 
 extension CacheFault {
-  public var sentence: String {
+  public var userMessage: String {
     switch self {
-    case .broken: "What is kept on this device can't be read or written."
-    case .inUse: "Another program is using what is kept on this device."
-    case .newer: "What is kept on this device is from a newer version of the app."
+    case .broken: "Can’t read or write this device’s storage."
+    case .inUse: "Another program is using this device’s storage."
+    case .newer: "The data on this device is from a newer version of the app."
     case .closed: "You have signed out."
     }
   }
 }
 
 extension CacheFault {
-  /// Of a file that is kept by SQLite.
   init(_ error: any Error) {
     if let error = error as? SQLiteError, [.busy, .locked].contains(error.code) {
       self = .inUse

@@ -1,39 +1,40 @@
-// Where a cache keeps its rows. Four functions make a store; one that can't look messages up leaves `messages` alone, and the
-// cache reads all of them and filters.
+// The storage interface of the cache. A store without queries omits `messages`; the cache then reads and filters all rows.
 
 public import ParleyJSON
 public import ParleyModel
 
-/// Something that keeps rows: SQLite, memory, or whatever an app has. It is used by one thread at a time.
+/// A store of rows, in SQLite, in memory or in an app's own database. One thread uses it at a time.
 public protocol CacheStore: AnyObject {
-  /// All of it, or nothing.
-  func keep(_ changes: CacheChanges) throws(CacheFault)
-  /// Every row of a table.
+  /// Saves the changes in one transaction.
+  func save(_ changes: CacheChanges) throws(CacheFault)
+  /// All rows of a table.
   func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow]
-  /// The messages that are looked for, in their order; nil where the store can't look.
-  func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage]?
-  /// Nothing is left of it.
+  /// The messages of a query, in its order; nil if the store has no queries.
+  func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage]?
+  /// Erases all rows.
   func erase() throws(CacheFault)
 }
 
 extension CacheStore {
-  public func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage]? { nil }
+  public func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage]? { nil }
 }
 
-/// What stands together in a store.
+/// The tables of a store.
 public enum CacheTable: String, Sendable, CaseIterable {
-  // Of the replica.
-  case place, person, forum, conversation, level, relation, stream, need
-  /// Messages stand under `conversation:seq`.
+  // Tables of the replica.
+  case site
+  case user = "person"
+  case forum, conversation, level, relation, stream, need
+  /// Keyed by `conversation:seq`.
   case message
-  /// Which stretches of a conversation are held, and how far its full sync has come.
+  /// The cached ranges of a conversation and the progress of its full sync.
   case history
   case operation, draft, orphan
-  /// What the app and this library know of themselves.
+  /// Metadata of the cache.
   case note
 }
 
-/// One thing, by its name; nil for what goes.
+/// A row. A nil value deletes it.
 public struct CacheRow: Sendable, Hashable {
   public var table: CacheTable
   public var key: String
@@ -52,11 +53,11 @@ public struct CacheRow: Sendable, Hashable {
   }
 }
 
-/// What is kept in one step.
+/// The changes of one transaction.
 public struct CacheChanges: Sendable {
   public var rows: [CacheRow] = []
   public var messages: [CachedMessage] = []
-  /// Messages that go, before the others come.
+  /// Ranges of messages to delete before the others are saved.
   public var removed: [Removal] = []
   var syncs: [ID<Conversation>: SyncState] = [:]
 

@@ -1,10 +1,10 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// A message as it is kept: with what it is found by.
+/// A stored message and its index entry.
 public struct CachedMessage: Sendable, Hashable {
   public var held: HeldMessage
-  /// A restore of the server begins another one: then nothing says how new what is held is.
+  /// The cache's generation. A restore of the server's backup starts a new one, in which event ids are not comparable.
   public var generation: Int
   public var index: MessageIndex
 
@@ -33,16 +33,16 @@ extension CachedMessage: JSONWritable, JSONReadable {
   }
 }
 
-/// By what a message is found.
+/// The index entry of a message.
 public struct MessageIndex: Sendable, Hashable {
-  /// When it is shown to have been said, in milliseconds since 1970.
+  /// The displayed date in milliseconds since 1970.
   public var shownAt: Int64
-  /// What it has: `#food`, `@7`, the types of annotations, places. Nothing of a tombstone.
+  /// Tokens of its features: `#food`, `@7`, types of annotations, locations. Empty for a tombstone.
   public var features: [String] = []
-  /// The text as the search takes it.
+  /// The text, normalized for search.
   public var words = ""
-  /// The name of its place, as it is shown.
-  public var placeName: String?
+  /// The displayed name of its location.
+  public var locationName: String?
 
   public init(shownAt: Int64) {
     self.shownAt = shownAt
@@ -55,7 +55,7 @@ extension MessageIndex: JSONWritable, JSONReadable {
       json.field("shown_at", shownAt)
       json.field("features", features)
       json.field("words", words)
-      json.field("place", placeName)
+      json.field("place", locationName)
     }
   }
 
@@ -64,6 +64,6 @@ extension MessageIndex: JSONWritable, JSONReadable {
     self.init(shownAt: Int64(try object.int("shown_at")))
     features = try object.read("features")
     words = try object.string("words")
-    placeName = try object.optional("place")
+    locationName = try object.optional("place")
   }
 }

@@ -1,4 +1,4 @@
-/// An answer that comes twice: from this device at once, and from the server when it has answered.
+/// A value from the cache or from the server.
 public enum CachedOrFresh<Value: Sendable>: Sendable {
   case cached(Value)
   case fresh(Value)
@@ -17,8 +17,8 @@ public enum CachedOrFresh<Value: Sendable>: Sendable {
   }
 }
 
-/// What is held and what the server says, asked for at once. What is held comes first, if there is something, and never
-/// after the server's answer.
+/// Reads the cache and requests the value from the server at the same time. The cached value, if there is one, is delivered
+/// first and never after the server's response.
 ///
 ///     for try await answer in parley.messages(in: room) { show(answer.value, isOld: !answer.isFresh) }
 ///     let fresh = try await parley.messages(in: room).fresh()
@@ -26,28 +26,28 @@ public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
   public typealias Element = CachedOrFresh<Value>
   public typealias Failure = any Error
   private let cached: @Sendable () async throws -> Value?
-  private let ask: @Sendable () async throws -> Value
+  private let fetch: @Sendable () async throws -> Value
 
   /// - Parameters:
-  ///   - cached: what is held; nil where that is nothing.
-  ///   - fresh: what the server says.
+  ///   - cached: reads the cache; nil if the value is not cached.
+  ///   - fresh: requests the value from the server.
   public init(
     cached: @escaping @Sendable () async throws -> Value?, fresh: @escaping @Sendable () async throws -> Value
   ) {
     self.cached = cached
-    ask = fresh
+    fetch = fresh
   }
 
-  /// Just what the server says. It is held from now on.
-  public func fresh() async throws -> Value { try await ask() }
+  /// Requests the value from the server and caches it.
+  public func fresh() async throws -> Value { try await fetch() }
 
-  /// The same for code that is not `async`. The task can be cancelled.
-  /// - Parameter cached: hears what is held, if it comes first.
+  /// Passes the result to a closure, for code that is not `async`. The task can be cancelled.
+  /// - Parameter cached: receives the cached value, if it arrives first.
   @discardableResult
   public func fresh(
     cached: (@Sendable (Value) -> Void)? = nil, then: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) -> Task<Void, Never> {
-    answer {
+    perform {
       guard let cached else { return try await self.fresh() }
       for try await answer in self {
         switch answer {
@@ -63,16 +63,16 @@ public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> AsyncThrowingStream<Element, any Error>.Iterator {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self, throwing: (any Error).self)
-    let answers = Answers(continuation)
-    let (cached, ask) = (cached, ask)
+    let results = ResultOrder(continuation)
+    let (cached, fetch) = (cached, fetch)
     let held = Task {
-      if let value = try await cached() { await answers.give(cached: value) }
+      if let value = try await cached() { await results.deliver(cached: value) }
     }
     let task = Task {
       do {
-        await answers.give(fresh: try await ask())
+        await results.deliver(fresh: try await fetch())
       } catch {
-        // Without the server, what is held is all there is: it is waited for.
+        // Offline, deliver the cached value before the error.
         _ = await held.result
         continuation.finish(throwing: error)
       }
@@ -85,7 +85,7 @@ public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-private actor Answers<Value: Sendable> {
+private actor ResultOrder<Value: Sendable> {
   private let continuation: AsyncThrowingStream<CachedOrFresh<Value>, any Error>.Continuation
   private var isAnswered = false
 
@@ -93,11 +93,11 @@ private actor Answers<Value: Sendable> {
     self.continuation = continuation
   }
 
-  func give(cached value: Value) {
+  func deliver(cached value: Value) {
     if !isAnswered { continuation.yield(.cached(value)) }
   }
 
-  func give(fresh value: Value) {
+  func deliver(fresh value: Value) {
     isAnswered = true
     continuation.yield(.fresh(value))
     continuation.finish()

@@ -1,16 +1,16 @@
 import ParleySQLite
 
 extension Connection {
-  /// Opens a file of this device, or makes it. One process has it at a time: another waits so long and then is refused.
+  /// Opens or creates a database file. It is locked by one process; another waits for `patience` and then fails.
   ///
-  /// - Parameter version: another number makes an older version of an app leave the file alone.
+  /// - Parameter version: the schema version. An older version of the app refuses a newer file.
   static func device(
     _ path: String, version: Int, schema: String, cacheKibibytes: Int, patience: Duration = .seconds(5)
   ) throws(CacheFault) -> Connection {
     var options = Options()
     options.busyTimeout = patience
     options.cacheKibibytes = cacheKibibytes
-    options.isAlone = true
+    options.isExclusive = true
     let connection: Connection
     let found: Int
     do {

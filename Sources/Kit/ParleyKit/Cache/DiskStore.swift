@@ -1,5 +1,5 @@
-// The rows in SQLite. Messages have a table of their own: their primary key is the moment at which they are shown to have been
-// said, made unique by their id, so that whatever finds them finds the newest first without sorting.
+// A store in SQLite. The primary key of a message is its displayed date combined with bits of its id, so that all queries
+// return the newest messages first without sorting.
 
 import ParleyJSON
 import ParleyModel
@@ -8,7 +8,7 @@ import ParleySQLite
 public final class DiskStore: CacheStore {
   private let connection: Connection
 
-  /// Opens the file, or makes it. One process has it at a time: another waits so long and then is refused.
+  /// Opens or creates the file. It is locked by one process; another waits for `patience` and then fails with `inUse`.
   public init(_ path: String, patience: Duration = .seconds(5)) throws(CacheFault) {
     connection = try .device(
       path, version: 1, schema: Self.schema + Self.searchTable, cacheKibibytes: 8_192, patience: patience)
@@ -30,7 +30,7 @@ public final class DiskStore: CacheStore {
       is_live integer not null,
       generation integer not null,
       place text,
-      -- Of what it is found by: while it is the same, nothing is indexed anew.
+      -- Hash of the index entry: if it is unchanged, the message is not indexed again.
       fingerprint integer not null,
       value text not null
     ) strict;
@@ -52,20 +52,20 @@ public final class DiskStore: CacheStore {
     );
     """
 
-  // MARK: Keeping
+  // MARK: Writing
 
-  public func keep(_ changes: CacheChanges) throws(CacheFault) {
+  public func save(_ changes: CacheChanges) throws(CacheFault) {
     if changes.isEmpty { return }
     do {
       try connection.transaction {
         for removal in changes.removed { try remove(removal) }
-        for row in changes.rows { try keep(row) }
-        for message in changes.messages { try keep(message) }
+        for row in changes.rows { try save(row) }
+        for message in changes.messages { try save(message) }
       }
     } catch { throw CacheFault(error) }
   }
 
-  private func keep(_ row: CacheRow) throws(SQLiteError) {
+  private func save(_ row: CacheRow) throws(SQLiteError) {
     guard let value = row.value else {
       try connection.execute("delete from thing where kind = $1 and key = $2", row.table.rawValue, row.key)
       return
@@ -93,7 +93,7 @@ public final class DiskStore: CacheStore {
     try connection.execute("delete from search where rowid = $1", moment)
   }
 
-  private func keep(_ cached: CachedMessage) throws(SQLiteError) {
+  private func save(_ cached: CachedMessage) throws(SQLiteError) {
     let (message, index) = (cached.message, cached.index)
     let old = try connection.first(
       "select moment, fingerprint from message where conversation = $1 and seq = $2",
@@ -110,11 +110,11 @@ public final class DiskStore: CacheStore {
         update message
         set id = $1, client_id = $2, is_live = $3, generation = $4, place = $5, value = $6
         where moment = $7
-        """, message.id.number, message.clientID, isLive, cached.generation, index.placeName, value, old.moment)
+        """, message.id.number, message.clientID, isLive, cached.generation, index.locationName, value, old.moment)
       return
     }
     if let old { try removeMessage(at: old.moment) }
-    // After a restore of the server another message may have this id.
+    // After a restore of the server's backup another message may have this id.
     if let other = try moment(of: message.id) { try removeMessage(at: other) }
     let moment = try freeMoment(index, message.id)
     try connection.execute(
@@ -122,18 +122,18 @@ public final class DiskStore: CacheStore {
       insert into message (moment, conversation, seq, id, client_id, is_live, generation, place, fingerprint, value)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       """, moment, message.conversation.number, message.seq, message.id.number, message.clientID, isLive,
-      cached.generation, index.placeName, fingerprint, value)
+      cached.generation, index.locationName, fingerprint, value)
     for token in Set(index.features) {
       try connection.execute("insert into feature (token, moment) values ($1, $2)", token, moment)
     }
-    guard !index.words.isEmpty || index.placeName != nil else { return }
+    guard !index.words.isEmpty || index.locationName != nil else { return }
     try connection.execute(
       "insert into search (rowid, words, scope, place) values ($1, $2, $3, $4)", moment, index.words,
       "\(SearchScope.conversation(message.conversation).token) \(Self.everywhere.token)",
-      SearchText.prepare(index.placeName ?? ""))
+      SearchText.prepare(index.locationName ?? ""))
   }
 
-  /// No conversation has this number, so it stands for all of them.
+  /// Id 0 is unused by conversations and denotes all of them.
   private static let everywhere = SearchScope.conversation(ID(0))
 
   private func moment(of id: ID<Message>) throws(SQLiteError) -> Int? {
@@ -142,7 +142,7 @@ public final class DiskStore: CacheStore {
 
   // MARK: Moments
 
-  /// Milliseconds take 42 bits until the year 2109; what is shown as later, or as before 1970, stands at that end.
+  /// Milliseconds fit 42 bits until the year 2109. Later dates and dates before 1970 are clamped.
   private static let idBits = 20
   private static let latest = (1 << 42) - 1
 
@@ -177,17 +177,17 @@ public final class DiskStore: CacheStore {
   private static func read(_ row: borrowing Row) throws -> CachedMessage {
     let value = try JSONValue(parsing: Array(try row.text(3).utf8))
     var index = MessageIndex(shownAt: Int64(try row.int(0) >> idBits))
-    index.placeName = try row.optionalText(2)
+    index.locationName = try row.optionalText(2)
     return CachedMessage(try HeldMessage(json: value), generation: try row.int(1), index)
   }
 
-  /// What comes back has the date and the place's name of its index; the rest is for finding alone.
-  public func messages(_ lookup: MessageLookup) throws(CacheFault) -> [CachedMessage]? {
-    do { return try found(lookup) } catch { throw CacheFault(error) }
+  /// The index entries of the result only have the date and the location name.
+  public func messages(_ query: CacheQuery) throws(CacheFault) -> [CachedMessage]? {
+    do { return try found(query) } catch { throw CacheFault(error) }
   }
 
-  private func found(_ lookup: MessageLookup) throws(SQLiteError) -> [CachedMessage] {
-    if let ids = lookup.ids {
+  private func found(_ query: CacheQuery) throws(SQLiteError) -> [CachedMessage] {
+    if let ids = query.ids {
       var found: [CachedMessage] = []
       for id in ids {
         found += try connection.all(
@@ -195,7 +195,7 @@ public final class DiskStore: CacheStore {
       }
       return found
     }
-    if let names = lookup.clientIDs {
+    if let names = query.clientIDs {
       var found: [CachedMessage] = []
       for name in names {
         found += try connection.all(
@@ -203,9 +203,9 @@ public final class DiskStore: CacheStore {
       }
       return found
     }
-    if let seqs = lookup.seqs, let conversation = lookup.conversation {
+    if let seqs = query.seqs, let conversation = query.conversation {
       let sql: SQL =
-        lookup.order == .descending
+        query.order == .descending
         ? """
         select moment, generation, place, value from message
         where conversation = $1 and seq between $2 and $3 and is_live >= $4 order by seq desc limit $5
@@ -215,18 +215,18 @@ public final class DiskStore: CacheStore {
         where conversation = $1 and seq between $2 and $3 and is_live >= $4 order by seq limit $5
         """
       return try connection.all(
-        sql, conversation.number, seqs.lowerBound, seqs.upperBound, !lookup.includesDeleted, lookup.limit,
+        sql, conversation.number, seqs.lowerBound, seqs.upperBound, !query.includesDeleted, query.limit,
         read: Self.read)
     }
-    return try foundByDate(lookup)
+    return try foundByDate(query)
   }
 
-  /// The parts of the statement stand in it or not; what varies is bound.
-  private func foundByDate(_ lookup: MessageLookup) throws(SQLiteError) -> [CachedMessage] {
-    let tokens = lookup.features.map(\.token)
+  /// Builds the statement from constant clauses and bound parameters.
+  private func foundByDate(_ query: CacheQuery) throws(SQLiteError) -> [CachedMessage] {
+    let tokens = query.features.map(\.token)
     var values: [any Bindable] = [
-      lookup.notBefore.map(Self.moment) ?? 0,
-      lookup.before.flatMap { $0 > Self.latest ? nil : Self.moment(at: $0) } ?? Int.max,
+      query.notBefore.map(Self.moment) ?? 0,
+      query.before.flatMap { $0 > Self.latest ? nil : Self.moment(at: $0) } ?? Int.max,
     ]
     func bound(_ value: any Bindable) -> String {
       values.append(value)
@@ -235,12 +235,12 @@ public final class DiskStore: CacheStore {
     var source = "message m"
     var conditions = ["m.moment >= $1", "m.moment < $2", "m.is_live = 1"]
     var rest = tokens[...]
-    if lookup.words != nil || lookup.placeName != nil {
+    if query.words != nil || query.locationName != nil {
       source = "search s join message m on m.moment = s.rowid"
-      let scope = lookup.conversation.map { SearchScope.conversation($0) } ?? Self.everywhere
+      let scope = query.conversation.map { SearchScope.conversation($0) } ?? Self.everywhere
       conditions[0] = "s.rowid >= $1"
       conditions[1] = "s.rowid < $2"
-      let match = SearchQuery.expression(lookup.words, in: [scope], at: lookup.placeName)
+      let match = SearchQuery.expression(query.words, in: [scope], at: query.locationName)
       conditions.append("s.search match \(bound(match))")
     } else if let first = rest.popFirst() {
       source = "feature f join message m on m.moment = f.moment"
@@ -248,7 +248,7 @@ public final class DiskStore: CacheStore {
       conditions[1] = "f.moment < $2"
       conditions.append("f.token = \(bound(first))")
     }
-    if let conversation = lookup.conversation { conditions.append("m.conversation = \(bound(conversation.number))") }
+    if let conversation = query.conversation { conditions.append("m.conversation = \(bound(conversation.number))") }
     for token in rest {
       conditions.append("exists (select 1 from feature where token = \(bound(token)) and moment = m.moment)")
     }
@@ -256,7 +256,7 @@ public final class DiskStore: CacheStore {
       source.hasPrefix("search") ? "s.rowid" : source.hasPrefix("feature") ? "f.moment" : "m.moment"
     let text = """
       select m.moment, m.generation, m.place, m.value from \(source)
-      where \(conditions.joined(separator: " and ")) order by \(order) desc limit \(bound(lookup.limit))
+      where \(conditions.joined(separator: " and ")) order by \(order) desc limit \(bound(query.limit))
       """
     let statement = try connection.prepare(SQL(text))
     for (number, value) in values.enumerated() { try value.bind(to: statement, at: number + 1) }
@@ -277,7 +277,7 @@ public final class DiskStore: CacheStore {
         try connection.execute("delete from thing")
         try connection.execute("delete from feature")
         try connection.execute("delete from message")
-        // The index only notes what was deleted, and keeps the words until it merges: it is made anew.
+        // FTS5 keeps deleted words until it merges segments, so the index is recreated.
         try connection.execute("drop table search")
         try connection.executeScript(Self.searchTable)
       }

@@ -1,13 +1,13 @@
 import ParleyModel
 
-/// Rows in memory: for tests, and for apps that keep nothing. It can't look messages up, so the cache does.
+/// A store in memory, for tests and for apps without local storage. It has no queries.
 public final class MemoryStore: CacheStore {
   private var tables: [CacheTable: [String: CacheRow]] = [:]
   private var messages: [ID<Conversation>: [Int: CachedMessage]] = [:]
 
   public init() {}
 
-  public func keep(_ changes: CacheChanges) {
+  public func save(_ changes: CacheChanges) {
     for removal in changes.removed {
       guard let held = messages[removal.conversation] else { continue }
       messages[removal.conversation] = held.filter { !removal.seqs.contains($0.key) }

@@ -1,21 +1,22 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// What the app decides about how messages are dated, placed and found.
+/// The app's rules for the displayed date, the location and the index of messages.
 public struct MessageIndexing: Sendable {
-  /// When a message is shown to have been said; usually when the server took it.
+  /// The displayed date of a message; by default the date on which the server received it.
   public var displayDate: @Sendable (Message) -> Int64 = { $0.createdAt }
-  /// The types of annotations that are looked up; nil for all.
+  /// The indexed types of annotations; nil for all.
   public var annotationTypes: Set<String>?
-  /// A name for a place that has none, such as "Mission Street". Asked when a message that needs it is kept, and until there
-  /// is one whenever it is kept again.
-  public var placeName: (@Sendable (Location) async -> String?)?
-  /// Change it when the decisions above change: all is indexed anew then.
+  /// Returns a name for an unnamed location, such as "Mission Street". Called when the message is saved, and again each time
+  /// until there is a name.
+  public var locationName: (@Sendable (Location) async -> String?)?
+  /// Change it when the rules above change: the index is then rebuilt.
   public var version = 1
 
   public init() {}
 
-  /// An annotation's date, where there is one: `{"type": type, "value": {"date": "…"}}`, else when the server took it.
+  /// The date of an annotation `{"type": type, "value": {"date": "…"}}`, or else the date on which the server received the
+  /// message.
   public static func date(inAnnotation type: String, member: String = "date") -> @Sendable (Message) -> Int64 {
     { message in
       guard let value = message.content?.annotation(type), var object = try? value.object(),
@@ -25,7 +26,7 @@ public struct MessageIndexing: Sendable {
     }
   }
 
-  func index(_ message: Message, placeName known: String? = nil) -> MessageIndex {
+  func index(_ message: Message, locationName known: String? = nil) -> MessageIndex {
     var index = MessageIndex(shownAt: displayDate(message))
     guard let content = message.content else { return index }
     index.words = SearchText.prepare(content.text)
@@ -35,29 +36,29 @@ public struct MessageIndexing: Sendable {
       index.features.append(MessageFeature.annotation(type).token)
     }
     guard let location = annotations.location else { return index }
-    index.placeName = location.name ?? known
-    guard let name = index.placeName else { return index }
+    index.locationName = location.name ?? known
+    guard let name = index.locationName else { return index }
     let place = Location(name: name, latitude: location.latitude, longitude: location.longitude)
-    index.features += LocationPrecision.allCases.map { MessageFeature.place(place, $0).token }
+    index.features += LocationPrecision.allCases.map { MessageFeature.location(place, $0).token }
     return index
   }
 }
 
-/// How near two places of one name have to be to be one.
+/// The maximum distance of two locations with one name that count as the same.
 public enum LocationPrecision: Int, Sendable, CaseIterable {
-  /// About 11 kilometres, 1.1 kilometres, 111 metres: so many decimals of the degrees.
+  /// Decimals of the coordinates in degrees: about 11 km, 1.1 km and 111 m.
   case town = 1
   case quarter = 2
   case house = 3
 }
 
-/// What a message is looked up by.
+/// An indexed property of a message.
 public enum MessageFeature: Sendable, Hashable {
   case hashtag(String)
-  case mention(ID<Account>)
+  case mention(ID<User>)
   case annotation(String)
-  case author(ID<Account>)
-  case place(Location, LocationPrecision)
+  case author(ID<User>)
+  case location(Location, LocationPrecision)
 
   var token: String {
     switch self {
@@ -65,7 +66,7 @@ public enum MessageFeature: Sendable, Hashable {
     case .mention(let id): "@\(id)"
     case .annotation(let type): "t\(type)"
     case .author(let id): "a\(id)"
-    case .place(let place, let precision):
+    case .location(let place, let precision):
       "p\(precision.rawValue) \(Self.cell(place.latitude, precision)) \(Self.cell(place.longitude, precision)) "
         + Forum.key(place.name ?? "")
     }
@@ -78,21 +79,21 @@ public enum MessageFeature: Sendable, Hashable {
       case .quarter: 100
       case .house: 1_000
       }
-    // Also what no place on Earth has must not end the process.
+    // Invalid coordinates must not trap.
     return Int(exactly: (min(max(degrees, -1_000), 1_000) * scale).rounded()) ?? 0
   }
 }
 
 extension Message {
-  /// Where it was written, if that has no name.
-  var namelessPlace: Location? {
+  /// The location, if it has no name.
+  var unnamedLocation: Location? {
     guard let place = content?.parsedAnnotations?.location, place.name == nil else { return nil }
     return place
   }
 }
 
 extension Message.Content {
-  /// What the server found in the text.
+  /// The hashtags and mentions that the server found in the text.
   fileprivate var namedFeatures: [String] {
     guard let entities, let value = try? JSONValue(parsing: entities.bytes), var object = try? value.object() else {
       return []
@@ -104,7 +105,7 @@ extension Message.Content {
       }
     }
     for mention in (try? object.value("mentions").array()) ?? [] {
-      if var mention = try? mention.object(), let id: ID<Account> = try? mention.optional("user_id") {
+      if var mention = try? mention.object(), let id: ID<User> = try? mention.optional("user_id") {
         features.insert(MessageFeature.mention(id).token)
       }
     }

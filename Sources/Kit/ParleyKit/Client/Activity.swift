@@ -1,11 +1,11 @@
 import Synchronization
 
-/// How many calls are under way, for an app to show.
+/// The number of requests in progress, for a progress indicator.
 public final class Activity: Sendable {
   private struct State {
     var count = 0
     var next = 0
-    var watchers: [Int: AsyncStream<Int>.Continuation] = [:]
+    var observers: [Int: AsyncStream<Int>.Continuation] = [:]
   }
 
   private let state = Mutex(State())
@@ -14,17 +14,17 @@ public final class Activity: Sendable {
 
   public var count: Int { state.withLock { $0.count } }
 
-  /// The count now, and each time it changes; who is slow sees the newest.
+  /// The current count and each change. A slow reader gets the newest.
   public var counts: AsyncStream<Int> {
-    let (stream, watcher) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+    let (stream, observer) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
       state.next += 1
-      state.watchers[state.next] = watcher
-      watcher.yield(state.count)
+      state.observers[state.next] = observer
+      observer.yield(state.count)
       return state.next
     }
-    watcher.onTermination = { [weak self] _ in
-      _ = self?.state.withLock { $0.watchers.removeValue(forKey: number) }
+    observer.onTermination = { [weak self] _ in
+      _ = self?.state.withLock { $0.observers.removeValue(forKey: number) }
     }
     return stream
   }
@@ -35,7 +35,7 @@ public final class Activity: Sendable {
   private func change(by step: Int) {
     state.withLock { state in
       state.count += step
-      for watcher in state.watchers.values { watcher.yield(state.count) }
+      for observer in state.observers.values { observer.yield(state.count) }
     }
   }
 }

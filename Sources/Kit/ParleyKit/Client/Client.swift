@@ -1,5 +1,5 @@
-// The calls of one person at one place; any number of clients may be open at once. A call is sent, tried again by itself where
-// that is safe, and its answer is read; what can go wrong is a `ClientFault`.
+// A client sends requests with one user's token to one server, retries them where that is safe, and decodes the responses.
+// All failures are `ClientFault`s. A process may have any number of clients.
 
 public import ParleyJSON
 import Synchronization
@@ -7,40 +7,40 @@ import Synchronization
 public final class Client: Sendable {
   public let server: ServerAddress
   public let activity = Activity()
-  let retrying: Retrying
+  let retryPolicy: RetryPolicy
   public let transport: any Transport
-  private let signature: Mutex<String?>
+  private let storedToken: Mutex<String?>
 
-  /// - Parameter token: who asks; nobody without one.
+  /// - Parameter token: the session's token; nil for a visitor.
   public init(
-    _ server: ServerAddress, over transport: any Transport, token: String? = nil, retrying: Retrying = Retrying()
+    _ server: ServerAddress, over transport: any Transport, token: String? = nil, retryPolicy: RetryPolicy = RetryPolicy()
   ) {
     self.server = server
     self.transport = transport
-    self.retrying = retrying
-    signature = Mutex(token)
+    self.retryPolicy = retryPolicy
+    storedToken = Mutex(token)
   }
 
-  /// Set by signing in, and whenever the app has kept one.
+  /// The session's token. Set by signing in, or by the app from its own storage.
   public var token: String? {
-    get { signature.withLock { $0 } }
-    set { signature.withLock { $0 = newValue } }
+    get { storedToken.withLock { $0 } }
+    set { storedToken.withLock { $0 = newValue } }
   }
 
-  /// Sends a request and reads its answer.
+  /// Sends a request and decodes its response.
   ///
-  /// - Parameter progress: bytes of a body that went out, and how many there are.
+  /// - Parameter progress: receives the sent and total bytes of the body.
   @discardableResult
-  public func send<Answer: Sendable>(
-    _ request: Request<Answer>, progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
-  ) async throws(ClientFault) -> Answer {
+  public func send<Response: Sendable>(
+    _ request: Request<Response>, progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
+  ) async throws(ClientFault) -> Response {
     try request.read(try await reply(to: request, progress))
   }
 
-  /// The same with the answer told to a closure, for code that is not `async`. The task can be cancelled.
+  /// Sends a request and passes the result to a closure, for code that is not `async`. The task can be cancelled.
   @discardableResult
-  public func send<Answer: Sendable>(
-    _ request: Request<Answer>, then: @escaping @Sendable (Result<Answer, ClientFault>) -> Void
+  public func send<Response: Sendable>(
+    _ request: Request<Response>, then: @escaping @Sendable (Result<Response, ClientFault>) -> Void
   ) -> Task<Void, Never> {
     Task {
       do throws(ClientFault) {
@@ -51,12 +51,12 @@ public final class Client: Sendable {
     }
   }
 
-  /// Every page of a list, one after the other, as they are asked for.
+  /// The pages of a list, requested one by one.
   public func pages<Element>(of request: Request<Page<Element>>) -> Pages<Element> { Pages(self, request) }
 
-  func reply<Answer>(
-    to request: Request<Answer>, _ progress: (@Sendable (Int, Int) -> Void)? = nil
-  ) async throws(ClientFault) -> Reply {
+  func reply<Response>(
+    to request: Request<Response>, _ progress: (@Sendable (Int, Int) -> Void)? = nil
+  ) async throws(ClientFault) -> RawResponse {
     activity.begin()
     defer { activity.end() }
     var tries = 0
@@ -65,36 +65,36 @@ public final class Client: Sendable {
       do throws(ClientFault) {
         return try await replyOnce(to: request, progress)
       } catch {
-        guard let delay = retrying.delay(after: tries, of: error, isRepeatable: request.isRepeatable) else {
+        guard let delay = retryPolicy.delay(after: tries, of: error, isRepeatable: request.isRepeatable) else {
           throw error
         }
-        do { try await retrying.pause(delay) } catch { throw .cancelled }
+        do { try await retryPolicy.sleep(delay) } catch { throw .cancelled }
       }
     }
   }
 
-  private func replyOnce<Answer>(
-    to request: Request<Answer>, _ progress: (@Sendable (Int, Int) -> Void)?
-  ) async throws(ClientFault) -> Reply {
-    let reply = try await whole(try await open(request, progress), limit: request.answerLimit)
-    // An answer of ours is no page, unless that is what was asked for.
-    guard reply.isSuccess && !reply.isOfPortal || request.takesPages && reply.status < 400 else { throw reply.fault }
+  private func replyOnce<Response>(
+    to request: Request<Response>, _ progress: (@Sendable (Int, Int) -> Void)?
+  ) async throws(ClientFault) -> RawResponse {
+    let reply = try await collect(try await open(request, progress), limit: request.maxResponseBytes)
+    // The server never responds with HTML, except with the content of a file.
+    guard reply.isSuccess && !reply.isCaptivePortal || request.acceptsHTML && reply.status < 400 else { throw reply.fault }
     return reply
   }
 
-  /// An answer whose body is taken as it comes, such as a file. What is no success is a fault here too. Whoever takes it
-  /// tells `activity` when it begins and ends.
-  func answer<Answer>(to request: Request<Answer>) async throws(ClientFault) -> ExchangeAnswer {
-    let answer = try await open(request, nil)
-    guard !(200...299).contains(answer.status) else { return answer }
-    throw try await whole(answer, limit: Self.longestRefusal).fault
+  /// Opens a streaming response, such as a file. Throws if the status is not 2xx. The caller calls `activity.begin` and
+  /// `activity.end`.
+  func openResponse<Response>(to request: Request<Response>) async throws(ClientFault) -> TransportResponse {
+    let response = try await open(request, nil)
+    guard !(200...299).contains(response.status) else { return response }
+    throw try await collect(response, limit: Self.maxErrorBytes).fault
   }
 
-  private static let longestRefusal = 65_536
+  private static let maxErrorBytes = 65_536
 
-  private func open<Answer>(
-    _ request: Request<Answer>, _ progress: (@Sendable (Int, Int) -> Void)?
-  ) async throws(ClientFault) -> ExchangeAnswer {
+  private func open<Response>(
+    _ request: Request<Response>, _ progress: (@Sendable (Int, Int) -> Void)?
+  ) async throws(ClientFault) -> TransportResponse {
     do throws(TransportFailure) {
       return try await transport.send(exchange(request, progress))
     } catch {
@@ -102,9 +102,9 @@ public final class Client: Sendable {
     }
   }
 
-  private func whole(_ answer: ExchangeAnswer, limit: Int) async throws(ClientFault) -> Reply {
+  private func collect(_ response: TransportResponse, limit: Int) async throws(ClientFault) -> RawResponse {
     do throws(TransportFailure) {
-      return Reply(status: answer.status, fields: answer.fields, body: try await answer.body(limit: limit))
+      return RawResponse(status: response.status, fields: response.fields, body: try await response.body(limit: limit))
     } catch {
       throw ClientFault(error)
     }
@@ -119,50 +119,50 @@ public final class Client: Sendable {
     }
   }
 
-  private func exchange<Answer>(
-    _ request: Request<Answer>, _ progress: (@Sendable (Int, Int) -> Void)?
-  ) -> Exchange {
-    var fields = request.fields + [Exchange.Field("Accept", "application/json, */*;q=0.1")]
-    if request.isSigned, let token { fields.append(Exchange.Field("Authorization", "Bearer " + token)) }
-    let body: ExchangeBody
+  private func exchange<Response>(
+    _ request: Request<Response>, _ progress: (@Sendable (Int, Int) -> Void)?
+  ) -> TransportRequest {
+    var fields = request.fields + [TransportRequest.Field("Accept", "application/json, */*;q=0.1")]
+    if request.isAuthenticated, let token { fields.append(TransportRequest.Field("Authorization", "Bearer " + token)) }
+    let body: TransportBody
     switch request.body {
     case .none: body = .none
     case .json(let json):
-      fields.append(Exchange.Field("Content-Type", "application/json"))
+      fields.append(TransportRequest.Field("Content-Type", "application/json"))
       body = .bytes(json.bytes)
     case .bytes(let bytes, let type):
-      fields.append(Exchange.Field("Content-Type", type))
+      fields.append(TransportRequest.Field("Content-Type", type))
       body = .bytes(bytes)
     case .file(let file, let range, let type):
-      fields.append(Exchange.Field("Content-Type", type))
-      body = .pieces(length: range.count, next: FilePieces(file, range, progress).next)
+      fields.append(TransportRequest.Field("Content-Type", type))
+      body = .stream(length: range.count, next: FileChunks(file, range, progress).next)
     }
-    return Exchange(
+    return TransportRequest(
       method: request.method.rawValue, origin: server.origin, target: request.target, fields: fields, body: body)
   }
 }
 
-/// Reads a file as the network takes it.
-private final class FilePieces: Sendable {
+/// Reads a file in chunks as the connection accepts them.
+private final class FileChunks: Sendable {
   private let file: FileSource
   private let range: Range<Int>
   private let progress: (@Sendable (Int, Int) -> Void)?
-  private let place: Mutex<Int>
-  private static let piece = 65_536
+  private let offset: Mutex<Int>
+  private static let chunk = 65_536
 
   init(_ file: FileSource, _ range: Range<Int>, _ progress: (@Sendable (Int, Int) -> Void)?) {
     self.file = file
     self.range = range
     self.progress = progress
-    place = Mutex(range.lowerBound)
+    offset = Mutex(range.lowerBound)
   }
 
   @Sendable func next() async throws -> [UInt8] {
-    let start = place.withLock { $0 }
-    let piece = try await file.read(start, min(Self.piece, range.upperBound - start))
-    place.withLock { $0 = start + piece.count }
-    progress?(start + piece.count, file.size)
-    return piece
+    let start = offset.withLock { $0 }
+    let chunk = try await file.read(start, min(Self.chunk, range.upperBound - start))
+    offset.withLock { $0 = start + chunk.count }
+    progress?(start + chunk.count, file.size)
+    return chunk
   }
 }
 

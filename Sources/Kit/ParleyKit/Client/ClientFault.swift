@@ -1,79 +1,79 @@
 public import ParleyJSON
 
-/// Why a call did not succeed. There are no others, and each has a sentence for the person.
+/// The reason of a failed request. `userMessage` is a text for the user.
 public enum ClientFault: Error, Sendable, Hashable {
-  /// The server can't be reached; nothing was sent.
+  /// The server can't be reached. Nothing was sent.
   case offline(String)
-  /// Whoever answers could not prove to be the server that is meant.
+  /// The server's certificate was rejected.
   case untrusted(String)
   case timedOut
-  /// The connection broke, and nobody knows whether the server has read it.
+  /// The connection broke. The server may have processed the request.
   case interrupted(String)
-  /// Somebody between here and the server answers in its place, as the networks of hotels and trains do.
+  /// A captive portal, as in hotels and trains, responded in place of the server.
   case captivePortal
-  /// What came makes no sense here.
-  case notUnderstood(String)
-  /// The answer is longer than was wanted.
+  /// The response could not be decoded.
+  case invalidResponse(String)
+  /// The response exceeds the size limit.
   case tooLarge
-  /// The file that was to be sent can't be read.
+  /// The file to upload can't be read.
   case unreadable(String)
-  /// The server says no.
+  /// The server rejected the request.
   case refused(Problem)
-  /// Another person has signed in than last time.
-  case accountChanged
+  /// Another user than last time has signed in.
+  case userChanged
   case cancelled
-  /// The app ended while it was tried. To try again is safe.
+  /// The app exited during the request. A retry is safe.
   case unfinished
-  /// What is kept on this device can't be written, and so nothing is sent of which nobody would know.
-  case notKept
+  /// The local storage can't be written. Nothing was sent, because the outcome could not be recorded.
+  case storageFailed
 
-  /// It may go well later, without anybody doing anything.
+  /// Retryable without user action.
   public var isTemporary: Bool {
     switch self {
-    case .offline, .timedOut, .interrupted, .captivePortal, .unfinished, .notKept: true
+    case .offline, .timedOut, .interrupted, .captivePortal, .unfinished, .storageFailed: true
     case .refused(let problem): [408, 429, 502, 503, 504].contains(problem.status)
-    case .untrusted, .notUnderstood, .tooLarge, .unreadable, .accountChanged, .cancelled: false
+    case .untrusted, .invalidResponse, .tooLarge, .unreadable, .userChanged, .cancelled: false
     }
   }
 
-  /// The server has surely done nothing.
-  var isUndone: Bool {
+  /// The server has certainly not processed the request.
+  var wasNotProcessed: Bool {
     switch self {
     case .offline, .untrusted: true
     case .refused(let problem): problem.status == 429
-    case .timedOut, .interrupted, .captivePortal, .notUnderstood, .tooLarge, .unreadable, .accountChanged, .cancelled,
-      .unfinished, .notKept:
+    case .timedOut, .interrupted, .captivePortal, .invalidResponse, .tooLarge, .unreadable, .userChanged, .cancelled,
+      .unfinished, .storageFailed:
       false
     }
   }
 
-  /// What the server says, where it says no.
+  /// The server's problem details.
   public var problem: Problem? {
     if case .refused(let problem) = self { problem } else { nil }
   }
 
-  /// Whoever asks has to sign in.
+  /// The session is missing, expired or revoked.
   public var isSignedOut: Bool { problem?.status == 401 }
 
-  /// What was asked for is not there, or not any more, or not for this person.
+  /// The resource does not exist any more, or the caller may not see it.
   var isGone: Bool { problem.map { [403, 404, 410].contains($0.status) } ?? false }
 
-  /// For the person, in English; an app with more languages chooses by the case and the problem's code.
-  public var sentence: String {
+  /// A text for the user, in English. Translations select by the case and the problem's code.
+  public var userMessage: String {
     switch self {
-    case .offline: "The server can’t be reached. Is the network there?"
-    case .untrusted: "Whoever answers could not prove to be this server, so nothing was sent."
+    case .offline: "Can’t reach the server. Check your network connection."
+    case .untrusted: "The server’s certificate can’t be verified. Nothing was sent."
     case .timedOut: "The server took too long to answer."
     case .interrupted: "The connection broke."
-    case .captivePortal: "This network wants something first. Open its page in a browser."
-    case .notUnderstood: "The server has said something that makes no sense here. Perhaps one of the two is too old."
-    case .tooLarge: "The answer is larger than can be taken."
+    case .captivePortal: "This network requires you to sign in. Open its page in a browser."
+    case .invalidResponse: "The server’s response is invalid. The app or the server may be too old."
+    case .tooLarge: "The response is too large."
     case .unreadable: "The file can’t be read."
-    case .refused(let problem): problem.sentence
-    case .accountChanged: "Somebody else has signed in here than last time."
-    case .cancelled: "It was given up."
-    case .unfinished: "The app ended before the server had answered."
-    case .notKept: "What is kept on this device can’t be written."
+    case .refused(let problem): problem.userMessage
+    case .userChanged: "Another user has signed in on this device."
+    case .cancelled: "Cancelled."
+    case .unfinished: "The app closed before the server responded."
+    case .storageFailed: "Can’t write to this device’s storage."
     }
   }
 
@@ -83,21 +83,21 @@ public enum ClientFault: Error, Sendable, Hashable {
     case .untrusted(let reason): self = .untrusted(reason)
     case .timedOut: self = .timedOut
     case .interrupted(let reason): self = .interrupted(reason)
-    case .malformed(let reason): self = .notUnderstood(reason)
+    case .malformed(let reason): self = .invalidResponse(reason)
     case .tooLarge: self = .tooLarge
-    case .notUpgraded(let status, let body): self = Reply(status: status, fields: [], body: body).fault
+    case .notUpgraded(let status, let body): self = RawResponse(status: status, fields: [], body: body).fault
     case .sourceFailed(let reason): self = .unreadable(reason)
     case .cancelled: self = .cancelled
     }
   }
 }
 
-// MARK: As it is kept
+// MARK: Storage
 
 extension ClientFault: JSONWritable, JSONReadable {
   private enum Kind: String, CaseIterable {
-    case offline, untrusted, timedOut, interrupted, captivePortal, notUnderstood, tooLarge, unreadable, refused
-    case accountChanged, cancelled, unfinished, notKept
+    case offline, untrusted, timedOut, interrupted, captivePortal, invalidResponse, tooLarge, unreadable, refused
+    case userChanged, cancelled, unfinished, storageFailed
   }
 
   private var kind: Kind {
@@ -107,14 +107,14 @@ extension ClientFault: JSONWritable, JSONReadable {
     case .timedOut: .timedOut
     case .interrupted: .interrupted
     case .captivePortal: .captivePortal
-    case .notUnderstood: .notUnderstood
+    case .invalidResponse: .invalidResponse
     case .tooLarge: .tooLarge
     case .unreadable: .unreadable
     case .refused: .refused
-    case .accountChanged: .accountChanged
+    case .userChanged: .userChanged
     case .cancelled: .cancelled
     case .unfinished: .unfinished
-    case .notKept: .notKept
+    case .storageFailed: .storageFailed
     }
   }
 
@@ -122,13 +122,13 @@ extension ClientFault: JSONWritable, JSONReadable {
     json.object { json in
       json.field("kind", kind.rawValue)
       switch self {
-      case .offline(let reason), .untrusted(let reason), .interrupted(let reason), .notUnderstood(let reason),
+      case .offline(let reason), .untrusted(let reason), .interrupted(let reason), .invalidResponse(let reason),
         .unreadable(let reason):
         json.field("reason", reason)
       case .refused(let problem):
         json.field("problem", problem.representation)
         json.field("retry_after", problem.retryAfter)
-      case .timedOut, .captivePortal, .tooLarge, .accountChanged, .cancelled, .unfinished, .notKept: break
+      case .timedOut, .captivePortal, .tooLarge, .userChanged, .cancelled, .unfinished, .storageFailed: break
       }
     }
   }
@@ -142,61 +142,62 @@ extension ClientFault: JSONWritable, JSONReadable {
     case .timedOut: self = .timedOut
     case .interrupted: self = .interrupted(try object.string("reason"))
     case .captivePortal: self = .captivePortal
-    case .notUnderstood: self = .notUnderstood(try object.string("reason"))
+    case .invalidResponse: self = .invalidResponse(try object.string("reason"))
     case .tooLarge: self = .tooLarge
     case .unreadable: self = .unreadable(try object.string("reason"))
     case .refused:
       var problem: Problem = try object.read("problem")
       problem.retryAfter = try object.optional("retry_after")
       self = .refused(problem)
-    case .accountChanged: self = .accountChanged
+    case .userChanged: self = .userChanged
     case .cancelled: self = .cancelled
     case .unfinished: self = .unfinished
-    case .notKept: self = .notKept
+    case .storageFailed: self = .storageFailed
     }
   }
 }
 
 extension Problem {
-  /// For the person.
-  public var sentence: String {
+  /// A text for the user, in English.
+  public var userMessage: String {
     switch code {
     case "unauthenticated", "session_ended": "Sign in first."
-    case "forbidden": "You may not do this."
-    case "not_found": "There is nothing here that you can see."
-    case "gone": "It is no longer here."
-    case "conflict": "It has changed meanwhile. Look again."
+    case "forbidden": "You don’t have permission to do this."
+    case "not_found": "Not found."
+    case "gone": "This no longer exists."
+    case "conflict": "This has changed in the meantime. Reload and try again."
     case "invalid", "unknown_field":
-      errors.first.map { "This can’t be taken: \($0.field)." } ?? "This can’t be taken as it is."
-    case "too_large": "It is too large."
-    case "no_room": "There is no room for it."
-    case "taken": "Somebody has this already."
+      errors.first.map { "Invalid value: \($0.field)." } ?? "Some values are invalid."
+    case "too_large": "This is too large."
+    case "no_room": "There is not enough storage space."
+    case "taken": "This is already taken."
     case "rate_limited", "newcomer_limited":
-      retryAfter.map { "That was much at once. Try again in \($0) s." } ?? "That was much at once. Try again later."
-    case "unavailable": "The server can’t do it now. Try again later."
+      retryAfter.map { "Too many requests. Try again in \($0) s." } ?? "Too many requests. Try again later."
+    case "unavailable": "The server is busy. Try again later."
     default: title
     }
   }
 }
 
-extension Reply {
+extension RawResponse {
   var isSuccess: Bool { (200...299).contains(status) || status == 304 }
 
   private var isHTML: Bool { self["content-type"]?.lowercased().hasPrefix("text/html") == true }
 
-  /// Whether it is a page where none of ours can be. RFC 6585 §6: 511 says so itself.
-  var isOfPortal: Bool { status == 511 || isHTML || (300...399).contains(status) && status != 304 }
+  /// Whether a captive portal sent the response: HTML or a redirect, which the server never sends, or status 511
+  /// (RFC 6585 §6).
+  var isCaptivePortal: Bool { status == 511 || isHTML || (300...399).contains(status) && status != 304 }
 
-  /// What an answer means that is no success.
+  /// The fault of an unsuccessful response.
   var fault: ClientFault {
-    if isOfPortal { return .captivePortal }
+    if isCaptivePortal { return .captivePortal }
     do throws(JSONError) {
       var problem = try Problem(json: JSONValue(parsing: body))
       problem.retryAfter = self["retry-after"].flatMap { Int($0) }.map { max(0, $0) }
       return .refused(problem)
     } catch {
-      // A proxy speaks for a server that is away.
-      return [502, 503, 504].contains(status) ? .interrupted("\(status)") : .notUnderstood("\(status) without a reason")
+      // A reverse proxy responds while the server is down.
+      return [502, 503, 504].contains(status) ? .interrupted("\(status)") : .invalidResponse("\(status) without a reason")
     }
   }
 }

@@ -1,13 +1,13 @@
-/// A file to be sent: its bytes are asked for by their place, so that sending can go on where it was interrupted.
+/// A file to upload. Its bytes are read by offset, so that an interrupted upload can resume.
 public struct FileSource: Sendable {
   public var name: String
   public var size: Int
-  /// What an app calls its kind of file, such as `com.example.photo`. The media type is for the server to find in the bytes.
+  /// The app's own type name, such as `com.example.photo`. The server detects the media type from the bytes.
   public var type: String?
-  /// A small picture of it that the app makes, within `preview_side` and `preview_bytes` of the server's limits; nil where
-  /// there is none. That it can't be taken keeps no file back.
+  /// Creates a preview image within the server's limits `preview_side` and `preview_bytes`; nil if there is none. A
+  /// rejected preview does not stop the upload.
   public var preview: (@Sendable () async -> [UInt8]?)?
-  /// At most so many bytes from this place; none is the end.
+  /// Reads at most `count` bytes at `offset`. Empty at the end of the file.
   public var read: @Sendable (_ offset: Int, _ count: Int) async throws -> [UInt8]
 
   public init(
@@ -21,7 +21,7 @@ public struct FileSource: Sendable {
     self.read = read
   }
 
-  /// A file that is in memory.
+  /// A file in memory.
   public init(
     name: String, bytes: [UInt8], type: String? = nil, preview: (@Sendable () async -> [UInt8]?)? = nil
   ) {

@@ -1,10 +1,10 @@
 import ParleyJSON
 public import ParleyModel
 
-/// The few words that are kept between two runs of an app: who was here, and when the server was asked how it is set up.
-public struct Notes: Sendable {
+/// A small persistent key-value store of the app: the last user, and the cached server configuration.
+public struct KeyValueStore: Sendable {
   public var read: @Sendable (_ name: String) -> String?
-  /// Nil forgets.
+  /// Removes the value if nil.
   public var write: @Sendable (_ name: String, _ value: String?) -> Void
 
   public init(
@@ -16,93 +16,92 @@ public struct Notes: Sendable {
   }
 }
 
-/// One person's being signed in, as an app needs it each time it comes to the front.
+/// The session of one user on this device.
 public struct OwnSession: Sendable {
   public let client: Client
-  private let notes: Notes
+  private let store: KeyValueStore
   /// Milliseconds since 1970.
   private let now: @Sendable () -> Int
 
   private static let day = 86_400_000
 
-  public init(_ client: Client, notes: Notes, now: @escaping @Sendable () -> Int) {
+  public init(_ client: Client, store: KeyValueStore, now: @escaping @Sendable () -> Int) {
     self.client = client
-    self.notes = notes
+    self.store = store
     self.now = now
   }
 
-  /// Signs in, and keeps the token in the client. What is written on a device belongs to one person: that is asked of
-  /// `verify` before anything is read from it.
+  /// Signs in and sets the client's token. Call `verify` before reading local data: it may belong to another user.
   @discardableResult
   public func signIn(_ name: String, password: String, device: String = "") async throws(ClientFault) -> String {
-    let answer = try await client.send(
-      Request<Resource<SignedIn>>.signIn(name, password: password, device: device).unsigned())
-    guard let token = answer.token else { throw .notUnderstood("a session without a token") }
+    let response = try await client.send(
+      Request<Resource<SignInResult>>.signIn(name, password: password, device: device).unauthenticated())
+    guard let token = response.token else { throw .invalidResponse("a session without a token") }
     client.token = token
     return token
   }
 
-  /// The one way in: the token is good, and the person is the one of last time.
+  /// Checks that the token is valid and that the user is the same as last time. Call it each time the app becomes active.
   ///
-  /// - Throws: `accountChanged` once, when somebody else has signed in; what is held of the first one is then to be erased.
-  /// - Returns: the person, and whether they should be asked to be found by others, which is told once.
-  public func verify() async throws(ClientFault) -> (person: Resource<Person>, asksDiscoverability: Bool) {
-    let person = try await client.send(.person(.me))
-    let id = person.value.account.id.description
-    let before = notes.read("person")
-    notes.write("person", id)
+  /// - Throws: `userChanged`, once, if another user has signed in. The app then erases the local data of the previous
+  ///   user.
+  /// - Returns: the user, and whether to ask them to be discoverable, which is true once.
+  public func verify() async throws(ClientFault) -> (user: Resource<User>, asksDiscoverability: Bool) {
+    let user = try await client.send(.getUser(.me))
+    let id = user.value.summary.id.description
+    let before = store.read("person")
+    store.write("person", id)
     if let before, before != id {
-      notes.write("asked", nil)
-      throw .accountChanged
+      store.write("asked", nil)
+      throw .userChanged
     }
-    let asks = notes.read("asked") == nil
-    notes.write("asked", "yes")
-    notes.write("verified", String(now()))
-    return (person, asks)
+    let asks = store.read("asked") == nil
+    store.write("asked", "yes")
+    store.write("verified", String(now()))
+    return (user, asks)
   }
 
   /// When `verify` last succeeded, in milliseconds since 1970.
-  public var verifiedAt: Int? { notes.read("verified").flatMap { Int($0) } }
+  public var verifiedAt: Int? { store.read("verified").flatMap { Int($0) } }
 
-  /// How the server is set up; asked at most once a day.
+  /// The server's configuration, requested at most once a day.
   ///
-  /// - Returns: what is known, and whether it was asked now. An answer that does not come leaves what was known.
+  /// - Returns: the configuration, and whether it was requested now. If the request fails, the cached configuration.
   public func configurationIfDue() async throws(ClientFault) -> (
-    configuration: Resource<PlaceDescription>, wasAsked: Bool
+    configuration: Resource<ServerInfo>, wasRequested: Bool
   ) {
-    let held = heldConfiguration
-    let age = notes.read("configured").flatMap { Int($0) }.map { now() - $0 }
-    // A clock that was set back does not make it fresh for ever.
-    if let held, let age, (0..<Self.day).contains(age) { return (held, false) }
+    let cached = cachedConfiguration
+    let age = store.read("configured").flatMap { Int($0) }.map { now() - $0 }
+    // A clock that was set back makes the age negative.
+    if let cached, let age, (0..<Self.day).contains(age) { return (cached, false) }
     do throws(ClientFault) {
-      let fresh = try await client.send(Request<Resource<PlaceDescription>>.server().unsigned())
-      notes.write("configuration", String(decoding: fresh.representation.bytes, as: UTF8.self))
-      notes.write("configured", String(now()))
+      let fresh = try await client.send(Request<Resource<ServerInfo>>.getServer().unauthenticated())
+      store.write("configuration", String(decoding: fresh.representation.bytes, as: UTF8.self))
+      store.write("configured", String(now()))
       return (fresh, true)
     } catch {
-      guard let held, error.isTemporary else { throw error }
-      return (held, false)
+      guard let cached, error.isTemporary else { throw error }
+      return (cached, false)
     }
   }
 
-  private var heldConfiguration: Resource<PlaceDescription>? {
-    guard let text = notes.read("configuration") else { return nil }
-    // What an older version of the app has kept and means nothing here is asked for again.
+  private var cachedConfiguration: Resource<ServerInfo>? {
+    guard let text = store.read("configuration") else { return nil }
+    // An older version of the app may have stored another format.
     do throws(JSONError) { return try Resource(json: JSONValue(parsing: Array(text.utf8))) } catch { return nil }
   }
 
-  /// Ends the session at the server, and forgets the person. A server that can't be reached does not keep anybody signed in
-  /// here.
+  /// Revokes the session and removes the user from the store, even if the server can't be reached.
   public func signOut() async throws(ClientFault) {
     let failure: ClientFault?
     do throws(ClientFault) {
-      try await client.send(.endSession("current"))
+      try await client.send(.revokeSession("current"))
       failure = nil
     } catch {
       failure = error.isSignedOut ? nil : error
     }
     client.token = nil
-    for name in ["person", "asked", "verified"] { notes.write(name, nil) }
+    for name in ["person", "asked", "verified"] { store.write(name, nil) }
     if let failure { throw failure }
   }
 }

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// What a server answers when it says no (RFC 9457), by its stable `code`.
+/// The problem details of a rejected request (RFC 9457). `code` is stable.
 public struct Problem: Sendable, Hashable, JSONReadable {
   public let code: String
   public let status: Int
@@ -8,12 +8,12 @@ public struct Problem: Sendable, Hashable, JSONReadable {
   public let title: String
   public let detail: String?
   public let errors: [FieldError]
-  /// After so many seconds it may be tried again.
+  /// Seconds until a retry is allowed.
   public var retryAfter: Int?
-  /// All of it, with what belongs to the code.
+  /// The complete JSON, with the members that depend on the code.
   public let representation: JSONRaw
 
-  /// What is wrong with one field.
+  /// An invalid field.
   public struct FieldError: Sendable, Hashable, JSONReadable {
     public let field: String
     public let code: String

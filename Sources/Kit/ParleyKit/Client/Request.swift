@@ -1,33 +1,32 @@
 public import ParleyJSON
 import ParleyModel
 
-/// A call as a value: it can be kept, changed, and sent any number of times. Each endpoint has a function that makes one
-/// (`Endpoints`), and one can be made for any path.
+/// A request as a value. It can be changed and sent any number of times. Each endpoint has a function that creates its
+/// request (`Endpoints`); a request for any other path can be created with `init`.
 ///
-///     let request = Request.messages(in: room, limit: 200)
+///     let request = Request.listMessages(in: room, limit: 200)
 ///     let page = try await client.send(request)
-public struct Request<Answer: Sendable>: Sendable {
+public struct Request<Response: Sendable>: Sendable {
   public var method: RequestMethod
-  /// Below `/api/v1`, encoded.
+  /// Relative to `/api/v1`, percent-encoded.
   public var path: String
-  /// In their order; values are plain text.
+  /// Not percent-encoded.
   public var query: [QueryItem]
   public var body: RequestBody
-  /// Beside those that every request has.
-  public var fields: [Exchange.Field]
-  /// Whether it says who asks.
-  public var isSigned = true
-  /// Whether sending it a second time does no harm.
+  /// Additional header fields.
+  public var fields: [TransportRequest.Field]
+  /// Whether the token is sent.
+  public var isAuthenticated = true
+  /// Whether a retry is safe.
   public var isRepeatable: Bool
-  /// The longest answer that is taken.
-  public var answerLimit = 64 << 20
-  /// Whether a page of HTML may be what was asked for: somebody's file can be one.
-  var takesPages = false
-  let read: @Sendable (Reply) throws(ClientFault) -> Answer
+  public var maxResponseBytes = 64 << 20
+  /// Whether an HTML response is valid. The content of a file may be HTML.
+  var acceptsHTML = false
+  let read: @Sendable (RawResponse) throws(ClientFault) -> Response
 
   init(
     _ method: RequestMethod, _ template: String, _ arguments: [String], _ query: [QueryItem?],
-    _ body: RequestBody, read: @escaping @Sendable (Reply) throws(ClientFault) -> Answer
+    _ body: RequestBody, read: @escaping @Sendable (RawResponse) throws(ClientFault) -> Response
   ) {
     self.method = method
     path = Self.path(template, arguments)
@@ -38,7 +37,7 @@ public struct Request<Answer: Sendable>: Sendable {
     self.read = read
   }
 
-  /// Each name in braces is replaced by the argument in its place, encoded.
+  /// Replaces each name in braces by the next argument, percent-encoded.
   private static func path(_ template: String, _ arguments: [String]) -> String {
     var path = ""
     var rest = Substring(template)
@@ -50,21 +49,21 @@ public struct Request<Answer: Sendable>: Sendable {
     return path + rest
   }
 
-  /// Path and query as they are sent.
+  /// Path and query, percent-encoded.
   var target: String {
     guard !query.isEmpty else { return "/api/v1" + path }
     let pairs = query.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
     return "/api/v1" + path + "?" + pairs.joined(separator: "&")
   }
 
-  /// The same call without saying who asks.
-  public func unsigned() -> Request {
+  /// The request without the token.
+  public func unauthenticated() -> Request {
     var request = self
-    request.isSigned = false
+    request.isAuthenticated = false
     return request
   }
 
-  /// The same call, with this in its query.
+  /// The request with a query item added or replaced.
   public func with(_ name: String, _ value: String) -> Request {
     var request = self
     request.query.removeAll { $0.name == name }
@@ -72,16 +71,16 @@ public struct Request<Answer: Sendable>: Sendable {
     return request
   }
 
-  /// The same call, known by this name to the server: sent twice it is done once.
-  func named(_ clientID: String?) -> Request {
+  /// Marks a request with an idempotency key as repeatable.
+  func withClientID(_ clientID: String?) -> Request {
     var request = self
     request.isRepeatable = request.isRepeatable || clientID != nil
     return request
   }
 }
 
-extension Request where Answer: JSONReadable {
-  /// For any path, with the names in braces replaced.
+extension Request where Response: JSONReadable {
+  /// A request for any path. `arguments` replace the names in braces.
   public init(
     _ method: RequestMethod, _ template: String, _ arguments: [String] = [], query: [QueryItem?] = [],
     body: RequestBody = .none
@@ -90,7 +89,7 @@ extension Request where Answer: JSONReadable {
   }
 }
 
-extension Request where Answer == Void {
+extension Request where Response == Void {
   public init(
     _ method: RequestMethod, _ template: String, _ arguments: [String] = [], query: [QueryItem?] = [],
     body: RequestBody = .none
@@ -99,14 +98,14 @@ extension Request where Answer == Void {
   }
 }
 
-extension Request where Answer == Reply {
-  /// The answer as it came.
+extension Request where Response == RawResponse {
+  /// A request with an undecoded response.
   public init(
     _ method: RequestMethod, _ template: String, _ arguments: [String] = [], query: [QueryItem?] = [],
     body: RequestBody = .none
   ) {
     self.init(method, template, arguments, query, body) { reply throws(ClientFault) in reply }
-    takesPages = true
+    acceptsHTML = true
   }
 }
 
@@ -118,7 +117,7 @@ public enum RequestMethod: String, Sendable, Hashable {
   case patch = "PATCH"
   case delete = "DELETE"
 
-  /// RFC 9110 §9.2.2: done twice it is done once.
+  /// RFC 9110 §9.2.2.
   var isIdempotent: Bool {
     switch self {
     case .get, .head, .put, .delete: true
@@ -136,7 +135,7 @@ public struct QueryItem: Sendable, Hashable {
     self.value = value
   }
 
-  /// Nothing where there is no value.
+  /// Nil if there is no value.
   init?(_ name: String, _ value: (any CustomStringConvertible)?) {
     guard let value else { return nil }
     self.init(name, value.description)
@@ -147,38 +146,38 @@ public struct QueryItem: Sendable, Hashable {
     self.init(name, Timestamp.format(time.milliseconds))
   }
 
-  /// What lies between two is meant, whichever of them is named first.
+  /// The interval between two messages, in either order.
   static func between<Thing>(after: ID<Thing>?, before: ID<Thing>?) -> [QueryItem?] {
-    let isTurned = if let after, let before { before < after } else { false }
-    return [QueryItem("before", isTurned ? after : before), QueryItem("after", isTurned ? before : after)]
+    let isReversed = if let after, let before { before < after } else { false }
+    return [QueryItem("before", isReversed ? after : before), QueryItem("after", isReversed ? before : after)]
   }
 
   static func between(afterTime: Timestamp?, beforeTime: Timestamp?) -> [QueryItem?] {
-    let isTurned =
+    let isReversed =
       if let afterTime, let beforeTime { beforeTime.milliseconds < afterTime.milliseconds } else { false }
     return [
-      QueryItem("before_time", isTurned ? afterTime : beforeTime),
-      QueryItem("after_time", isTurned ? beforeTime : afterTime),
+      QueryItem("before_time", isReversed ? afterTime : beforeTime),
+      QueryItem("after_time", isReversed ? beforeTime : afterTime),
     ]
   }
 }
 
-/// What came back, whole.
-public struct Reply: Sendable {
+/// A complete response with an undecoded body.
+public struct RawResponse: Sendable {
   public let status: Int
-  public let fields: [Exchange.Field]
+  public let fields: [TransportRequest.Field]
   public let body: [UInt8]
 
-  /// The first field of this name, in any case.
+  /// The first field of a name, case-insensitive.
   public subscript(_ name: String) -> String? {
     let name = name.lowercased()
     return fields.first { $0.name.lowercased() == name }?.value
   }
 
-  /// What it says.
-  public func read<Answer: JSONReadable>() throws(ClientFault) -> Answer {
-    do throws(JSONError) { return try Answer(json: JSONValue(parsing: body)) } catch {
-      throw .notUnderstood("\(error)")
+  /// Decodes the body.
+  public func read<Response: JSONReadable>() throws(ClientFault) -> Response {
+    do throws(JSONError) { return try Response(json: JSONValue(parsing: body)) } catch {
+      throw .invalidResponse("\(error)")
     }
   }
 }
@@ -186,7 +185,7 @@ public struct Reply: Sendable {
 enum PercentEncoding {
   private static let digits = Array("0123456789ABCDEF".unicodeScalars)
 
-  /// RFC 3986 §2.3: letters, digits and `-._~` stand for themselves.
+  /// RFC 3986 §2.3: letters, digits and `-._~` are not encoded.
   static func encode(_ text: String) -> String {
     var output = String.UnicodeScalarView()
     for byte in text.utf8 {

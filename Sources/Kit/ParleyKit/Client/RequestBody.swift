@@ -3,19 +3,19 @@ public import ParleyJSON
 public enum RequestBody: Sendable {
   case none
   case json(JSONRaw)
-  /// Bytes of this media type.
+  /// Bytes and their media type.
   case bytes([UInt8], type: String)
-  /// A part of a file.
+  /// A range of a file.
   case file(FileSource, Range<Int>, type: String)
 
-  /// An object of these members.
+  /// A JSON object.
   public static func object(_ members: (inout JSONWriter) -> Void) -> RequestBody {
     .json(.object(members))
   }
 }
 
 extension JSONRaw {
-  /// An object of these members, such as somebody's preferences.
+  /// A JSON object, such as a user's preferences.
   public static func object(_ members: (inout JSONWriter) -> Void) -> JSONRaw {
     var json = JSONWriter()
     json.object(members)
@@ -23,17 +23,17 @@ extension JSONRaw {
   }
 }
 
-// What a call does not say stands nowhere in its body: null would clear it.
+// A nil argument is omitted from the body. `null` would clear the member.
 extension JSONWriter {
-  mutating func given(_ name: String, _ value: (some JSONWritable)?) {
+  mutating func optional(_ name: String, _ value: (some JSONWritable)?) {
     if let value { field(name, value) }
   }
 
-  mutating func given(_ name: String, _ word: (some RawRepresentable<String>)?) {
+  mutating func optional(_ name: String, _ word: (some RawRepresentable<String>)?) {
     if let word { field(name, word.rawValue) }
   }
 
-  mutating func given(_ name: String, _ change: Change<some JSONWritable>) {
+  mutating func optional(_ name: String, _ change: Change<some JSONWritable>) {
     switch change {
     case .unchanged: break
     case .cleared: null(name)

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// Something that the server said, and the JSON that it came from: a newer server says more than this library knows.
+/// A decoded value and its JSON. A newer server may send members that this library does not know.
 @dynamicMemberLookup
 public struct Resource<Value: JSONReadable & Sendable>: JSONReadable, JSONWritable, Sendable {
   public let value: Value
@@ -16,7 +16,7 @@ public struct Resource<Value: JSONReadable & Sendable>: JSONReadable, JSONWritab
   public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
 }
 
-/// Something without a type of its own here: its members are asked for by name.
+/// A JSON object without a Swift type. Its members are read by name.
 public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
   public let representation: JSONRaw
 
@@ -27,7 +27,7 @@ public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
 
   public func write(to json: inout JSONWriter) { json.value(representation) }
 
-  /// Nil where there is none, or `null`, or it is something else.
+  /// Nil if the member is missing, `null` or of another type.
   public func member<Member: JSONReadable>(_ name: String, as type: Member.Type = Member.self) -> Member? {
     do throws(JSONError) {
       var object = try JSONValue(parsing: representation.bytes).object()
@@ -39,19 +39,19 @@ public struct Fact: JSONReadable, JSONWritable, Sendable, Hashable {
 
   public subscript(_ name: String) -> String? { member(name) }
 
-  /// All of it as something that has a type; nil where it is no such thing.
+  /// Decodes the object; nil if it does not match the type.
   public func read<Value: JSONReadable>(as type: Value.Type) -> Value? {
     do throws(JSONError) { return try Value(json: JSONValue(parsing: representation.bytes)) } catch { return nil }
   }
 }
 
-/// A part of a list.
+/// A page of a list.
 public struct Page<Element: JSONReadable & Sendable>: JSONReadable, Sendable {
   public let elements: [Element]
   public let hasMore: Bool
-  /// Where the next part begins.
+  /// The cursor of the next page.
   public let next: String?
-  /// What else the page says: cursors, and what was left out.
+  /// The complete JSON of the page.
   public let representation: JSONRaw
 
   public init(json value: JSONValue) throws(JSONError) {

@@ -1,9 +1,9 @@
-/// Where a place is: `chat.example`, `https://chat.example:8443`, `http://127.0.0.1:8080`.
+/// The address of a server: `chat.example`, `https://chat.example:8443`, `http://127.0.0.1:8080`.
 public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
-  /// `https://chat.example:8443`, without a slash at its end.
+  /// `https://chat.example:8443`, without a trailing slash.
   public let origin: String
 
-  /// Without a scheme it is https: nobody's password goes over the network in the clear because of a forgotten letter.
+  /// The default scheme is https, so that a missing scheme never sends a password in the clear.
   public init?(_ text: String) {
     var text = Substring(text)
     var scheme = "https"
@@ -13,12 +13,12 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
       break
     }
     if text.hasSuffix("/") { text = text.dropLast() }
-    guard !text.isEmpty, text.utf8.allSatisfy(Self.mayStand) else { return nil }
+    guard !text.isEmpty, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
     origin = scheme + "://" + text.lowercased()
   }
 
-  /// A host, a port, and the brackets of an IPv6 address.
-  private static func mayStand(_ byte: UInt8) -> Bool {
+  /// Characters of a host, a port and a bracketed IPv6 address.
+  private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"),

@@ -1,30 +1,29 @@
-// Files on their way, both ways. A small one goes out in one request; a larger one in parts, which go on where they were
-// interrupted. A download goes on by a range.
+// Uploads and downloads. A small file is uploaded in one request, a larger one in chunks that resume after an
+// interruption. A download resumes with a range request.
 
 import ParleyJSON
 public import ParleyModel
 
 extension Client {
-  /// What is sent in one request.
-  static let smallFile = 4 << 20
-  /// One part of a larger one.
-  static let part = 8 << 20
-  /// How often a part is tried again when the connection breaks.
-  static let transferAttempts = 8
+  /// Larger files are uploaded in chunks.
+  static let maxSingleRequestBytes = 4 << 20
+  static let chunkSize = 8 << 20
+  /// Attempts per chunk.
+  static let maxTransferAttempts = 8
 
-  /// Sends a file, with its preview; cancelled by cancelling its task.
+  /// Uploads a file and its preview. Cancelling the task cancels the upload.
   ///
   /// - Parameters:
-  ///   - clientID: sent twice under one name it is one file.
-  ///   - progress: how many bytes the network has taken.
+  ///   - clientID: the idempotency key.
+  ///   - progress: receives the sent and total bytes.
   public func upload(
     _ file: FileSource, clientID: String? = nil, public isPublic: Bool = false,
     progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
   ) async throws(ClientFault) -> Resource<File> {
     let preview = await file.preview?()
-    guard file.size > Self.smallFile else {
+    guard file.size > Self.maxSingleRequestBytes else {
       let post = { (body: RequestBody) in
-        Request<Resource<File>>.postFile(
+        Request<Resource<File>>.uploadFile(
           name: file.name, type: file.type, public: isPublic, clientID: clientID, body)
       }
       if let preview {
@@ -39,118 +38,118 @@ extension Client {
       return try await send(
         post(.file(file, 0..<file.size, type: "application/octet-stream")), progress: progress)
     }
-    let begun = try await send(
-      .beginUpload(
+    let created = try await send(
+      .createUpload(
         name: file.name, size: file.size, type: file.type, public: isPublic ? true : nil, clientID: clientID))
-    let sent = try await goOn(begun.id, file, from: begun.offset, progress)
+    let sent = try await continueUpload(created.id, file, from: created.offset, progress)
     guard let preview else { return sent }
     do throws(ClientFault) {
       return try await send(
         .setFilePreview(of: sent.id, .bytes(preview, type: "application/octet-stream")))
     } catch {
-      // The file is there without it.
+      // The upload succeeded without its preview.
       return sent
     }
   }
 
-  /// RFC 7578: a small file and its preview. What is said of the file stands in the query.
+  /// The form of a small file and its preview (RFC 7578). The file's name and type are in the query.
   private static func form(_ file: FileSource, _ preview: [UInt8]) async throws(ClientFault) -> RequestBody {
     let boundary = Outbox.Clock.randomName()
     var body: [UInt8] = []
-    let part = { (name: String) in
+    let partHeader = { (name: String) in
       Array(
         "\r\n--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"\(name)\"\r\n\r\n".utf8)
     }
-    body += part("preview").dropFirst(2) + preview + part("file")
+    body += partHeader("preview").dropFirst(2) + preview + partHeader("file")
     var offset = 0
     while offset < file.size {
-      let piece: [UInt8]
-      do { piece = try await file.read(offset, file.size - offset) } catch { throw .unreadable("\(error)") }
-      guard !piece.isEmpty else { throw .unreadable("it is shorter than was said") }
-      body += piece
-      offset += piece.count
+      let chunk: [UInt8]
+      do { chunk = try await file.read(offset, file.size - offset) } catch { throw .unreadable("\(error)") }
+      guard !chunk.isEmpty else { throw .unreadable("the file is shorter than its size") }
+      body += chunk
+      offset += chunk.count
     }
     body += Array("\r\n--\(boundary)--\r\n".utf8)
     return .bytes(body, type: "multipart/form-data; boundary=\(boundary)")
   }
 
-  /// Goes on with an upload that was interrupted, even by the end of the program.
+  /// Resumes an interrupted upload, also one of an earlier process.
   public func resume(
     _ upload: ID<Upload>, of file: FileSource, progress: (@Sendable (_ sent: Int, _ size: Int) -> Void)? = nil
   ) async throws(ClientFault) -> Resource<File> {
-    try await goOn(upload, file, from: try await held(upload, of: file), progress)
+    try await continueUpload(upload, file, from: try await uploadedBytes(upload, of: file), progress)
   }
 
-  /// Where the server stands.
-  private func held(_ upload: ID<Upload>, of file: FileSource) async throws(ClientFault) -> Int {
-    let offset = try await send(Request<Resource<UploadProgress>>.upload(upload)).offset
-    guard offset <= file.size else { throw .notUnderstood("more has come than there is") }
+  /// The number of bytes that the server has received.
+  private func uploadedBytes(_ upload: ID<Upload>, of file: FileSource) async throws(ClientFault) -> Int {
+    let offset = try await send(Request<Resource<UploadProgress>>.getUpload(upload)).offset
+    guard offset <= file.size else { throw .invalidResponse("the upload offset exceeds the file size") }
     return offset
   }
 
-  private func goOn(
+  private func continueUpload(
     _ id: ID<Upload>, _ file: FileSource, from start: Int, _ progress: (@Sendable (Int, Int) -> Void)?
   ) async throws(ClientFault) -> Resource<File> {
     var (offset, tries) = (start, 0)
     while true {
-      guard offset < file.size else { throw .notUnderstood("the upload is whole, and is no file") }
-      let end = min(file.size, offset + Self.part)
-      var request = Request<Reply>.continueUpload(
+      guard offset < file.size else { throw .invalidResponse("the upload is complete but has no file") }
+      let end = min(file.size, offset + Self.chunkSize)
+      var request = Request<RawResponse>.appendToUpload(
         id, .file(file, offset..<end, type: "application/offset+octet-stream"))
-      request.fields.append(Exchange.Field("Upload-Offset", "\(offset)"))
+      request.fields.append(TransportRequest.Field("Upload-Offset", "\(offset)"))
       do throws(ClientFault) {
-        let reply = try await send(request, progress: progress)
-        if reply.status == 201 { return try reply.read() }
+        let response = try await send(request, progress: progress)
+        if response.status == 201 { return try response.read() }
         (offset, tries) = (end, 0)
       } catch {
         tries += 1
-        guard error.isTemporary, tries < Self.transferAttempts else { throw error }
-        do { try await retrying.pause(retrying.delay(after: tries)) } catch { throw .cancelled }
-        offset = try await held(id, of: file)
+        guard error.isTemporary, tries < Self.maxTransferAttempts else { throw error }
+        do { try await retryPolicy.sleep(retryPolicy.delay(after: tries)) } catch { throw .cancelled }
+        offset = try await uploadedBytes(id, of: file)
       }
     }
   }
 
-  /// Fetches a file piece by piece, and goes on where the connection broke.
+  /// Downloads a file in chunks and resumes after a broken connection.
   ///
   /// - Parameters:
-  ///   - start: bytes that are held already.
-  ///   - take: is given each piece in its order; while it waits, nothing more comes.
+  ///   - start: the number of bytes already downloaded.
+  ///   - receive: receives the chunks in order. Its suspension applies backpressure.
   public func download(
     _ file: ID<File>, from start: Int = 0,
     progress: (@Sendable (_ received: Int, _ size: Int?) -> Void)? = nil,
-    _ take: ([UInt8]) async throws(ClientFault) -> Void
+    _ receive: ([UInt8]) async throws(ClientFault) -> Void
   ) async throws(ClientFault) {
     activity.begin()
     defer { activity.end() }
     var (offset, tries) = (start, 0)
     var tag: String?
     while true {
-      var request = Request<Reply>.fileContent(of: file)
-      if offset > 0 { request.fields.append(Exchange.Field("Range", "bytes=\(offset)-")) }
-      if let tag { request.fields.append(Exchange.Field("If-Range", tag)) }
+      var request = Request<RawResponse>.getFileContent(of: file)
+      if offset > 0 { request.fields.append(TransportRequest.Field("Range", "bytes=\(offset)-")) }
+      if let tag { request.fields.append(TransportRequest.Field("If-Range", tag)) }
       do throws(ClientFault) {
-        let answer = try await self.answer(to: request)
-        // The whole instead of the rest: it is another file by now.
-        guard answer.status == (offset > 0 ? 206 : 200) else { throw .notUnderstood("another part of the file") }
-        let size = answer["content-length"].flatMap { Int($0) }.map { $0 + offset }
-        tag = answer["etag"] ?? tag
-        while let piece = try await Self.next(answer) {
-          offset += piece.count
+        let response = try await self.openResponse(to: request)
+        // A 200 to a range request with If-Range means that the file has changed.
+        guard response.status == (offset > 0 ? 206 : 200) else { throw .invalidResponse("unexpected range of the file") }
+        let size = response["content-length"].flatMap { Int($0) }.map { $0 + offset }
+        tag = response["etag"] ?? tag
+        while let chunk = try await Self.next(response) {
+          offset += chunk.count
           tries = 0
-          try await take(piece)
+          try await receive(chunk)
           progress?(offset, size)
         }
         return
       } catch {
         tries += 1
-        guard error.isTemporary, tries < Self.transferAttempts else { throw error }
-        do { try await retrying.pause(retrying.delay(after: tries)) } catch { throw .cancelled }
+        guard error.isTemporary, tries < Self.maxTransferAttempts else { throw error }
+        do { try await retryPolicy.sleep(retryPolicy.delay(after: tries)) } catch { throw .cancelled }
       }
     }
   }
 
-  private static func next(_ answer: ExchangeAnswer) async throws(ClientFault) -> [UInt8]? {
-    do throws(TransportFailure) { return try await answer.next() } catch { throw ClientFault(error) }
+  private static func next(_ response: TransportResponse) async throws(ClientFault) -> [UInt8]? {
+    do throws(TransportFailure) { return try await response.next() } catch { throw ClientFault(error) }
   }
 }

@@ -1,25 +1,24 @@
-// Following along. It connects, goes on from the cursor, and comes back by itself when the connection is lost. It is a
-// sequence that does its work while somebody waits for its next element: who is slow is not sent more, because the socket is
-// not read. One task asks at a time.
+// A live connection connects, resumes from its cursor and reconnects with backoff. It is a pull-based sequence: it works only
+// while a task awaits the next element, so a slow consumer applies backpressure to the socket. One task iterates at a time.
 //
-// Nothing is believed to be whole because it came: each event has its offset in its stream, and where one is missing, it is
-// fetched before what follows is told.
+// Each event has an offset in its stream. If an offset is missing, the missing events are fetched before the next one is
+// delivered.
 
 import ParleyJSON
 import Synchronization
 
 public final class LiveConnection: AsyncSequence, Sendable {
-  public typealias Element = LiveNews
+  public typealias Element = LiveUpdate
   public typealias Failure = Never
 
-  /// In milliseconds.
+  /// Intervals in milliseconds.
   public struct Times: Sendable {
-    /// Without a word of the server it is asked whether it is there.
-    public var quiet = 25_000
-    /// So long it may take to answer that.
-    public var patience = 10_000
-    /// After the network came back, so long.
-    public var hurriedPatience = 3_000
+    /// Silence before a ping.
+    public var heartbeatInterval = 25_000
+    /// Timeout of a ping.
+    public var heartbeatTimeout = 10_000
+    /// Timeout of the ping after a network change.
+    public var networkChangeTimeout = 3_000
 
     public init() {}
   }
@@ -28,12 +27,12 @@ public final class LiveConnection: AsyncSequence, Sendable {
     var cursor: String?
     var offsets: StreamOffsets
     var socket: LiveSocket?
-    var heart: Task<Void, Never>?
-    var waiting: Task<Void, Never>?
-    /// Told before anything else.
-    var pending: [LiveNews] = []
-    var tries = 0
-    var isHeard = false
+    var heartbeat: Task<Void, Never>?
+    var backoff: Task<Void, Never>?
+    /// Updates to deliver before reading the socket.
+    var pending: [LiveUpdate] = []
+    var attempts = 0
+    var hasReceived = false
     var isEnded = false
   }
 
@@ -42,13 +41,13 @@ public final class LiveConnection: AsyncSequence, Sendable {
   private let times: Times
   private let state: Mutex<State>
 
-  /// Events of a stream that are fetched at once.
-  private static let page = 200
+  /// Events per page when filling a gap.
+  private static let pageSize = 200
 
   /// - Parameters:
   ///   - topics: `me`, `conversation:12`, `forum:3`, `presence`, `app:com.example.game`.
-  ///   - cursor: where to go on; from now on without one.
-  ///   - offsets: how far each stream is held, if that is known.
+  ///   - cursor: the position to resume from; nil for now.
+  ///   - offsets: the last known offset of each stream.
   public init(
     _ client: Client, topics: [String] = ["me"], after cursor: String? = nil, offsets: [String: Int] = [:],
     times: Times = Times()
@@ -64,60 +63,59 @@ public final class LiveConnection: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let connection: LiveConnection
 
-    public mutating func next() async -> LiveNews? { await connection.next() }
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> LiveNews? { await connection.next() }
+    public mutating func next() async -> LiveUpdate? { await connection.next() }
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> LiveUpdate? { await connection.next() }
   }
 
-  /// Everything up to here has been told.
+  /// The position after the last delivered event.
   public var cursor: String? { state.withLock { $0.cursor } }
 
   // MARK: Hints
 
-  /// The network may be back, or the app is in front again: a pause ends now, and an open connection is asked at once
-  /// whether it still is one.
-  public func hurry() {
-    let (socket, waiting) = state.withLock { state in
-      state.tries = 0
-      return (state.socket, state.waiting)
+  /// Call it when the network may be available again or the app becomes active. Ends a backoff and pings an open
+  /// connection.
+  public func networkAvailable() {
+    let (socket, backoff) = state.withLock { state in
+      state.attempts = 0
+      return (state.socket, state.backoff)
     }
-    waiting?.cancel()
-    if let socket { beat(socket, quiet: 0, patience: times.hurriedPatience) }
+    backoff?.cancel()
+    if let socket { startHeartbeat(socket, heartbeatInterval: 0, heartbeatTimeout: times.networkChangeTimeout) }
   }
 
-  /// The network is gone: there is no use in waiting for an answer.
-  public func unreachable() {
+  /// Call it when the network is lost. Closes the socket without waiting for a timeout.
+  public func networkLost() {
     state.withLock { $0.socket }?.close(1_000)
   }
 
-  /// After a `reset`: goes on from here, when what is held has been fetched anew.
-  public func goOn(from cursor: String, offsets: [String: Int] = [:]) {
+  /// Resumes after a `reset`, when the cache has been verified.
+  public func resume(from cursor: String, offsets: [String: Int] = [:]) {
     state.withLock { state in
       state.cursor = cursor
       state.offsets = StreamOffsets(offsets)
     }
   }
 
-  /// Ends it.
   public func stop() {
-    let (socket, waiting, heart) = state.withLock { state in
+    let (socket, backoff, heartbeat) = state.withLock { state in
       state.isEnded = true
-      return (state.socket, state.waiting, state.heart)
+      return (state.socket, state.backoff, state.heartbeat)
     }
-    heart?.cancel()
-    waiting?.cancel()
+    heartbeat?.cancel()
+    backoff?.cancel()
     socket?.close(1_000)
   }
 
   // MARK: The sequence
 
-  private func next() async -> LiveNews? {
+  private func next() async -> LiveUpdate? {
     while !Task.isCancelled {
       let (pending, isEnded) = state.withLock { state in
         (state.pending.isEmpty ? nil : state.pending.removeFirst(), state.isEnded)
       }
       if isEnded { break }
       if let pending {
-        took(pending)
+        recordDelivered(pending)
         return pending
       }
       await advance()
@@ -126,12 +124,12 @@ public final class LiveConnection: AsyncSequence, Sendable {
     return nil
   }
 
-  /// What is handed out counts as applied: the cursor stands behind it.
-  private func took(_ news: LiveNews) {
+  /// Moves the cursor behind a delivered update.
+  private func recordDelivered(_ update: LiveUpdate) {
     state.withLock { state in
-      switch news {
+      switch update {
       case .event(let frame):
-        if let stream = frame.stream, let offset = frame.offset { state.offsets.took(offset, in: stream) }
+        if let stream = frame.stream, let offset = frame.offset { state.offsets.record(offset, in: stream) }
         if let id = frame.id, let cursor = state.cursor, let dot = cursor.firstIndex(of: "."),
           let held = Int(cursor[cursor.index(after: dot)...]), id > held
         {
@@ -139,111 +137,110 @@ public final class LiveConnection: AsyncSequence, Sendable {
         }
       case .live(let cursor): state.cursor = cursor
       case .ended: state.isEnded = true
-      case .reset, .signal, .away: break
+      case .reset, .signal, .disconnected: break
       }
     }
   }
 
-  /// One step: connects, waits, or reads a frame.
+  /// One step: connects, backs off or reads a frame.
   private func advance() async {
-    let (socket, pause) = state.withLock { state in (state.socket, state.socket == nil ? state.tries : 0) }
+    let (socket, pause) = state.withLock { state in (state.socket, state.socket == nil ? state.attempts : 0) }
     guard let socket else {
-      if pause > 0 { await waitBeforeTrying(pause) }
+      if pause > 0 { await backOff(pause) }
       return await connect()
     }
     do throws(LiveSocket.Ending) {
       let text = try await socket.next()
-      state.withLock { $0.isHeard = true }
-      await take(text)
+      state.withLock { $0.hasReceived = true }
+      await receive(text)
     } catch {
-      lost(error)
+      socketClosed(error)
     }
   }
 
   private func connect() async {
     guard !state.withLock({ $0.isEnded }), !Task.isCancelled else { return }
     let cursor = state.withLock { $0.cursor }
-    var request = Request<Void>.realtime(topics: topics.joined(separator: ","), after: cursor)
+    var request = Request<Void>.openRealtime(topics: topics.joined(separator: ","), after: cursor)
     request.isRepeatable = false
     do throws(ClientFault) {
       let socket = try await client.connect(request)
-      let isWanted = state.withLock { state in
+      let isActive = state.withLock { state in
         state.socket = state.isEnded ? nil : socket
         return !state.isEnded
       }
-      guard isWanted else { return socket.close() }
-      beat(socket, quiet: times.quiet, patience: times.patience)
+      guard isActive else { return socket.close() }
+      startHeartbeat(socket, heartbeatInterval: times.heartbeatInterval, heartbeatTimeout: times.heartbeatTimeout)
     } catch {
-      gone(error)
+      disconnected(error)
     }
   }
 
-  private func waitBeforeTrying(_ tries: Int) async {
-    let milliseconds = client.retrying.delay(after: tries)
-    let pause = client.retrying.pause
-    let waiting = Task { _ = try? await pause(milliseconds) }
+  private func backOff(_ attempts: Int) async {
+    let milliseconds = client.retryPolicy.delay(after: attempts)
+    let pause = client.retryPolicy.sleep
+    let backoff = Task { _ = try? await pause(milliseconds) }
     let isEnded = state.withLock { state in
-      state.waiting = waiting
+      state.backoff = backoff
       return state.isEnded
     }
-    if isEnded { waiting.cancel() }
+    if isEnded { backoff.cancel() }
     await withTaskCancellationHandler {
-      await waiting.value
+      await backoff.value
     } onCancel: {
-      waiting.cancel()
+      backoff.cancel()
     }
-    state.withLock { $0.waiting = nil }
+    state.withLock { $0.backoff = nil }
   }
 
-  // MARK: What comes
+  // MARK: Frames
 
-  private func take(_ text: String) async {
+  private func receive(_ text: String) async {
     let frame: LiveFrame
-    // An answer to a command, or what a newer server says: nothing that we wait for.
+    // The response to a command, or a frame of a newer server.
     do throws(JSONError) { frame = try LiveFrame(text) } catch { return }
     switch frame.name {
     case "complete":
       guard let cursor = frame.cursor else { return }
-      state.withLock { $0.tries = 0 }
-      tell(.live(cursor: cursor))
+      state.withLock { $0.attempts = 0 }
+      enqueue(.live(cursor: cursor))
     case "reset":
       guard let cursor = frame.cursor else { return }
-      state.withLock { $0.offsets.forgetAll() }
-      tell(.reset(reason: frame.reason ?? "", cursor: cursor))
+      state.withLock { $0.offsets.reset() }
+      enqueue(.reset(reason: frame.reason ?? "", cursor: cursor))
     case "lagging":
-      // We were too slow, and of this stream nothing more comes. The cursor stands before what was left out, so a new
-      // connection tells all of it, no faster than it is taken.
-      drop(.interrupted("the server had to leave events out"))
+      // The server has dropped events because this client is slow. The cursor is before them, so a new connection delivers
+      // them as fast as the client reads.
+      dropConnection(.interrupted("the server dropped events"))
     case "notice": return
     default:
-      guard let stream = frame.stream, let offset = frame.offset else { return tell(.signal(frame)) }
-      switch state.withLock({ $0.offsets.place(of: offset, in: stream) }) {
+      guard let stream = frame.stream, let offset = frame.offset else { return enqueue(.signal(frame)) }
+      switch state.withLock({ $0.offsets.order(of: offset, in: stream) }) {
       case .known: return
-      case .next: tell(.event(frame))
+      case .next: enqueue(.event(frame))
       case .gap:
-        if await fetch(stream, upTo: offset - 1) { tell(.event(frame)) }
+        if await fetch(stream, upTo: offset - 1) { enqueue(.event(frame)) }
       }
     }
   }
 
-  private func tell(_ news: LiveNews) { state.withLock { $0.pending.append(news) } }
+  private func enqueue(_ update: LiveUpdate) { state.withLock { $0.pending.append(update) } }
 
-  /// Fetches what is missing of a stream. Where that fails the connection begins anew, from the cursor, which stands before
-  /// the gap.
+  /// Fills a gap of a stream. If that fails, the connection reconnects from the cursor, which is before the gap.
   private func fetch(_ stream: String, upTo last: Int) async -> Bool {
     var held = state.withLock { $0.offsets.last[stream] ?? last }
     while held < last {
       do throws(ClientFault) {
-        let page = try await client.send(missing(of: stream, after: held))
+        let pageSize = try await client.send(missing(of: stream, after: held))
         let before = held
-        for frame in page.elements {
+        for frame in pageSize.elements {
           guard let offset = frame.offset, offset > held, offset <= last else { continue }
-          tell(.event(frame))
+          enqueue(.event(frame))
           held = offset
         }
-        guard held > before else { throw .notUnderstood("events of \(stream) are missing") }
+        guard held > before else { throw .invalidResponse("events of \(stream) are missing") }
       } catch {
-        drop(error)
+        dropConnection(error)
         return false
       }
     }
@@ -253,79 +250,79 @@ public final class LiveConnection: AsyncSequence, Sendable {
   private func missing(of stream: String, after offset: Int) -> Request<Page<LiveFrame>> {
     Request(
       .get, "/streams/{stream}/events", [stream],
-      query: [QueryItem("after_offset", offset), QueryItem("limit", Self.page)])
+      query: [QueryItem("after_offset", offset), QueryItem("limit", Self.pageSize)])
   }
 
-  // MARK: Losing it
+  // MARK: Disconnects
 
-  private func lost(_ ending: LiveSocket.Ending) {
-    // The contract: from 4500 on coming back is of no use.
+  private func socketClosed(_ ending: LiveSocket.Ending) {
+    // Close codes from 4500 on are final.
     let fault = ClientFault.interrupted("\(ending.code) \(ending.reason)")
-    guard (4_500..<5_000).contains(ending.code) else { return gone(fault) }
+    guard (4_500..<5_000).contains(ending.code) else { return disconnected(fault) }
     end(ending.reason == "session_ended" || ending.reason == "unauthenticated" ? .signedOut : fault)
   }
 
-  private func drop(_ fault: ClientFault) {
+  private func dropConnection(_ fault: ClientFault) {
     state.withLock { $0.socket }?.close(1_000)
-    gone(fault)
+    disconnected(fault)
   }
 
-  private func gone(_ fault: ClientFault) {
+  private func disconnected(_ fault: ClientFault) {
     guard fault.isTemporary else { return end(fault) }
-    let heart = state.withLock { state in
+    let heartbeat = state.withLock { state in
       state.socket = nil
-      state.tries += 1
-      state.pending.append(.away(fault, milliseconds: client.retrying.delay(after: state.tries)))
-      return state.heart
+      state.attempts += 1
+      state.pending.append(.disconnected(fault, milliseconds: client.retryPolicy.delay(after: state.attempts)))
+      return state.heartbeat
     }
-    heart?.cancel()
+    heartbeat?.cancel()
   }
 
   private func end(_ fault: ClientFault) {
-    let heart = state.withLock { state in
+    let heartbeat = state.withLock { state in
       state.socket = nil
       state.pending.append(.ended(fault))
-      return state.heart
+      return state.heartbeat
     }
-    heart?.cancel()
+    heartbeat?.cancel()
   }
 
   // MARK: Heartbeats
 
-  /// Closes the socket when the server is silent for too long, also while nobody asks for the next element.
-  private func beat(_ socket: LiveSocket, quiet: Int, patience: Int) {
-    let pause = client.retrying.pause
+  /// Pings the silent server and closes the socket after a timeout, also while no task awaits an element.
+  private func startHeartbeat(_ socket: LiveSocket, heartbeatInterval: Int, heartbeatTimeout: Int) {
+    let pause = client.retryPolicy.sleep
     let times = self.times
-    let heart = Task { [weak self] in
-      var (quiet, patience) = (quiet, patience)
+    let heartbeat = Task { [weak self] in
+      var (heartbeatInterval, heartbeatTimeout) = (heartbeatInterval, heartbeatTimeout)
       while !Task.isCancelled {
-        do { try await pause(quiet) } catch { return }
+        do { try await pause(heartbeatInterval) } catch { return }
         guard let self else { return }
         if self.state.withLock({ state in
-          defer { state.isHeard = false }
-          return state.isHeard && quiet > 0
+          defer { state.hasReceived = false }
+          return state.hasReceived && heartbeatInterval > 0
         }) {
           continue
         }
-        guard await Self.answers(socket, within: patience, pause) else { return socket.close(1_000) }
-        (quiet, patience) = (times.quiet, times.patience)
+        guard await Self.respondsToPing(socket, within: heartbeatTimeout, pause) else { return socket.close(1_000) }
+        (heartbeatInterval, heartbeatTimeout) = (times.heartbeatInterval, times.heartbeatTimeout)
       }
     }
     let before = state.withLock { state in
-      defer { state.heart = heart }
-      return state.heart
+      defer { state.heartbeat = heartbeat }
+      return state.heartbeat
     }
     before?.cancel()
   }
 
-  private static func answers(
+  private static func respondsToPing(
     _ socket: LiveSocket, within milliseconds: Int, _ pause: @escaping @Sendable (Int) async throws -> Void
   ) async -> Bool {
-    let impatience = Task {
+    let timeout = Task {
       do { try await pause(milliseconds) } catch { return }
       socket.close(1_000)
     }
-    defer { impatience.cancel() }
+    defer { timeout.cancel() }
     do throws(LiveSocket.Ending) {
       try await socket.ping()
       return true
@@ -336,8 +333,8 @@ public final class LiveConnection: AsyncSequence, Sendable {
 }
 
 extension ClientFault {
-  /// The session has ended meanwhile.
-  static let signedOut = Reply(
+  /// The session was revoked or has expired.
+  static let signedOut = RawResponse(
     status: 401, fields: [],
     body: Array(#"{"code":"unauthenticated","status":401,"title":"Sign in first."}"#.utf8)
   ).fault

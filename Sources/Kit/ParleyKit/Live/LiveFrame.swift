@@ -1,14 +1,14 @@
 public import ParleyJSON
 
-/// Something that the server tells without being asked.
+/// A frame of the live connection.
 public struct LiveFrame: Sendable {
   /// `message.created`, `typing`, …
   public let name: String
-  /// Its place in the site's history; nil for what is not kept.
+  /// The position in the site's event log; nil for a signal, which is not stored.
   public let id: Int?
   /// `conversation:12`, `user:7`, …
   public let stream: String?
-  /// Its place in its stream, from 1 without a hole.
+  /// The position in its stream, from 1 without gaps.
   public let offset: Int?
   public let representation: JSONRaw
   let cursor: String?

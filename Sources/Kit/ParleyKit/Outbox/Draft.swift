@@ -1,7 +1,7 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// What a person is about to say.
+/// What a user is about to say.
 public struct Draft: Sendable, Hashable {
   public var text: String
   public var replyTo: Target?
@@ -42,7 +42,7 @@ public struct Draft: Sendable, Hashable {
     }
 
     /// A place, by the type that other programs know.
-    public static func place(_ name: String, latitude: Double, longitude: Double) -> Annotation {
+    public static func location(_ name: String, latitude: Double, longitude: Double) -> Annotation {
       Annotation("net.app.core.checkin") { json in
         json.field("name", name)
         json.field("latitude", latitude)
@@ -67,13 +67,13 @@ public struct Draft: Sendable, Hashable {
 
 extension Draft {
   /// To the author: their name stands in front, and the app goes on behind it.
-  public static func reply(to message: Message, by author: Account) -> Draft {
+  public static func reply(to message: Message, by author: UserSummary) -> Draft {
     Draft("@\(author.name ?? "") ", replyTo: .message(message.id))
   }
 
   /// To the author and all whom the message mentions, but oneself and whoever is left out.
   public static func replyToAll(
-    _ message: Message, by author: Account, me: Account, except: Set<String> = []
+    _ message: Message, by author: UserSummary, me: UserSummary, except: Set<String> = []
   ) -> Draft {
     var names: [String] = []
     for name in [author.name].compactMap(\.self) + message.mentionedNames
@@ -83,10 +83,10 @@ extension Draft {
     return Draft(names.map { "@\($0) " }.joined(), replyTo: .message(message.id))
   }
 
-  public static func mention(_ account: Account) -> Draft { Draft("@\(account.name ?? "") ") }
+  public static func mention(_ user: UserSummary) -> Draft { Draft("@\(user.name ?? "") ") }
 
   /// What somebody has said, passed on with their name.
-  public static func forward(_ message: Message, by author: Account) -> Draft {
+  public static func forward(_ message: Message, by author: UserSummary) -> Draft {
     Draft("» @\(author.name ?? "") \(message.content?.text ?? "")")
   }
 
@@ -119,7 +119,7 @@ extension Message {
       var object = try? value.object()
     else { return [] }
     return ((try? object.value("mentions").array()) ?? []).compactMap { mention in
-      guard var mention = try? mention.object(), (try? mention.optional("user_id") as ID<Account>?) ?? nil != nil else {
+      guard var mention = try? mention.object(), (try? mention.optional("user_id") as ID<User>?) ?? nil != nil else {
         return nil
       }
       return try? mention.string("name")

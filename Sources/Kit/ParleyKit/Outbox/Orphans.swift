@@ -9,7 +9,7 @@ extension Outbox {
 
   /// Says an orphan again, under the name that it had: where the server has it after all, there is still one.
   @discardableResult
-  public func offerAgain(_ orphan: ID<Message>) async throws -> OutboxOperation {
+  public func resend(_ orphan: ID<Message>) async throws -> OutboxOperation {
     guard let message = await cache.orphans[orphan]?.message, let content = message.content else {
       throw OutboxRefusal.unknownOperation
     }
@@ -23,14 +23,14 @@ extension Outbox {
     try await open()
     let operation = OutboxOperation(
       message.clientID ?? clock.name(), order: next(), message.conversation, .send(draft), createdAt: clock.now())
-    try await cache.keep([
+    try await cache.save([
       CacheRow(.operation, operation.id, writing: operation), CacheRow(.orphan, orphan.description, nil),
     ])
-    kick()
+    schedule()
     return operation
   }
 
-  public func forget(_ orphan: ID<Message>) async throws {
-    try await cache.keep([CacheRow(.orphan, orphan.description, nil)])
+  public func discard(_ orphan: ID<Message>) async throws {
+    try await cache.save([CacheRow(.orphan, orphan.description, nil)])
   }
 }

@@ -1,10 +1,10 @@
-// What a person has said and the server has not yet heard.
+// What a user has said and the server has not yet heard.
 //
 // - An operation is kept before anything else happens. Before each try it is kept that it is tried, so that an app that was
 //   killed knows afterwards of which operations it does not know the end; to repeat those is safe by their names.
 // - Operations of one conversation go one at a time, first in, first out, but deletions go ahead. What is about a message
 //   that was not sent yet waits for it, and is about the message itself from the moment that there is one.
-// - What may go well later is tried again, with pauses. What the server refuses has failed: it waits for the person, and what
+// - What may go well later is tried again, with pauses. What the server refuses has failed: it waits for the user, and what
 //   was said after it goes on.
 
 import ParleyJSON
@@ -21,11 +21,11 @@ public actor Outbox {
   var isRunning = false
   var lanes: [ID<Conversation>: Lane] = [:]
   /// Conversations of which something waits for another try.
-  var resting: [ID<Conversation>: Task<Void, Never>] = [:]
+  var retryTimers: [ID<Conversation>: Task<Void, Never>] = [:]
   /// Why the last try did not succeed.
   var lastFault: ClientFault?
   /// Who sends by hand does so one after the other.
-  let turns = Turns()
+  let lock = AsyncLock()
   private(set) var observers: [Int: AsyncStream<OutboxEvent>.Continuation] = [:]
   private var lastObserver = 0
 
@@ -58,11 +58,11 @@ public actor Outbox {
   public func edit(_ target: Draft.Target, in conversation: ID<Conversation>, to text: String) async throws
     -> OutboxOperation
   {
-    if let unsent = try await neverSent(target), case .send(var draft) = unsent.work {
+    if let unsent = try await unsentOperation(target), case .send(var draft) = unsent.work {
       var changed = unsent
       draft.text = text
       changed.work = .send(draft)
-      try await keep([changed])
+      try await save([changed])
       return changed
     }
     return try await add(.edit(target, text: text), in: conversation)
@@ -74,7 +74,7 @@ public actor Outbox {
   public func delete(
     _ target: Draft.Target, in conversation: ID<Conversation>, andFiles: Bool = false
   ) async throws -> OutboxOperation? {
-    if let unsent = try await neverSent(target) {
+    if let unsent = try await unsentOperation(target) {
       try await cancel(unsent.id)
       return nil
     }
@@ -83,13 +83,13 @@ public actor Outbox {
     return try await add(.delete(target, andFiles: andFiles), in: conversation)
   }
 
-  /// Sets a mark on a message, or takes it back. What is so already changes nothing.
+  /// Sets a readPosition on a message, or takes it back. What is so already changes nothing.
   @discardableResult
-  public func act(
+  public func setAction(
     _ type: String, on target: Draft.Target, in conversation: ID<Conversation>, isSet: Bool = true
   ) async throws -> OutboxOperation? {
     let waiting = await all.filter { operation in
-      if case .act(target, type, _) = operation.work { return !isUnderWay(operation) }
+      if case .action(target, type, _) = operation.work { return !isUnderWay(operation) }
       return false
     }
     try await remove(waiting)
@@ -100,7 +100,7 @@ public actor Outbox {
     }
     // Never set, nothing to take back.
     if case .unsent = target, !isSet { return nil }
-    return try await add(.act(target, type: type, isSet: isSet), in: conversation)
+    return try await add(.action(target, type: type, isSet: isSet), in: conversation)
   }
 
   /// Read up to here. Only the last one is told.
@@ -119,7 +119,7 @@ public actor Outbox {
         // It was sent in the meantime.
         guard let sent = try await cache.messages(.clientIDs([name])).first else { throw OutboxRefusal.targetGone }
         var operation = OutboxOperation(clock.name(), order: next(), conversation, work, createdAt: clock.now())
-        operation.aim(at: sent.message.id)
+        operation.retarget(at: sent.message.id)
         return try await begin(operation)
       }
     }
@@ -127,8 +127,8 @@ public actor Outbox {
   }
 
   private func begin(_ operation: OutboxOperation) async throws -> OutboxOperation {
-    try await keep([operation])
-    kick()
+    try await save([operation])
+    schedule()
     return operation
   }
 
@@ -138,7 +138,7 @@ public actor Outbox {
   }
 
   /// The operation of a message of which the server can't know.
-  private func neverSent(_ target: Draft.Target) async throws -> OutboxOperation? {
+  private func unsentOperation(_ target: Draft.Target) async throws -> OutboxOperation? {
     guard case .unsent(let name) = target, let operation = await cache.operations[name], !isUnderWay(operation) else {
       return nil
     }
@@ -170,32 +170,32 @@ public actor Outbox {
   public func retry(_ id: OutboxOperation.Name) async throws {
     guard var operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
     operation.state = .pending
-    try await keep([operation])
-    resting.removeValue(forKey: operation.conversation)?.cancel()
-    kick()
+    try await save([operation])
+    retryTimers.removeValue(forKey: operation.conversation)?.cancel()
+    schedule()
   }
 
   /// Lets an operation go, and all that was to happen to the message that it would have made.
   public func cancel(_ id: OutboxOperation.Name) async throws {
     guard let operation = await cache.operations[id] else { throw OutboxRefusal.unknownOperation }
-    var going = [operation]
+    var removed = [operation]
     let all = await all
-    var place = 0
-    while place < going.count {
-      going += all.filter { $0.waitsFor == going[place].id }
-      place += 1
+    var index = 0
+    while index < removed.count {
+      removed += all.filter { $0.dependsOn == removed[index].id }
+      index += 1
     }
     if isUnderWay(operation) { lanes[operation.conversation]?.task?.cancel() }
-    try await remove(going)
-    for operation in going { tell(.cancelled(operation.id)) }
+    try await remove(removed)
+    for operation in removed { publish(.cancelled(operation.id)) }
   }
 
-  func keep(_ operations: [OutboxOperation]) async throws(CacheFault) {
-    try await cache.keep(operations.map { CacheRow(.operation, $0.id, writing: $0) })
+  func save(_ operations: [OutboxOperation]) async throws(CacheFault) {
+    try await cache.save(operations.map { CacheRow(.operation, $0.id, writing: $0) })
   }
 
   private func remove(_ operations: [OutboxOperation]) async throws(CacheFault) {
-    try await cache.keep(operations.map { CacheRow(.operation, $0.id, nil) })
+    try await cache.save(operations.map { CacheRow(.operation, $0.id, nil) })
   }
 
   /// What was under way when the app ended has failed as `unfinished`.
@@ -211,7 +211,7 @@ public actor Outbox {
       operation.state = .failed(.unfinished)
       return operation
     }
-    if !interrupted.isEmpty { try await keep(interrupted) }
+    if !interrupted.isEmpty { try await save(interrupted) }
   }
 
   // MARK: Watching
@@ -221,13 +221,13 @@ public actor Outbox {
     let number = lastObserver
     let (stream, continuation) = AsyncStream.makeStream(of: OutboxEvent.self)
     observers[number] = continuation
-    continuation.onTermination = { [weak self] _ in Task { await self?.leave(number) } }
+    continuation.onTermination = { [weak self] _ in Task { await self?.removeObserver(number) } }
     return stream
   }
 
-  private func leave(_ observer: Int) { observers[observer] = nil }
+  private func removeObserver(_ observer: Int) { observers[observer] = nil }
 
-  func tell(_ event: OutboxEvent) {
+  func publish(_ event: OutboxEvent) {
     for observer in observers.values { observer.yield(event) }
   }
 }

@@ -8,13 +8,13 @@ public enum OutboxEvent: Sendable, Hashable {
   case didFail(OutboxOperation, ClientFault)
   case progress(OutboxOperation.Name, file: String, sent: Int, size: Int)
   case cancelled(OutboxOperation.Name)
-  /// The server does not know this person any longer. Nothing is sent until somebody signs in.
+  /// The server does not know this user any longer. Nothing is sent until somebody signs in.
   case signedOut
   /// Nothing is sent by itself until it is started again.
   case stopped
 }
 
-/// What the person is told when they ask for something that can't be.
+/// What the user is told when they ask for something that can't be.
 public enum OutboxRefusal: Error, Sendable, Hashable {
   case unknownOperation
   /// It waits for a message that was let go.
@@ -23,7 +23,7 @@ public enum OutboxRefusal: Error, Sendable, Hashable {
   case unsentWork([OutboxOperation])
   case isStopped
 
-  public var sentence: String {
+  public var userMessage: String {
     switch self {
     case .unknownOperation: "This was sent or let go already."
     case .targetGone: "The message that this is about was never sent."

@@ -1,8 +1,8 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// Something that the person wants and the server has not yet heard. It is kept before it is tried, and ends in one of two
-/// ways: it is gone, because the server has it, or it has failed with a reason and waits for the person.
+/// Something that the user wants and the server has not yet heard. It is kept before it is tried, and ends in one of two
+/// ways: it is gone, because the server has it, or it has failed with a reason and waits for the user.
 public struct OutboxOperation: Sendable, Hashable {
   public typealias Name = String
 
@@ -23,12 +23,14 @@ public struct OutboxOperation: Sendable, Hashable {
     case edit(Draft.Target, text: String)
     /// The files go too if nothing else has them.
     case delete(Draft.Target, andFiles: Bool)
-    case act(Draft.Target, type: String, isSet: Bool)
+    case action(Draft.Target, type: String, isSet: Bool)
     case read(ID<Message>)
   }
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    case send, edit, delete, act, read
+    case send, edit, delete
+    case action = "act"
+    case read
   }
 
   public enum State: Sendable, Hashable {
@@ -49,7 +51,7 @@ public struct OutboxOperation: Sendable, Hashable {
     case .send: .send
     case .edit: .edit
     case .delete: .delete
-    case .act: .act
+    case .action: .action
     case .read: .read
     }
   }
@@ -65,7 +67,7 @@ public struct OutboxOperation: Sendable, Hashable {
   public var draft: Draft? {
     switch work {
     case .send(let draft): draft
-    case .edit, .delete, .act, .read: nil
+    case .edit, .delete, .action, .read: nil
     }
   }
 
@@ -73,13 +75,13 @@ public struct OutboxOperation: Sendable, Hashable {
   public var target: Draft.Target? {
     switch work {
     case .send(let draft): draft.replyTo
-    case .edit(let target, _), .delete(let target, _), .act(let target, _, _): target
+    case .edit(let target, _), .delete(let target, _), .action(let target, _, _): target
     case .read(let message): .message(message)
     }
   }
 
   /// The operation that has to go before it.
-  var waitsFor: String? {
+  var dependsOn: String? {
     switch target {
     case .unsent(let id): id
     case .message, nil: nil
@@ -87,7 +89,7 @@ public struct OutboxOperation: Sendable, Hashable {
   }
 
   /// About the message that an operation has made.
-  mutating func aim(at message: ID<Message>) {
+  mutating func retarget(at message: ID<Message>) {
     let target = Draft.Target.message(message)
     switch work {
     case .send(var draft):
@@ -95,7 +97,7 @@ public struct OutboxOperation: Sendable, Hashable {
       work = .send(draft)
     case .edit(_, let text): work = .edit(target, text: text)
     case .delete(_, let andFiles): work = .delete(target, andFiles: andFiles)
-    case .act(_, let type, let isSet): work = .act(target, type: type, isSet: isSet)
+    case .action(_, let type, let isSet): work = .action(target, type: type, isSet: isSet)
     case .read: break
     }
   }
@@ -115,7 +117,7 @@ extension OutboxOperation: JSONWritable, JSONReadable {
       case .send(let draft): json.field("draft", draft)
       case .edit(_, let text): json.field("text", text)
       case .delete(_, let andFiles): json.field("and_files", andFiles)
-      case .act(_, let type, let isSet):
+      case .action(_, let type, let isSet):
         json.field("type", type)
         json.field("set", isSet)
       case .read: break
@@ -146,7 +148,7 @@ extension OutboxOperation.Work {
     case .send: self = .send(try object.read("draft"))
     case .edit: self = .edit(try object.read("target"), text: try object.string("text"))
     case .delete: self = .delete(try object.read("target"), andFiles: try object.bool("and_files"))
-    case .act: self = .act(try object.read("target"), type: try object.string("type"), isSet: try object.bool("set"))
+    case .action: self = .action(try object.read("target"), type: try object.string("type"), isSet: try object.bool("set"))
     case .read:
       guard case .message(let message) = try object.read("target") as Draft.Target else { throw value.error(.invalid) }
       self = .read(message)

@@ -8,12 +8,12 @@ import ParleyModel
 extension OutboxOperation {
   /// - Parameters:
   ///   - conversation: behind whose last message it will stand.
-  ///   - people: who has a name.
+  ///   - users: who has a name.
   func message(
-    of draft: Draft, by author: ID<Account>, after conversation: Conversation?, people: (String) -> ID<Account>?
+    of draft: Draft, by author: ID<User>, after conversation: Conversation?, users: (String) -> ID<User>?
   ) -> Message {
     var content = Message.Content(text: draft.text, attachments: draft.attachments, sentAt: createdAt)
-    content.entities = Self.entities(of: draft.text, people).stored.map { JSONRaw(trusted: Array($0.utf8)) }
+    content.entities = Self.entities(of: draft.text, users).stored.map { JSONRaw(trusted: Array($0.utf8)) }
     if !draft.annotations.isEmpty { content.annotations = draft.annotations.json }
     var replyTo: ID<Message>?
     if case .message(let id) = draft.replyTo { replyTo = id }
@@ -23,7 +23,7 @@ extension OutboxOperation {
       state: .live(content))
   }
 
-  private static func entities(of text: String, _ people: (String) -> ID<Account>?) -> MessageEntities {
+  private static func entities(of text: String, _ users: (String) -> ID<User>?) -> MessageEntities {
     var entities = MessageEntities()
     for entity in MarkupDocument(text).entities {
       let span = MessageEntities.Span(position: entity.position, length: entity.length)
@@ -31,7 +31,7 @@ extension OutboxOperation {
       case .hashtag: entities.hashtags.append(.init(span, name: entity.value))
       case .link: entities.links.append(.init(span, url: entity.value))
       case .mention:
-        if let id = people(entity.value) { entities.mentions.append(.init(span, name: entity.value, user: id)) }
+        if let id = users(entity.value) { entities.mentions.append(.init(span, name: entity.value, user: id)) }
       }
     }
     return entities
@@ -45,15 +45,15 @@ extension Cache {
   }
 
   /// Those that are looked for.
-  func unsent(_ lookup: MessageLookup) -> [ShownMessage] {
-    unsent(in: lookup.conversation) { cached in !lookup.matching([cached]).isEmpty }
+  func unsent(_ query: CacheQuery) -> [ShownMessage] {
+    unsent(in: query.conversation) { cached in !query.matching([cached]).isEmpty }
   }
 
   private func unsent(
     in conversation: ID<Conversation>?, where isMeant: (CachedMessage) -> Bool
   ) -> [ShownMessage] {
     let waiting = operations.values.sorted { $0.order < $1.order }
-    let me = replica.me?.account.id
+    let me = replica.me?.summary.id
     var changes: [OutboxOperation.Name: [OutboxOperation]] = [:]
     for operation in waiting where operation.kind != .send {
       if case .unsent(let name) = operation.target { changes[name, default: []].append(operation) }

@@ -1,5 +1,4 @@
-/// What an app wants a conversation of its own to be: it is found by its type, and made with the rest where it is not there
-/// yet. A text stands for a type alone.
+/// The description of an app's private channel. The channel is found by its type, or created. A string literal is a type.
 public struct ConversationSpec: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Such as `com.example.todo`.
   public var type: String

@@ -1,16 +1,16 @@
-// Pages of what happened, and of what was said, with the place in the log up to which they know of everything.
+// Pages of events and messages, with the position in the event log that they reflect.
 
 public import ParleyJSON
 public import ParleyModel
 
-/// What has happened since a cursor.
+/// The events after a cursor.
 public struct EventPage: JSONReadable, Sendable, Hashable {
   public let events: [ReceivedEvent]
   public let hasMore: Bool
   public let cursor: EventCursor
-  /// Why it can't be said: then whatever is held is to be compared.
+  /// The reason if the events are not available. The client then verifies its cache.
   public let reset: String?
-  /// Of the topics that were asked for, those that are not there for this person.
+  /// The requested topics that the user can't subscribe to.
   public let lost: [LiveTopic]
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -23,11 +23,11 @@ public struct EventPage: JSONReadable, Sendable, Hashable {
   }
 }
 
-/// Events of one stream.
-public struct StreamPage: JSONReadable, Sendable, Hashable {
+/// A page of events of one stream.
+public struct StreamEventPage: JSONReadable, Sendable, Hashable {
   public let events: [ReceivedEvent]
   public let hasMore: Bool
-  /// Of the newest event that there is.
+  /// The offset of the stream's newest event.
   public let lastOffset: Int
 
   public init(json value: JSONValue) throws(JSONError) {
@@ -38,9 +38,9 @@ public struct StreamPage: JSONReadable, Sendable, Hashable {
   }
 }
 
-/// A page of a conversation.
+/// A page of messages of a conversation.
 struct FetchedMessages: JSONReadable, Sendable {
-  let messages: [SeenMessage]
+  let messages: [MessageView]
   let hasMore: Bool
   let asOf: EventCursor
 

@@ -1,9 +1,10 @@
-// Keeps a copy equal to what the server holds: a snapshot, and from then on every event in order.
+// Synchronizes the cache with the server: a snapshot, then every event in order.
 //
-// - What is missing of a stream is pulled before anything after it is applied.
-// - What events say by an id alone is asked for (`Replica.needs`), and asked for again after a kill.
-// - Where the server can't say what happened since our cursor, every conversation is compared by its digest, what differs is
-//   fetched anew, and only then the cursor moves. The outbox and the drafts stay.
+// - A gap in a stream is filled before later events of the stream are applied.
+// - Resources that an event only refers to by id are requested (`Replica.needs`). The needs are stored, so a killed process
+//   requests them again.
+// - If the server no longer has the events after the cursor, each conversation is verified by its digest and repaired, and
+//   only then does the cursor move. The outbox and the drafts are unaffected.
 
 import ParleyJSON
 public import ParleyModel
@@ -11,65 +12,65 @@ public import ParleyModel
 public actor Sync {
   private let cache: Cache
   private let client: Client
-  /// One at a time changes what is held by what the server says.
-  private let turns = Turns()
+  /// Serializes the operations that apply responses to the cache.
+  private let lock = AsyncLock()
 
-  /// Messages a page, the most that the server gives.
-  static let page = 200
-  /// A need whose answer is older than what is held is asked for again so often.
-  private static let mostAsks = 4
+  /// Messages per page, the maximum of the server.
+  static let pageSize = 200
+  /// Rounds of requests for needs whose responses are older than the cache.
+  private static let maxNeedRounds = 4
 
   public init(_ cache: Cache, _ client: Client) {
     self.cache = cache
     self.client = client
   }
 
-  // MARK: Following along
+  // MARK: Events
 
-  /// Fetches what a first screen needs, where nothing is held yet.
+  /// Fetches the snapshot if the cache is empty.
   public func begin() async throws {
-    try await turn { if await cache.replica.cursor == nil { try await beginAnew() } }
+    try await exclusively { if await cache.replica.cursor == nil { try await resync() } }
   }
 
-  /// Whoever is signed in has to be the person to whom all that is held belongs: of another's, nothing is left here.
-  public func verifyPerson() async throws {
-    try await turns.next {
-      guard let held = await cache.replica.me?.account.id else { return }
-      let me = try await client.send(.person(.me))
-      guard me.account.id != held else { return }
+  /// Checks that the signed-in user owns the cache. Erases the cache of another user and throws `userChanged`.
+  public func verifyUser() async throws {
+    try await lock.withLock {
+      guard let held = await cache.replica.me?.summary.id else { return }
+      let me = try await client.send(.getUser(.me))
+      guard me.summary.id != held else { return }
       try await cache.erase()
-      throw SyncRefusal.accountChanged
+      throw SyncRefusal.userChanged
     }
   }
 
-  /// What has just happened. Events that don't follow on what is held make the missing ones be fetched first.
-  public func take(_ events: [ReceivedEvent]) async throws {
-    try await turn { try await apply(events) }
+  /// Applies live events. Missing events are fetched first.
+  public func receive(_ events: [ReceivedEvent]) async throws {
+    try await exclusively { try await apply(events) }
   }
 
-  /// The server has given all events up to here.
+  /// Moves the cursor: the server has delivered all events up to here.
   public func caughtUp(to cursor: EventCursor) async throws {
-    try await turns.next { try await cache.move(to: cursor) }
+    try await lock.withLock { try await cache.move(to: cursor) }
   }
 
-  /// The server can't say what happened since our cursor.
-  public func reset() async throws { try await turn { try await beginAnew() } }
+  /// Resynchronizes after the server has lost the events after the cursor.
+  public func reset() async throws { try await exclusively { try await resync() } }
 
-  /// Events of a stream were left out: the connection was too slow.
+  /// Fetches the events of a stream that a slow connection has dropped.
   public func pull(_ stream: EventStream) async throws {
-    try await turn { try await pull(stream, after: await cache.replica.positions[stream]?.offset ?? 0) }
+    try await exclusively { try await pull(stream, after: await cache.replica.positions[stream]?.offset ?? 0) }
   }
 
-  /// Everything that has happened, without a live connection: the newest of all conversations in one call.
-  /// - Parameter wait: so many seconds the server may wait for something to happen.
+  /// Fetches and applies all events after the cursor, without a live connection.
+  /// - Parameter wait: seconds that the server may wait for an event (long polling).
   public func catchUp(wait: Int = 0) async throws {
-    try await turn {
-      if await cache.replica.cursor == nil { try await beginAnew() }
+    try await exclusively {
+      if await cache.replica.cursor == nil { try await resync() }
       var wait = wait
       while let cursor = await cache.replica.cursor {
         let found = try await client.send(.sync(topics: "me", after: cursor.description, wait: wait)).value
         guard found.reset == nil else {
-          try await beginAnew()
+          try await resync()
           continue
         }
         try await apply(found.events)
@@ -88,7 +89,7 @@ public actor Sync {
       guard let missing = applied.missing, let next = rest.first else { return }
       try await pull(missing.stream, after: missing.after)
       let offset = await cache.replica.positions[missing.stream]?.offset ?? 0
-      // Still not there: then what is between can't be had, and the thing itself is asked for.
+      // The missing events are not available. The conversation itself is fetched.
       if offset < next.offset - 1 { try await skip(missing.stream, to: next) }
     }
   }
@@ -96,9 +97,9 @@ public actor Sync {
   private func pull(_ stream: EventStream, after offset: Int) async throws {
     var offset = offset
     while true {
-      let found: StreamPage
+      let found: StreamEventPage
       do {
-        found = try await client.send(.events(of: stream.description, afterOffset: offset, limit: Self.page)).value
+        found = try await client.send(.listStreamEvents(of: stream.description, afterOffset: offset, limit: Self.pageSize)).value
       } catch {
         guard error.isGone else { throw error }
         return
@@ -116,56 +117,55 @@ public actor Sync {
     _ = try await compare(id)
   }
 
-  // MARK: What no event has told
+  // MARK: Needs
 
-  /// One after the other. An answer may leave something open of which no event will tell, so that is asked for before the
-  /// next one comes.
-  private func turn<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-    try await turns.next {
+  /// Runs `body` exclusively, then fetches the needs that it leaves: no event will announce them.
+  private func exclusively<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    try await lock.withLock {
       let value = try await body()
-      try await askForNeeds()
+      try await resolveNeeds()
       return value
     }
   }
 
-  /// What is still open, such as what came beside an answer to the outbox.
+  /// Fetches open needs, such as those of a response to the outbox.
   func fetchNeeds() async throws {
     guard await !cache.replica.needs.isEmpty else { return }
-    try await turn {}
+    try await exclusively {}
   }
 
-  private func askForNeeds() async throws {
-    for _ in 0..<Self.mostAsks {
+  private func resolveNeeds() async throws {
+    for _ in 0..<Self.maxNeedRounds {
       let needs = await cache.replica.needs
       if needs.isEmpty { return }
-      // In an order that is always the same.
+      // In a deterministic order.
       for need in needs.sorted(by: { "\($0)" < "\($1)" }) { try await fetch(need) }
     }
   }
 
   private func fetch(_ need: Replica.Need) async throws {
-    // An answer knows at least what had happened when it was asked for.
+    // The response reflects at least the events before the request.
     let known = await cache.replica.cursor?.event ?? 0
     do {
       switch need {
-      case .person(let id):
-        try await cache.hold(client.send(.person(.id(id))).value)
+      case .user(let id):
+        try await cache.hold(client.send(.getUser(.id(id))).value)
       case .forum(let id):
-        try await cache.hold(client.send(.forum(id)).value, asOf: known)
+        try await cache.hold(client.send(.getForum(id)).value, asOf: known)
       case .conversation(let id): try await fetchConversation(id)
       case .message(let id):
-        try await cache.hold([client.send(.message(id)).value], asOf: known)
+        try await cache.hold([client.send(.getMessage(id)).value], asOf: known)
       case .inbox:
-        try await cache.hold(client.send(.inbox(limit: 1)).unread)
-      case .everything: try await beginAnew()
+        try await cache.hold(client.send(.listNotifications(limit: 1)).unread)
+      case .everything: try await resync()
       }
     } catch let fault as ClientFault {
       guard fault.isGone else { throw fault }
-      try await cache.letGo(need)
+      try await cache.drop(need)
     }
   }
 
-  /// With its newest messages.
+  /// Fetches a conversation and its newest messages.
   private func fetchConversation(_ id: ID<Conversation>) async throws {
     let known = await cache.replica.cursor?.event ?? 0
     let own = try await client.send(Request<OwnConversation>(.get, "/conversations/{id}", [id.description]))
@@ -185,23 +185,23 @@ public actor Sync {
       Request(.get, "/conversations/{id}/messages", [conversation.description], query: query + all))
   }
 
-  // MARK: Beginning
+  // MARK: Snapshot
 
-  private func beginAnew() async throws {
-    let snapshot = try await client.send(.snapshot()).value
+  private func resync() async throws {
+    let snapshot = try await client.send(.getSnapshot()).value
     var others: [OwnConversation] = []
     if snapshot.hasMoreConversations {
       let listed = Set(snapshot.conversations.map(\.conversation.id))
-      others = try await all(.conversations(limit: Self.page)).map(\.value)
+      others = try await all(.listConversations(limit: Self.pageSize)).map(\.value)
         .filter { !listed.contains($0.conversation.id) }
     }
-    if try await cache.begin(snapshot, others: others) { throw SyncRefusal.accountChanged }
+    if try await cache.begin(snapshot, others: others) { throw SyncRefusal.userChanged }
     if snapshot.hasMoreForums {
-      for forum in try await all(.forums(limit: Self.page)) {
+      for forum in try await all(.listForums(limit: Self.pageSize)) {
         try await cache.hold(forum.value, asOf: snapshot.cursor.event)
       }
     }
-    for id in await cache.heldConversations {
+    for id in await cache.cachedConversations {
       guard let held = await cache.replica.conversations[id] else { continue }
       try await cache.orphan(id, after: held.conversation.lastSeq)
       _ = try await compare(id)
@@ -217,16 +217,16 @@ public actor Sync {
 
   // MARK: Conversations
 
-  /// The newest of a conversation, without a hole behind what is held of it.
-  /// - Returns: what was not held here before, oldest first.
+  /// Fetches the newest messages of a conversation, without a gap after the cached ones.
+  /// - Returns: the messages that were not cached, oldest first.
   @discardableResult
   public func fetchNewest(in conversation: ID<Conversation>) async throws -> [Message] {
     guard await cache.replica.conversations[conversation] != nil else { throw SyncRefusal.unknownConversation }
     guard await !cache.operations.values.contains(where: { $0.conversation == conversation && $0.kind != .read }) else {
       throw SyncRefusal.unsentWork(conversation)
     }
-    return try await turn {
-      guard let last = try await cache.lastHeld(in: conversation) else {
+    return try await exclusively {
+      guard let last = try await cache.lastContiguousMessage(in: conversation) else {
         let page = try await fetch(conversation, [.init("order", "desc")], limit: 50)
         try await cache.hold(page.messages, asOf: page.asOf.event)
         return page.messages.reversed().map(\.message)
@@ -235,7 +235,7 @@ public actor Sync {
       var after = last
       while true {
         let page = try await fetch(
-          conversation, [.init("after", after.description), .init("order", "asc")], limit: Self.page)
+          conversation, [.init("after", after.description), .init("order", "asc")], limit: Self.pageSize)
         try await cache.hold(page.messages, asOf: page.asOf.event)
         new += page.messages.map(\.message)
         guard page.hasMore, let newest = page.messages.last else { return new }
@@ -244,68 +244,67 @@ public actor Sync {
     }
   }
 
-  /// These messages as the server has them now, wherever they stand; those that nobody may see any longer are not among
-  /// them.
+  /// Fetches messages of any conversation anew. Messages that the user may not see are omitted.
   @discardableResult
-  public func refresh(_ messages: [ID<Message>]) async throws -> [SeenMessage] {
-    try await turn {
-      var found: [SeenMessage] = []
+  public func refresh(_ messages: [ID<Message>]) async throws -> [MessageView] {
+    try await exclusively {
+      var found: [MessageView] = []
       var rest = messages[...]
       while !rest.isEmpty {
         let known = await cache.replica.cursor?.event ?? 0
-        let ids = rest.prefix(Self.page).map(\.description).joined(separator: ",")
-        let page = try await client.send(.messages(ids: ids)).elements.map(\.value)
+        let ids = rest.prefix(Self.pageSize).map(\.description).joined(separator: ",")
+        let page = try await client.send(.getMessages(ids: ids)).elements.map(\.value)
         try await cache.hold(page, asOf: known)
         found += page
-        rest = rest.dropFirst(Self.page)
+        rest = rest.dropFirst(Self.pageSize)
       }
       return found
     }
   }
 
-  /// What stands before a message and is not held yet; what is held is not asked for.
+  /// Fetches the uncached messages before `seq`.
   public func fetchOlder(than seq: Int, in conversation: ID<Conversation>, limit: Int = 50) async throws {
     guard seq > 1 else { return }
     let missing = await cache.history(of: conversation).held.missing(in: max(1, seq - limit)...seq - 1)
     guard let top = missing.last else { return }
-    try await turn {
+    try await exclusively {
       let page = try await fetch(
-        conversation, try await before(top.upperBound + 1, in: conversation), limit: min(limit, Self.page))
+        conversation, try await before(top.upperBound + 1, in: conversation), limit: min(limit, Self.pageSize))
       try await cache.hold(page.messages, asOf: page.asOf.event)
     }
   }
 
-  /// What of a stretch is not held yet, from its newest end on, page by page. What the server does not give is left out: a
-  /// hole for which nothing new came.
+  /// Fetches the uncached messages of a range page by page, newest first. A gap for which the server returns no new messages
+  /// is skipped.
   public func fetch(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
-    var asked: Set<ClosedRange<Int>> = []
+    var requested: Set<ClosedRange<Int>> = []
     while true {
-      let holes = await cache.history(of: conversation).held.missing(in: seqs)
-      guard let hole = holes.last(where: { !asked.contains($0) }) else { return }
-      let isMore = try await turn {
+      let gaps = await cache.history(of: conversation).held.missing(in: seqs)
+      guard let gap = gaps.last(where: { !requested.contains($0) }) else { return }
+      let isMore = try await exclusively {
         let before = await cache.history(of: conversation).held
-        try await fill(hole, of: conversation)
+        try await fill(gap, of: conversation)
         return await cache.history(of: conversation).held != before
       }
-      if !isMore { asked.insert(hole) }
+      if !isMore { requested.insert(gap) }
     }
   }
 
-  /// A page of a hole, beside what is held at one of its ends.
-  private func fill(_ hole: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
-    var query = try await before(hole.upperBound + 1, in: conversation)
-    if query.count == 1, hole.lowerBound > 1,
-      let anchor = try await cache.messages(.stretch(hole.lowerBound - 1...hole.lowerBound - 1, of: conversation)).first
+  /// Fetches a page of a gap, next to a cached message at one of its ends.
+  private func fill(_ gap: ClosedRange<Int>, of conversation: ID<Conversation>) async throws {
+    var query = try await before(gap.upperBound + 1, in: conversation)
+    if query.count == 1, gap.lowerBound > 1,
+      let anchor = try await cache.messages(.range(gap.lowerBound - 1...gap.lowerBound - 1, of: conversation)).first
     {
       query = [.init("after", anchor.message.id.description), .init("order", "asc")]
     }
-    let page = try await fetch(conversation, query, limit: min(hole.count, Self.page))
+    let page = try await fetch(conversation, query, limit: min(gap.count, Self.pageSize))
     try await cache.hold(page.messages, asOf: page.asOf.event)
   }
 
-  /// Everything from the beginning of one's history on. It goes on where it was interrupted, asks for nothing that is held,
-  /// and is done at once where it was done before.
-  /// - Parameter started: called before the first page is asked for, and not at all where nothing is to be done.
+  /// Fetches the complete history that the user may read. Resumes after an interruption, skips cached messages, and returns
+  /// at once if the history is complete.
+  /// - Parameter started: called before the first request, and never if there is none.
   public func fetchAll(
     _ conversations: [ID<Conversation>], started: @Sendable () -> Void = {},
     progress: @Sendable (_ conversation: ID<Conversation>, _ left: Int) -> Void = { _, _ in }
@@ -316,32 +315,32 @@ public actor Sync {
       if await cache.history(of: conversation).sync == .complete { continue }
       if !hasStarted { started() }
       hasStarted = true
-      var asked = Stretches()
-      while let (left, page) = try await fetchNextPage(of: conversation, but: asked) {
-        asked.add(page)
+      var requested = SeqRanges()
+      while let (left, page) = try await fetchNextPage(of: conversation, excluding: requested) {
+        requested.add(page)
         progress(conversation, left)
       }
     }
   }
 
-  /// How many are left at most, and which the page was to have; nil when all are held that can be had.
-  /// - Parameter asked: what pages were to have. A server that leaves out what should be there is not asked for it again.
+  /// - Parameter requested: the ranges of earlier pages, which are not requested again if the server omits messages.
+  /// - Returns: the maximum number of remaining messages and the range of the page; nil if the history is complete.
   private func fetchNextPage(
-    of conversation: ID<Conversation>, but asked: Stretches
+    of conversation: ID<Conversation>, excluding requested: SeqRanges
   ) async throws -> (left: Int, page: ClosedRange<Int>)? {
-    try await turn {
+    try await exclusively {
       guard let held = await cache.replica.conversations[conversation] else { throw SyncRefusal.unknownConversation }
       let history = await cache.history(of: conversation)
       var known = history.held
-      for page in asked.all { known.add(page) }
+      for page in requested.all { known.add(page) }
       var next = held.conversation.lastSeq
-      while let stretch = known.stretch(at: next) { next = stretch.lowerBound - 1 }
+      while let range = known.range(at: next) { next = range.lowerBound - 1 }
       guard next >= held.participation?.fromSeq ?? 1 else {
         try await cache.setSync(.complete, of: conversation)
         return nil
       }
-      let page = try await fetch(conversation, try await before(next + 1, in: conversation), limit: Self.page)
-      // What is newer than what was asked for, and held, would come again.
+      let page = try await fetch(conversation, try await before(next + 1, in: conversation), limit: Self.pageSize)
+      // A page that only has newer, cached messages would repeat forever.
       guard let oldest = page.messages.map(\.message.seq).min(),
         oldest <= next || !page.messages.allSatisfy({ history.held.contains($0.message.seq) })
       else {
@@ -355,20 +354,20 @@ public actor Sync {
     }
   }
 
-  /// Where a page begins that ends right before this.
+  /// The query of a page that ends right before `seq`.
   private func before(_ seq: Int, in conversation: ID<Conversation>) async throws -> [QueryItem] {
     let order = QueryItem("order", "desc")
-    guard let anchor = try await cache.messages(.stretch(seq...seq, of: conversation)).first else { return [order] }
+    guard let anchor = try await cache.messages(.range(seq...seq, of: conversation)).first else { return [order] }
     return [.init("before", anchor.message.id.description), order]
   }
 
-  /// A private channel of a type, for an app's own things: mine, and nobody else writes. Of several the oldest one; where
-  /// there is none, it is made.
+  /// The user's private channel of a type, for an app's own data. Returns the oldest of several, and creates it if there is
+  /// none.
   public func privateChannel(_ spec: ConversationSpec) async throws -> ID<Conversation> {
     let type = spec.type
-    return try await turn {
+    return try await exclusively {
       let replica = await cache.replica
-      let me = replica.me?.account.id
+      let me = replica.me?.summary.id
       var found: ID<Conversation>?
       for one in replica.conversations.values.map(\.conversation) where one.kind == .channel && one.type == type {
         guard one.createdBy == me, one.writers.audience == .listed, one.writers.isImmutable else { continue }
@@ -377,7 +376,7 @@ public actor Sync {
       if let found { return found }
       let known = replica.cursor?.event ?? 0
       let own = try await client.send(
-        // Two devices that make it at once make one.
+        // The client id makes concurrent creations on two devices idempotent.
         .createConversation(
           .channel, title: spec.title, type: type, annotations: spec.annotations.isEmpty ? nil : spec.annotations,
           readers: .init(.listed), writers: .init(.listed, isImmutable: true),
@@ -387,44 +386,44 @@ public actor Sync {
     }
   }
 
-  /// Several of them, by their types; whatever an app needs before it can begin.
+  /// The private channels of several types, by type.
   public func privateChannels(_ specs: [ConversationSpec]) async throws -> [String: ID<Conversation>] {
     var channels: [String: ID<Conversation>] = [:]
     for spec in specs { channels[spec.type] = try await privateChannel(spec) }
     return channels
   }
 
-  // MARK: Proving
+  // MARK: Verification
 
-  /// What came of comparing a copy.
-  public struct Verdict: Sendable, Hashable {
-    /// Messages that were compared.
+  /// The result of a verification.
+  public struct VerificationResult: Sendable, Hashable {
+    /// Number of compared messages.
     public var checked = 0
-    /// Messages that were fetched anew.
-    public var mended = 0
-    /// Messages that a digest proves, and whose marks were asked for anew: since a reset nobody could tell of them.
-    public var renewed = 0
+    /// Number of messages fetched again.
+    public var repaired = 0
+    /// Number of unchanged messages whose actions were fetched again after a reset.
+    public var refreshed = 0
   }
 
-  /// Compares what is held of a conversation with the server, and mends what differs.
-  public func verify(_ conversation: ID<Conversation>) async throws -> Verdict {
+  /// Compares the cached messages of a conversation with the server's digest and repairs differences.
+  public func verify(_ conversation: ID<Conversation>) async throws -> VerificationResult {
     try await catchUp()
-    var verdict = try await turn { try await compare(conversation) }
+    var verdict = try await exclusively { try await compare(conversation) }
     for seqs in await cache.history(of: conversation).held.all {
-      verdict.renewed += try await renewMarks(in: seqs, of: conversation)
+      verdict.refreshed += try await refreshActions(in: seqs, of: conversation)
     }
     return verdict
   }
 
-  /// Asks for the marks that are not sure since a reset: a digest says nothing of them.
-  /// - Returns: on how many messages.
+  /// Fetches the actions that may be stale since a reset: a digest does not cover them.
+  /// - Returns: the number of messages.
   @discardableResult
-  func renewMarks(in seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
-    let asOf = await cache.marksAsOf
+  func refreshActions(in seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
+    let asOf = await cache.actionsAsOf
     guard asOf > 0 else { return 0 }
     var (count, next) = (0, seqs.lowerBound)
     while next <= seqs.upperBound {
-      let page = try await cache.messages(.stretch(next...seqs.upperBound, of: conversation, limit: Self.page))
+      let page = try await cache.messages(.range(next...seqs.upperBound, of: conversation, limit: Self.pageSize))
       guard let last = page.last else { break }
       next = last.message.seq + 1
       let unsure = page.filter { $0.held.asOf < asOf && $0.message.tombstone == nil }.map(\.message.id)
@@ -435,64 +434,64 @@ public actor Sync {
     return count
   }
 
-  /// A conversation as the server has it now, with its newest messages.
+  /// Fetches a conversation and its newest messages.
   public func refresh(_ conversation: ID<Conversation>) async throws {
-    try await turn { try await fetchConversation(conversation) }
+    try await exclusively { try await fetchConversation(conversation) }
   }
 
   public func refresh(_ forum: ID<Forum>) async throws {
-    try await turn { try await fetch(.forum(forum)) }
+    try await exclusively { try await fetch(.forum(forum)) }
   }
 
-  private func compare(_ conversation: ID<Conversation>) async throws -> Verdict {
-    var verdict = Verdict()
-    for stretch in await cache.history(of: conversation).held.all {
-      verdict.checked += stretch.count
-      verdict.mended += try await compare(stretch, of: conversation)
+  private func compare(_ conversation: ID<Conversation>) async throws -> VerificationResult {
+    var verdict = VerificationResult()
+    for range in await cache.history(of: conversation).held.all {
+      verdict.checked += range.count
+      verdict.repaired += try await compare(range, of: conversation)
     }
     return verdict
   }
 
-  /// Stretches of at most so many messages are fetched anew instead of looked at more closely.
-  private static let smallest = 50
+  /// Smaller ranges are fetched again instead of being split further.
+  private static let minSplitCount = 50
 
   private func compare(_ seqs: ClosedRange<Int>, of conversation: ID<Conversation>) async throws -> Int {
-    let said: ConversationDigest
+    let remote: ConversationDigest
     do {
-      said = try await client.send(
-        .digest(of: conversation, fromSeq: seqs.lowerBound, toSeq: seqs.upperBound, parts: 16)
+      remote = try await client.send(
+        .getDigest(of: conversation, fromSeq: seqs.lowerBound, toSeq: seqs.upperBound, parts: 16)
       ).value
     } catch {
       guard error.isGone || error.problem?.status == 400 else { throw error }
-      // One's history begins later than it did, or it is not there at all.
+      // The readable history begins later, or the conversation is gone.
       try await cache.replace(seqs, of: conversation, by: [], asOf: 0)
       return 0
     }
-    var mended = 0
-    for part in said.parts {
-      let held = try await cache.messages(.stretch(part.seqs, of: conversation)).map(\.message)
-      if held.count == part.seqs.count, try CopyDigest.of(held) == part.digest { continue }
-      if part.seqs.count > Self.smallest, part.seqs != seqs {
-        mended += try await compare(part.seqs, of: conversation)
+    var repaired = 0
+    for part in remote.parts {
+      let held = try await cache.messages(.range(part.seqs, of: conversation)).map(\.message)
+      if held.count == part.seqs.count, try MessageDigest.of(held) == part.digest { continue }
+      if part.seqs.count > Self.minSplitCount, part.seqs != seqs {
+        repaired += try await compare(part.seqs, of: conversation)
       } else {
-        mended += try await fetchAnew(part.seqs, of: conversation, held.first)
+        repaired += try await refetch(part.seqs, of: conversation, held.first)
       }
     }
-    return mended
+    return repaired
   }
 
-  private func fetchAnew(
+  private func refetch(
     _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, _ first: Message?
   ) async throws -> Int {
-    var found: [SeenMessage] = []
+    var found: [MessageView] = []
     var asOf = 0
     var query = [QueryItem("order", "asc")]
     if seqs.lowerBound > 1, let previous = first?.previous { query.append(.init("after", previous.description)) }
     while true {
       let page: FetchedMessages
-      do { page = try await fetch(conversation, query, limit: min(Self.page, seqs.count)) } catch {
+      do { page = try await fetch(conversation, query, limit: min(Self.pageSize, seqs.count)) } catch {
         guard error.isGone || error.problem?.status == 400 else { throw error }
-        // Its neighbours are others, too: it is fetched when it is looked at again.
+        // The anchor is gone, too. The range is fetched when a window shows it.
         break
       }
       asOf = page.asOf.event

@@ -1,25 +1,25 @@
 public import ParleyModel
 
-/// Why something was not done, before anything was asked of the server.
+/// The reason of an operation that was rejected locally.
 public enum SyncRefusal: Error, Sendable, Hashable {
-  /// Somebody else has signed in. Nothing of whoever was here before is left; to begin again begins for the other.
-  case accountChanged
-  /// Something of this conversation was not sent yet. Live events still come.
+  /// Another user has signed in. The data of the previous user was erased.
+  case userChanged
+  /// The outbox has operations of this conversation. Live events still arrive.
   case unsentWork(ID<Conversation>)
-  /// The conversation was not found or made yet.
+  /// The conversation is not in the cache.
   case unknownConversation
-  /// There is no such forum, or it is not for this person.
+  /// The forum does not exist, or the user may not see it.
   case unknownForum
-  /// There is no such message, or it is not for this person.
+  /// The message does not exist, or the user may not see it.
   case unknownMessage
 
-  public var sentence: String {
+  public var userMessage: String {
     switch self {
-    case .accountChanged: "Somebody else has signed in."
-    case .unsentWork: "Something was not sent yet."
-    case .unknownConversation: "This conversation is not here yet."
-    case .unknownForum: "There is no such forum that you can see."
-    case .unknownMessage: "There is no such message that you can see."
+    case .userChanged: "Another user has signed in."
+    case .unsentWork: "Some changes are not sent yet."
+    case .unknownConversation: "This conversation is not available on this device."
+    case .unknownForum: "Forum not found."
+    case .unknownMessage: "Message not found."
     }
   }
 }

@@ -35,7 +35,7 @@ public actor MessageWindow {
   private var current: Update
   private var observers: [Int: AsyncStream<Update>.Continuation] = [:]
   private var lastObserver = 0
-  private var watching: Task<Void, Never>?
+  private var watchTask: Task<Void, Never>?
 
   /// - Parameter sync: asked for what is not held; without it the window shows what is.
   public init(_ conversation: ID<Conversation>, _ cache: Cache, _ sync: Sync? = nil, size: Int = 50) {
@@ -46,7 +46,7 @@ public actor MessageWindow {
     current = Update(messages: [], deltas: [], hasOlder: false, hasNewer: false)
   }
 
-  deinit { watching?.cancel() }
+  deinit { watchTask?.cancel() }
 
   public var messages: [ShownMessage] { current.messages }
   public var hasOlder: Bool { current.hasOlder }
@@ -62,7 +62,7 @@ public actor MessageWindow {
     // What is held shows at once.
     await moveToNewest()
     try await refresh()
-    try await lookAgain()
+    try await refreshConversation()
     await moveToNewest()
     try await refresh()
     try await fetch()
@@ -103,7 +103,7 @@ public actor MessageWindow {
   @discardableResult
   public func around(_ message: ID<Message>) async throws -> Update {
     await watch()
-    try await lookAgain()
+    try await refreshConversation()
     guard let seq = try await seq(of: message) else { throw SyncRefusal.unknownMessage }
     let start = max(1, seq - size / 2)
     let newEnd = start + size - 1
@@ -114,14 +114,14 @@ public actor MessageWindow {
   }
 
   /// Of a conversation in which one takes no part, no event tells what is new.
-  private func lookAgain() async throws {
+  private func refreshConversation() async throws {
     guard let sync, await cache.replica.cursor != nil else { return }
     if await cache.replica.conversations[conversation]?.isOwn ?? false { return }
-    try await showingHeld { try await sync.refresh(conversation) }
+    try await ignoringOffline { try await sync.refresh(conversation) }
   }
 
-  /// Without a network what is held is shown, and so it is where the server gives this person nothing of it any longer.
-  private func showingHeld(_ ask: () async throws -> Void) async throws {
+  /// Without a network what is held is shown, and so it is where the server gives this user nothing of it any longer.
+  private func ignoringOffline(_ ask: () async throws -> Void) async throws {
     do { try await ask() } catch let fault as ClientFault {
       if fault.isTemporary { return }
       guard fault.isGone, await !cache.history(of: conversation).held.all.isEmpty else { throw fault }
@@ -140,9 +140,9 @@ public actor MessageWindow {
     let start = max(first ?? 1, await cache.replica.conversations[conversation]?.participation?.fromSeq ?? 1)
     let stop = min(last ?? newEnd, newEnd)
     guard let sync, start <= stop else { return }
-    try await showingHeld {
+    try await ignoringOffline {
       try await sync.fetch(start...stop, of: conversation)
-      try await sync.renewMarks(in: start...stop, of: conversation)
+      try await sync.refreshActions(in: start...stop, of: conversation)
     }
   }
 
@@ -156,7 +156,7 @@ public actor MessageWindow {
   private func refresh() async throws(CacheFault) -> Update {
     let start = first ?? 1
     let seqs = start...max(start, last ?? Int.max)
-    var shown = await cache.shown(try await cache.messages(.stretch(seqs, of: conversation)))
+    var shown = await cache.shown(try await cache.messages(.range(seqs, of: conversation)))
     let newestSeq = shown.last?.message?.seq ?? 0
     if last == nil {
       // An event may tell of a message before its sending is answered.
@@ -169,15 +169,15 @@ public actor MessageWindow {
     let history = await cache.history(of: conversation)
     // Nobody gives us what is before.
     if history.sync == .complete, let begin = history.first { from = max(from, begin) }
-    let isBehind = await end > newestSeq
+    let hasUnfetched = await end > newestSeq
     var gaps = zip(held, held.dropFirst()).enumerated().filter { $0.element.0.id != $0.element.1.previous }
       .map { $0.offset + 1 }
     if let oldest = held.first, oldest.seq > max(start, from) { gaps.insert(0, at: 0) }
-    if last == nil, isBehind, !held.isEmpty { gaps.append(held.count) }
+    if last == nil, hasUnfetched, !held.isEmpty { gaps.append(held.count) }
     // Another refresh may have been quicker while this one waited: the deltas are from what is shown now.
     let update = Update(
       messages: shown, deltas: Self.deltas(from: current.messages, to: shown), hasOlder: start > from,
-      hasNewer: last != nil && isBehind, gaps: gaps)
+      hasNewer: last != nil && hasUnfetched, gaps: gaps)
     current = update
     if update.messages != old.messages || update.gaps != old.gaps {
       for observer in observers.values { observer.yield(update) }
@@ -200,8 +200,8 @@ public actor MessageWindow {
         list.insert(new[offset], at: offset)
       }
     }
-    for (place, message) in new.enumerated() where list[place] != message {
-      deltas.append(.replace(message, at: place))
+    for (index, message) in new.enumerated() where list[index] != message {
+      deltas.append(.replace(message, at: index))
     }
     return deltas
   }
@@ -215,20 +215,20 @@ public actor MessageWindow {
     let number = lastObserver
     let (stream, continuation) = AsyncStream.makeStream(of: Update.self)
     observers[number] = continuation
-    continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
+    continuation.onTermination = { [weak self] _ in Task { await self?.removeObserver(number) } }
     continuation.yield(current)
     return stream
   }
 
-  private func forget(_ observer: Int) { observers[observer] = nil }
+  private func removeObserver(_ observer: Int) { observers[observer] = nil }
 
   private func watch() async {
-    guard watching == nil else { return }
-    watching = Task {}
-    let news = await cache.news()
+    guard watchTask == nil else { return }
+    watchTask = Task {}
+    let updates = await cache.updates()
     let conversation = conversation
-    watching = Task { [weak self] in
-      for await one in news {
+    watchTask = Task { [weak self] in
+      for await one in updates {
         guard one.isErased || one.messages.contains(conversation) || !one.operations.isEmpty else { continue }
         guard let self else { return }
         // What can't be read now shows what it showed before.

@@ -7,13 +7,13 @@ public struct ShownMessage: Sendable, Hashable {
   public let target: Draft.Target
   /// Nil while it was not sent.
   public let held: HeldMessage?
-  public let author: ID<Account>?
+  public let author: ID<User>?
   public let text: String
   /// In milliseconds since 1970.
   public let displayDate: Int64
-  public let displayPlace: String?
+  public let displayLocation: String?
   public let isDeleted: Bool
-  /// The person's own marks, those that wait among them.
+  /// The user's own actions, those that wait among them.
   public let mine: Set<String>
   /// What waits to be done: the message itself, or a change of it.
   public let waiting: [OutboxOperation]
@@ -34,7 +34,7 @@ public struct ShownMessage: Sendable, Hashable {
     held = cached.held
     author = message.author
     displayDate = cached.index.shownAt
-    displayPlace = cached.index.placeName
+    displayLocation = cached.index.locationName
     self.waiting = waiting
     var text = message.content?.text ?? ""
     var isDeleted = message.tombstone != nil
@@ -45,7 +45,7 @@ public struct ShownMessage: Sendable, Hashable {
       case .delete:
         text = ""
         isDeleted = true
-      case .act(_, let type, let isSet): if isSet { mine.insert(type) } else { mine.remove(type) }
+      case .action(_, let type, let isSet): if isSet { mine.insert(type) } else { mine.remove(type) }
       case .send, .read: break
       }
     }
@@ -54,7 +54,7 @@ public struct ShownMessage: Sendable, Hashable {
 
   /// One that was not sent yet, with what it is found by; nil for what is no message.
   init?(
-    _ operation: OutboxOperation, by me: ID<Account>?, _ index: MessageIndex, _ others: [OutboxOperation]
+    _ operation: OutboxOperation, by me: ID<User>?, _ index: MessageIndex, _ others: [OutboxOperation]
   ) {
     guard let draft = operation.draft else { return nil }
     identity = me.map { "\($0):\(operation.id)" } ?? operation.id
@@ -63,11 +63,11 @@ public struct ShownMessage: Sendable, Hashable {
     author = me
     text = draft.text
     displayDate = index.shownAt
-    displayPlace = index.placeName
+    displayLocation = index.locationName
     isDeleted = false
     waiting = [operation] + others
     var mine: Set<String> = []
-    for other in others { if case .act(_, let type, true) = other.work { mine.insert(type) } }
+    for other in others { if case .action(_, let type, true) = other.work { mine.insert(type) } }
     self.mine = mine
   }
 }

@@ -1,4 +1,4 @@
-// Following along by HTTP alone: as server-sent events, and by asking again and again. Both read the log from the client's
+// Realtime over HTTP: server-sent events and long polling. Both read the log from the client's
 // cursor, a page at a time, and wait until something happens in what they follow: what is on its way is never kept for
 // them, so that somebody slow costs a page and no more.
 
@@ -17,42 +17,42 @@ extension API {
   /// Seconds after which a silent feed says that it is alive.
   private static let silence: Int64 = 15
 
-  @Sendable static func sync(_ call: Call) async throws -> Response {
-    let (topics, after, wait) = try call.query { query in
+  @Sendable static func sync(_ context: RequestContext) async throws -> Response {
+    let (topics, after, wait) = try context.query { query in
       (try query.topics(), try query.text("after"), try query.int("wait", in: 0...longestWait) ?? 0)
     }
-    let live = LiveLoop.of(call)
-    let place = call.community.place(after)
-    var found = try await live.catchUp(topics, from: place, page, for: call.caller)
+    let live = LiveLoop.of(context)
+    let startPoint = context.community.startPoint(after)
+    var found = try await live.catchUp(topics, from: startPoint, page, for: context.caller)
     if wait > 0, case .page(let page) = found, page.isQuiet {
       live.start()
-      let watcher = Watcher(live, call.caller, until: live.now + Int64(wait) * 1_000)
+      let watcher = Watcher(live, context.caller, until: live.now + Int64(wait) * 1_000)
       defer { watcher.leave() }
       var first = page
       repeat {
-        watcher.follow(first.streams)
+        watcher.subscribe(first.streams)
         watcher.reads()
-        found = try await live.catchUp(topics, from: .after(first.through), self.page, for: call.caller)
+        found = try await live.catchUp(topics, from: .after(first.through), self.page, for: context.caller)
         guard case .page(let page) = found, page.isQuiet else { break }
         first = page
         // What was not followed when it was read is read once more.
         if watcher.covers(page.streams) { await watcher.wait() }
       } while !watcher.isDone
     }
-    return call.syncAnswer(found)
+    return context.syncAnswer(found)
   }
 
-  @Sendable static func followEvents(_ call: Call) async throws -> Response {
-    let (topics, after) = try call.query { query in (try query.topics(), try query.text("after")) }
+  @Sendable static func streamEvents(_ context: RequestContext) async throws -> Response {
+    let (topics, after) = try context.query { query in (try query.topics(), try query.text("after")) }
     // As an empty one a feed has none: a client that has seen nothing is where its address says.
-    let last = call.request.fields["last-event-id"].flatMap { $0.isEmpty ? nil : $0 }
-    let place = call.community.place(last ?? after)
-    let live = LiveLoop.of(call)
-    let (community, caller) = (call.community, call.caller)
+    let last = context.request.fields["last-event-id"].flatMap { $0.isEmpty ? nil : $0 }
+    let startPoint = context.community.startPoint(last ?? after)
+    let live = LiveLoop.of(context)
+    let (community, caller) = (context.community, context.caller)
     // Who may follow nothing of it is told so in time.
-    let first = try await live.catchUp(topics, from: place, page, for: caller)
+    let first = try await live.catchUp(topics, from: startPoint, page, for: caller)
     if case .page(let page) = first, !topics.isEmpty, page.lost.count == topics.count {
-      throw caller.account == nil ? Refusal.unauthenticated : Refusal.notFound
+      throw caller.user == nil ? Refusal.unauthenticated : Refusal.notFound
     }
     let fields: Fields = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
@@ -93,13 +93,13 @@ extension API {
           try await writer.write(ServerSentEvent.bytes(Control.complete(cursor, lost: page.lost), id: cursor))
         }
         mayWait = !page.hasMore && watcher.covers(page.streams)
-        watcher.follow(page.streams)
+        watcher.subscribe(page.streams)
         if watcher.followSignals(of: topics, except: page.lost) {
-          for account in community.hub.present {
+          for user in community.hub.present {
             guard !watcher.isDone else { return }
             // It takes a while to tell of many: what changed meanwhile is not told as it was.
-            guard let presence = community.hub.presence(of: account) else { continue }
-            let signal = Signal.presence(account, presence, lastSeenAt: nil)
+            guard let presence = community.hub.presence(of: user) else { continue }
+            let signal = Signal.presence(user, presence, lastSeenAt: nil)
             try await writer.write(ServerSentEvent.bytes(signal.jsonBytes, id: nil))
           }
         }
@@ -122,7 +122,7 @@ extension CatchUpPage {
   fileprivate var isQuiet: Bool { items.isEmpty && !hasMore }
 }
 
-extension Call {
+extension RequestContext {
   fileprivate func syncAnswer(_ found: CatchUp) -> Response {
     .object { json in
       switch found {

@@ -7,7 +7,7 @@ import PubSub
 import Web
 
 final class LiveLoop {
-  let board: Switchboard
+  let board: LoopSubscribers
   let view: CommunityView
   private let mailbox: Mailbox
   private var isStarted = false
@@ -21,19 +21,19 @@ final class LiveLoop {
   private var firstWaiting = 0
 
   /// How many clients of a loop read on at the same time. When all come back at once, the others wait for their turn.
-  private static let mostReading = 16
+  private static let maxReading = 16
 
   init(_ community: Community, _ view: CommunityView, now: Int64) {
     mailbox = community.hub.open()
-    board = Switchboard(mailbox)
+    board = LoopSubscribers(mailbox)
     self.view = view
     self.now = now
   }
 
   /// The one of the loop of this call.
-  static func of(_ call: Call) -> LiveLoop {
-    let (community, view, now) = (call.community, call.view, call.context.now)
-    return call.context.locals.object(LiveLoop.self) { LiveLoop(community, view, now: now) }
+  static func of(_ context: RequestContext) -> LiveLoop {
+    let (community, view, now) = (context.community, context.view, context.server.now)
+    return context.server.locals.object(LiveLoop.self) { LiveLoop(community, view, now: now) }
   }
 
   func start(isolation: isolated (any Actor)? = #isolation) {
@@ -41,7 +41,7 @@ final class LiveLoop {
     isStarted = true
     Task {
       _ = isolation
-      for await _ in self.mailbox.bell {
+      for await _ in self.mailbox.wakeUps {
         await self.passOn(isolation: isolation)
         if self.isClosed { break }
       }
@@ -54,7 +54,7 @@ final class LiveLoop {
       startReading(isolation: isolation)
       switch rest {
       case .more: await Task.yield()
-      case .nothing: return
+      case .done: return
       case .closed:
         isClosed = true
         return
@@ -77,15 +77,16 @@ final class LiveLoop {
   }
 
   func catchUp(
-    _ topics: [LiveTopic], from place: Place, _ bounds: PageBounds, for caller: Caller, along trail: CatchUpTrail? = nil
+    _ topics: [LiveTopic], from startPoint: StartPoint, _ bounds: PageBounds, for caller: Caller,
+    cache: CatchUpCache? = nil
   ) async throws(Refusal) -> CatchUp {
     await enter()
     defer { leave() }
-    return try await view.community.catchUp(topics, from: place, bounds, for: caller, along: trail)
+    return try await view.community.catchUp(topics, from: startPoint, bounds, for: caller, cache: cache)
   }
 
   private func enter() async {
-    guard readingCount >= Self.mostReading else {
+    guard readingCount >= Self.maxReading else {
       readingCount += 1
       return
     }

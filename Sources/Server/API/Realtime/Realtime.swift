@@ -5,11 +5,11 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func realtime(_ call: Call) async throws -> Response {
-    let (topics, after) = try call.query { query in (try query.topics(), try query.text("after")) }
-    let caller = try call.socketCaller()
-    let live = LiveLoop.of(call)
-    let (api, id, address, now) = (call.api, call.context.id, call.context.client, call.context.now)
+  @Sendable static func openRealtime(_ context: RequestContext) async throws -> Response {
+    let (topics, after) = try context.query { query in (try query.topics(), try query.text("after")) }
+    let caller = try context.socketCaller()
+    let live = LiveLoop.of(context)
+    let (api, id, address, now) = (context.api, context.server.id, context.server.client, context.server.now)
     let upgrade = WebSocketUpgrade(
       options: RealtimeSocket.options, subprotocols: [RealtimeSocket.subprotocol]
     ) { socket in
@@ -21,20 +21,20 @@ extension API {
   }
 }
 
-extension Call {
+extension RequestContext {
   /// Who opens a socket. A browser sends the cookie whichever page asks, so with it alone the page has to be ours; and it
   /// can't set a header, so a token that only reads may stand among the subprotocols.
   fileprivate func socketCaller() throws -> Caller {
-    if caller.account != nil {
-      guard request.fields.has("authorization") || request.fields["origin"].map(context.isOwnOrigin) == true else {
+    if caller.user != nil {
+      guard request.fields.has("authorization") || request.fields["origin"].map(server.isOwnOrigin) == true else {
         throw Problem.foreignOrigin
       }
       return caller
     }
     let prefix = RealtimeSocket.tokenPrefix
     let tokens = request.fields.list("sec-websocket-protocol").filter { $0.hasPrefix(prefix) }
-    guard let token = tokens.first else { return .nobody }
-    guard tokens.count == 1, let known = try view.caller(showing: String(token.dropFirst(prefix.count))),
+    guard let token = tokens.first else { return .visitor }
+    guard tokens.count == 1, let known = try view.authenticate(String(token.dropFirst(prefix.count))),
       known.scope == .read
     else { throw Problem.unauthenticated }
     return known
@@ -48,8 +48,8 @@ extension Query {
     var topics: [LiveTopic] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let topic = LiveTopic(String(part)) else { throw .invalid("topics", .invalid) }
-      guard topics.count < RealtimeCommand.mostTopics else {
-        throw .invalid("topics", .tooMany(limit: RealtimeCommand.mostTopics))
+      guard topics.count < RealtimeCommand.maxTopics else {
+        throw .invalid("topics", .tooMany(limit: RealtimeCommand.maxTopics))
       }
       if !topics.contains(topic) { topics.append(topic) }
     }

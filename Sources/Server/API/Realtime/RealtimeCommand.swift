@@ -11,7 +11,8 @@ enum RealtimeCommand {
   case send(MessageDraft, in: ID<Conversation>)
   case edit(ID<Message>, MessageChange)
   case delete(ID<Message>)
-  case act(ID<Message>, ActionType, isOn: Bool)
+  case setAction(ID<Message>, ActionType)
+  case removeAction(ID<Message>, ActionType)
   case read(ID<Conversation>, upTo: ID<Message>)
   case typing(ID<Conversation>)
   case presence(Signal.Presence)
@@ -19,7 +20,7 @@ enum RealtimeCommand {
   case ping
 
   /// Topics in one command.
-  static let mostTopics = Following.mostTopics
+  static let maxTopics = SubscriptionState.maxTopics
 
   /// Without its `id`. What is not asked for is refused, as in the body of a request.
   init(_ object: inout JSONObject) throws(JSONError) {
@@ -33,7 +34,7 @@ enum RealtimeCommand {
       let value = try object.value("topics")
       var topics: [(LiveTopic, String?)] = []
       for element in try value.array() {
-        guard topics.count < Self.mostTopics else { throw value.error(.invalid) }
+        guard topics.count < Self.maxTopics else { throw value.error(.invalid) }
         if element.kind == .string {
           topics.append((try LiveTopic(json: element), nil))
         } else {
@@ -51,10 +52,8 @@ enum RealtimeCommand {
       let message: ID<Message> = try object.read("message_id")
       self = .edit(message, try MessageChange(&object))
     case "delete": self = .delete(try object.read("message_id"))
-    case "act":
-      let type = try object.value("type")
-      guard let action = ActionType(try type.string()) else { throw type.error(.invalid) }
-      self = .act(try object.read("message_id"), action, isOn: try object.bool("on"))
+    case "set_action": self = .setAction(try object.read("message_id"), try Self.action(try object.value("type")))
+    case "remove_action": self = .removeAction(try object.read("message_id"), try Self.action(try object.value("type")))
     case "read": self = .read(try object.read("conversation_id"), upTo: try object.read("message_id"))
     case "typing": self = .typing(try object.read("conversation_id"))
     case "presence":
@@ -74,9 +73,14 @@ enum RealtimeCommand {
     try object.finish()
   }
 
+  private static func action(_ value: JSONValue) throws(JSONError) -> ActionType {
+    guard let action = ActionType(try value.string()) else { throw value.error(.invalid) }
+    return action
+  }
+
   private static func topics(_ value: JSONValue) throws(JSONError) -> [LiveTopic] {
     let elements = try value.array()
-    guard elements.count <= mostTopics else { throw value.error(.invalid) }
+    guard elements.count <= maxTopics else { throw value.error(.invalid) }
     var topics: [LiveTopic] = []
     for element in elements { topics.append(try LiveTopic(json: element)) }
     return topics

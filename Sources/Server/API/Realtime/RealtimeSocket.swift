@@ -1,4 +1,4 @@
-// One client on a WebSocket: what it asks and what it is told. `Following` decides which events it gets; this moves them,
+// One client on a WebSocket: what it asks and what it is told. `SubscriptionState` decides which events it gets; this moves them,
 // and carries out commands by the same rules as the endpoints.
 //
 // Commands begin in the order in which they came, without waiting for each other: a rule that needs no reading aside is
@@ -16,7 +16,7 @@ import ParleyWire
 import PubSub
 import Web
 
-final class RealtimeSocket: WebSocketHandler, Follower {
+final class RealtimeSocket: WebSocketHandler, Subscriber {
   static let subprotocol = "parley.v1"
   static let tokenPrefix = "parley.token."
   static let options = WebSocketOptions(queue: Bound.queue, overflow: .refuse)
@@ -60,14 +60,14 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   /// A subscription from several places, answered once.
   private struct Subscription {
     var remaining: Int
-    var outcomes: [Following.Outcome] = []
+    var outcomes: [SubscriptionState.Outcome] = []
   }
 
   private let socket: any WebSocket
   private let origin: Origin
   private let live: LiveLoop
   private var caller: Caller
-  private var following: Following
+  private var following: SubscriptionState
   private var audiences: Set<Signal.Audience> = []
   private let openedAt: Int64
   private var isOver = false
@@ -80,7 +80,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   private var bucket: Int64 = 0
   private var outbox: [[UInt8]] = []
   /// Those who are here and of whom it was not told yet.
-  private var untold: [ID<Account>] = []
+  private var untold: [ID<User>] = []
 
   private var subscriptions: [Int: Subscription] = [:]
   private var nextTicket = 0
@@ -89,7 +89,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   /// A page that was asked for by another who the client was before is nobody's.
   private var generation = 0
   /// While it reads on.
-  private var trail: CatchUpTrail?
+  private var cache: CatchUpCache?
   private var retries = false
   private var stuck: (queued: Int, since: Int64)?
 
@@ -102,7 +102,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     self.origin = origin
     self.live = live
     caller = origin.caller
-    following = Following(account: origin.caller.account)
+    following = SubscriptionState(user: origin.caller.user)
     openedAt = now
   }
 
@@ -113,7 +113,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     live.start()
     if live.isClosed { return hubClosed() }
     // Since the request was let in its way in may have ended, unheard by a loop on which nobody was.
-    do throws(Refusal) { try live.view.checkAdmission(of: caller) } catch {
+    do throws(Refusal) { try live.view.checkSession(of: caller) } catch {
       return close(error == .unauthenticated ? .ended : .unavailable)
     }
     identified()
@@ -142,46 +142,46 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) {
     guard !isOver else { return }
     isOver = true
-    for audience in audiences { live.board.unfollow(audience, self) }
+    for audience in audiences { live.board.unsubscribe(audience, self) }
     live.board.remove(self)
     outbox = []
     held = []
-    guard let account = caller.account else { return }
-    community.hub.stopTyping(account)
-    community.hub.note(ObjectIdentifier(self), of: account, .offline, now: live.now)
+    guard let user = caller.user else { return }
+    community.hub.stopTyping(user)
+    community.hub.update(ObjectIdentifier(self), of: user, .offline, now: live.now)
   }
 
   // MARK: What is published
 
-  func take(_ publication: Publication) {
-    guard let frame = following.take(publication) else { return }
+  func receive(_ publication: Publication) {
+    guard let frame = following.receive(publication) else { return }
     // What waits for room goes first.
     guard outbox.isEmpty, socket.send(SharedFrame(frame)) else { return lag(from: publication.event) }
   }
 
-  func take(_ run: Run) {
-    guard outbox.isEmpty, socket.queued + run.framed.count <= Bound.queue, following.take(run) else {
-      for publication in run.publications { take(publication) }
+  func receive(_ run: StreamBatch) {
+    guard outbox.isEmpty, socket.queued + run.framed.count <= Bound.queue, following.receive(run) else {
+      for publication in run.publications { receive(publication) }
       return
     }
     guard socket.send(SharedFrame(plain: run.framed, deflated: run.deflated)) else { return lag(from: run.first) }
   }
 
   private func lag(from event: Event) {
-    following.lags(event.stream)
+    following.markLagging(event.stream)
     tell(Control.lagging(event.stream, lastOffset: event.offset - 1))
   }
 
-  func take(_ signal: Signal, _ frame: Frame) {
-    guard following.hears(signal), outbox.isEmpty, socket.queued < Bound.signalQueue else { return }
+  func receive(_ signal: Signal, _ frame: Frame) {
+    guard following.accepts(signal), outbox.isEmpty, socket.queued < Bound.signalQueue else { return }
     socket.send(SharedFrame(frame))
   }
 
-  func reconsider(_ change: AccessChange) { perform(following.reconsider(change)) }
+  func accessChanged(_ change: AccessChange) { perform(following.accessChanged(change)) }
 
-  func missed() { perform(following.missed()) }
+  func eventsLost() { perform(following.eventsLost()) }
 
-  func ended() { close(.ended) }
+  func sessionEnded() { close(.ended) }
 
   /// As the server says it: come back in a while, and not all at once.
   func hubClosed() { close(.goingAway, "restarting; retry in \(Int.random(in: 500...10_000)) ms") }
@@ -189,7 +189,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   func tick(_ now: Int64) {
     live.note(now)
     tellPresent()
-    if caller.account == nil, now - openedAt >= Bound.identification { return close(.unidentified) }
+    if caller.user == nil, now - openedAt >= Bound.identification { return close(.unidentified) }
     if retries {
       retries = false
       perform(following.resume())
@@ -232,25 +232,25 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     if !outbox.isEmpty || slots.count >= Bound.open { socket.pause() } else { socket.resume() }
   }
 
-  // MARK: Following
+  // MARK: SubscriptionState
 
-  private func perform(_ actions: [Following.Action]) {
+  private func perform(_ actions: [SubscriptionState.Action]) {
     for action in actions {
       switch action {
       case .read(let topics, let after):
         wanted = (topics, after)
         live.enqueue(self)
-      case .follow(let audience):
+      case .subscribe(let audience):
         guard audiences.insert(audience).inserted else { continue }
-        live.board.follow(audience, self)
+        live.board.subscribe(audience, self)
         if audience == .presence {
           untold = community.hub.present
           tellPresent()
         }
-      case .unfollow(let audience):
+      case .unsubscribe(let audience):
         if audience == .presence { untold = [] }
-        if audiences.remove(audience) != nil { live.board.unfollow(audience, self) }
-      case .goOn: while let publication = following.next() { take(publication) }
+        if audiences.remove(audience) != nil { live.board.unsubscribe(audience, self) }
+      case .sendBuffered: while let publication = following.nextBuffered() { receive(publication) }
       case .answer(let ticket, let outcome): answer(ticket, outcome)
       case .lost(let topic): tell(Control.lost(topic))
       case .reset(let reason, let head): tell(Control.reset(reason, community.cursor(at: head)))
@@ -262,15 +262,15 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     guard let request = wanted, !isOver else { return }
     wanted = nil
     let (caller, generation) = (self.caller, self.generation)
-    let trail = self.trail ?? CatchUpTrail()
-    self.trail = trail
+    let cache = self.cache ?? CatchUpCache()
+    self.cache = cache
     Task.immediate {
       _ = isolation
       let result: Result<CatchUp, Refusal>
       do throws(Refusal) {
         result = .success(
           try await self.live.catchUp(
-            request.topics, from: .after(request.after), Bound.page, for: caller, along: trail))
+            request.topics, from: .after(request.after), Bound.page, for: caller, cache: cache))
       } catch {
         result = .failure(error)
       }
@@ -284,28 +284,28 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     switch result {
     case .success(.page(let page)):
       took(page)
-      if following.isLive { trail = nil }
-    case .success(.reset(let reason, let head)): perform(following.couldNotRead(reason, head: head))
+      if following.isLive { cache = nil }
+    case .success(.reset(let reason, let head)): perform(following.didReset(reason, head: head))
     case .failure(.unauthenticated): close(.ended)
     case .failure:
-      following.failed()
+      following.readFailed()
       retries = true
     }
   }
 
   private func took(_ page: CatchUpPage) {
-    let fresh = following.fresh(page)
+    let fresh = following.newItems(page)
     if page.isShared, !fresh.isEmpty, fresh.count == page.items.count, outbox.isEmpty, sendWhole(page.content) {
-      return perform(following.took(page, through: page.through, isWhole: true))
+      return perform(following.didSend(page, through: page.through, isWhole: true))
     }
     var through = 0
     for item in fresh {
       guard outbox.isEmpty, socket.send(.text(item.text)) else {
-        return perform(following.took(page, through: through, isWhole: false))
+        return perform(following.didSend(page, through: through, isWhole: false))
       }
       through = item.event
     }
-    perform(following.took(page, through: page.through, isWhole: true))
+    perform(following.didSend(page, through: page.through, isWhole: true))
   }
 
   /// In one, as it was put together for everyone who missed the same. False when there is no room for all of it.
@@ -320,10 +320,10 @@ final class RealtimeSocket: WebSocketHandler, Follower {
 
   /// Who is here, as far as there is room; the rest a little later. Who has gone meanwhile was told to have gone.
   private func tellPresent() {
-    while let account = untold.last, outbox.isEmpty, socket.queued < Bound.signalQueue {
+    while let user = untold.last, outbox.isEmpty, socket.queued < Bound.signalQueue {
       untold.removeLast()
-      guard let presence = community.hub.presence(of: account) else { continue }
-      socket.send(.text(Signal.presence(account, presence, lastSeenAt: nil).jsonBytes))
+      guard let presence = community.hub.presence(of: user) else { continue }
+      socket.send(.text(Signal.presence(user, presence, lastSeenAt: nil).jsonBytes))
     }
   }
 
@@ -332,36 +332,36 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     let head: Int
     do throws(Refusal) { head = try live.view.head() } catch { return refuse(slot, Problem(error)) }
     // Those that stand at one place are read together.
-    var groups: [(place: Place, topics: [LiveTopic])] = []
+    var groups: [(startPoint: StartPoint, topics: [LiveTopic])] = []
     for (topic, cursor) in topics {
-      let place = community.place(cursor)
-      if let group = groups.firstIndex(where: { $0.place == place }) {
+      let startPoint = community.startPoint(cursor)
+      if let group = groups.firstIndex(where: { $0.startPoint == startPoint }) {
         if !groups[group].topics.contains(topic) { groups[group].topics.append(topic) }
       } else {
-        groups.append((place, [topic]))
+        groups.append((startPoint, [topic]))
       }
     }
     if groups.isEmpty { groups.append((.head, [])) }
-    guard following.mayFollow(Set(topics.map(\.topic)), from: groups.count) else {
-      return refuse(slot, Problem(Refusal.invalid("topics", .tooMany(limit: Following.mostTopics))))
+    guard following.canSubscribe(Set(topics.map(\.topic)), from: groups.count) else {
+      return refuse(slot, Problem(Refusal.invalid("topics", .tooMany(limit: SubscriptionState.maxTopics))))
     }
     if let slot { subscriptions[slot] = Subscription(remaining: groups.count) }
-    for (place, topics) in groups {
+    for (startPoint, topics) in groups {
       let ticket = nextTicket
       nextTicket += 1
       slotOfTicket[ticket] = slot ?? -1
       if slot == nil { subscriptions[-1] = Subscription(remaining: groups.count) }
       let actions =
-        switch place {
-        case .head: following.follow(topics, after: head, ticket: ticket)
-        case .elsewhere: following.follow(topics, after: head, reset: .epoch, ticket: ticket)
-        case .after(let event): following.follow(topics, after: event, ticket: ticket)
+        switch startPoint {
+        case .head: following.subscribe(topics, after: head, ticket: ticket)
+        case .unknown: following.subscribe(topics, after: head, reset: .epoch, ticket: ticket)
+        case .after(let event): following.subscribe(topics, after: event, ticket: ticket)
         }
       perform(actions)
     }
   }
 
-  private func answer(_ ticket: Int, _ outcome: Following.Outcome) {
+  private func answer(_ ticket: Int, _ outcome: SubscriptionState.Outcome) {
     guard let slot = slotOfTicket.removeValue(forKey: ticket), var subscription = subscriptions[slot] else { return }
     subscription.outcomes.append(outcome)
     subscription.remaining -= 1
@@ -376,7 +376,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     }
     if outcomes.allSatisfy(\.isRefused) { return refuse(slot, Problem(Refusal.notFound)) }
     reply(slot) { json in
-      if let account = caller.account { json.field("user_id", account) }
+      if let user = caller.user { json.field("user_id", user) }
       json.field("complete", reason == nil)
       if let reason {
         json.field("reset", true)
@@ -430,20 +430,20 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     case .hello(let token, let cursor, let topics): hello(slot, token, cursor, topics)
     case .subscribe(let topics): subscribe(topics, slot: slot)
     case .unsubscribe(let topics):
-      perform(following.unfollow(topics))
+      perform(following.unsubscribe(topics))
       reply(slot) { _ in }
     case .ping: reply(slot) { json in json.field("now", Timestamp(live.now)) }
     case .typing(let conversation):
       attempt(slot) {
         try count(.signalling)
-        try live.view.typing(in: conversation, by: caller, now: live.now)
+        try live.view.sendTyping(in: conversation, by: caller, now: live.now)
       }
     case .presence(let state):
       attempt(slot) {
         try count(.signalling)
-        let person = try caller.person()
-        guard try live.view.showsPresence(person) else { return }
-        try note(state, of: person)
+        let user = try caller.requireUser()
+        guard try live.view.showsPresence(user) else { return }
+        try note(state, of: user)
       }
     case .publish(let app, let data):
       attempt(slot) {
@@ -451,9 +451,9 @@ final class RealtimeSocket: WebSocketHandler, Follower {
           throw Refusal.invalid("data", .tooLong(limit: Bound.appBytes))
         }
         try count(.signalling)
-        community.hub.publish(.app(app, from: try live.view.sender(by: caller), data: data))
+        community.hub.publish(.app(app, from: try live.view.appSender(by: caller), data: data))
       }
-    case .send, .edit, .delete, .act, .read: start(slot, command, loop)
+    case .send, .edit, .delete, .setAction, .removeAction, .read: start(slot, command, loop)
     }
   }
 
@@ -489,7 +489,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
     }
   }
 
-  /// More than one connection may ask: a person is counted wherever they are.
+  /// More than one connection may ask: a user is counted wherever they are.
   private func count(_ work: Work) throws(Problem) {
     try api.limiter.count(work, by: caller, at: origin.address, now: live.now)
   }
@@ -507,7 +507,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   ) async throws -> (inout JSONWriter) -> Void {
     switch command {
     case .send(let draft, let conversation):
-      let posted = try await community.post(draft, in: conversation, by: caller)
+      let posted = try await community.postMessage(draft, in: conversation, by: caller)
       let missed = try await live.view.missed(in: conversation, after: draft.catchUpAfter, for: caller)
       return { json in
         json.field("created", posted.isNew)
@@ -515,21 +515,20 @@ final class RealtimeSocket: WebSocketHandler, Follower {
         if let missed { json.object("catch_up") { json in missed.writeFields(to: &json) } }
       }
     case .edit(let id, let change):
-      let message = try await community.edit(id, change, by: caller)
+      let message = try await community.editMessage(id, change, by: caller)
       return { $0.field("message", message) }
     case .delete(let id):
-      let message = try await community.delete(id, by: caller)
+      let message = try await community.deleteMessage(id, by: caller)
       return { $0.field("message", message) }
-    case .act(let id, let type, let isOn):
-      guard isOn else {
-        try await community.unmark(id, as: type, by: caller)
-        return { _ in }
-      }
-      let message = try await community.mark(id, as: type, by: caller)
+    case .removeAction(let id, let type):
+      try await community.removeAction(id, as: type, by: caller)
+      return { _ in }
+    case .setAction(let id, let type):
+      let message = try await community.setAction(id, as: type, by: caller)
       return { $0.field("message", message) }
     case .read(let conversation, let message):
-      let mark = try await community.move(.read, in: conversation, to: message, by: caller)
-      return { $0.field("mark", mark) }
+      let position = try await community.advanceReadPosition(.read, in: conversation, to: message, by: caller)
+      return { $0.field("read_position", position) }
     case .hello, .subscribe, .unsubscribe, .typing, .presence, .publish, .ping: return { _ in }
     }
   }
@@ -538,17 +537,17 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   private func hello(_ slot: Int, _ token: String?, _ cursor: String?, _ topics: [LiveTopic]) {
     if let token {
       do throws(Refusal) {
-        guard let known = try live.view.caller(showing: token) else { throw .unauthenticated }
-        guard caller.account == nil || caller.account == known.account else { throw .conflict }
-        let isNew = caller.account == nil
+        guard let known = try live.view.authenticate(token) else { throw .unauthenticated }
+        guard caller.user == nil || caller.user == known.user else { throw .conflict }
+        let isNew = caller.user == nil
         caller = known
         if isNew {
           // What was followed as nobody is followed by somebody else now, and what is not followed yet will not be.
           forgetSubscriptions()
-          perform(following.unfollow(following.topics))
-          for audience in audiences { live.board.unfollow(audience, self) }
+          perform(following.unsubscribe(following.topics))
+          for audience in audiences { live.board.unsubscribe(audience, self) }
           (audiences, untold) = ([], [])
-          following = Following(account: known.account)
+          following = SubscriptionState(user: known.user)
           generation += 1
           wanted = nil
           identified()
@@ -557,7 +556,7 @@ final class RealtimeSocket: WebSocketHandler, Follower {
         return refuse(slot, Problem(error))
       }
     }
-    guard caller.account != nil else { return refuse(slot, .unauthenticated) }
+    guard caller.user != nil else { return refuse(slot, .unauthenticated) }
     subscribe(topics.map { ($0, cursor) }, slot: slot)
   }
 
@@ -568,19 +567,19 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   }
 
   private func identified() {
-    guard let account = caller.account else { return }
+    guard let user = caller.user else { return }
     do throws(Refusal) {
-      guard try live.view.showsPresence(account) else { return }
-      try note(.online, of: account)
+      guard try live.view.showsPresence(user) else { return }
+      try note(.online, of: user)
     } catch {
       // Where it can't be read what they want, nothing is told.
     }
   }
 
-  private func note(_ presence: Signal.Presence, of account: ID<Account>) throws(Refusal) {
-    community.hub.note(ObjectIdentifier(self), of: account, presence, now: live.now)
+  private func note(_ presence: Signal.Presence, of user: ID<User>) throws(Refusal) {
+    community.hub.update(ObjectIdentifier(self), of: user, presence, now: live.now)
     // Who hid meanwhile was not there to be hidden.
-    guard try live.view.showsPresence(account) else { return community.hub.hide(account) }
+    guard try live.view.showsPresence(user) else { return community.hub.hide(user) }
   }
 
   // MARK: Answers
@@ -599,14 +598,14 @@ final class RealtimeSocket: WebSocketHandler, Follower {
   }
 
   private func answer(_ slot: Int, _ members: (inout JSONWriter) -> Void) {
-    let place = slot - firstSlot
-    guard slots.indices.contains(place), !isOver else { return }
+    let index = slot - firstSlot
+    guard slots.indices.contains(index), !isOver else { return }
     var json = JSONWriter()
     json.object { json in
-      json.field("re", slots[place].id)
+      json.field("re", slots[index].id)
       members(&json)
     }
-    slots[place].answer = json.bytes
+    slots[index].answer = json.bytes
     while let answer = slots.first?.answer {
       slots.removeFirst()
       firstSlot += 1

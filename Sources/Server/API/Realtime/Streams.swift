@@ -4,12 +4,12 @@ import ParleyWire
 import Web
 
 extension API {
-  @Sendable static func listEvents(_ call: Call) async throws -> Response {
-    guard let stream = call.request.parameters["stream"].flatMap({ EventStream($0) }) else { throw Refusal.notFound }
-    let (offset, limit) = try call.query { query in
+  @Sendable static func listStreamEvents(_ context: RequestContext) async throws -> Response {
+    guard let stream = context.request.parameters["stream"].flatMap({ EventStream($0) }) else { throw Refusal.notFound }
+    let (offset, limit) = try context.query { query in
       (try query.int("after_offset", in: 0...Int.max), try query.limit())
     }
-    let page = try await call.community.events(in: stream, after: offset ?? 0, limit: limit, for: call.caller)
+    let page = try await context.community.listStreamEvents(in: stream, after: offset ?? 0, limit: limit, for: context.caller)
     return .object { json in
       json.field("data", page.events)
       json.field("more", page.hasMore)

@@ -3,7 +3,7 @@ import ParleyModel
 import PubSub
 
 /// Waits until something happens in what somebody follows, for who reads the log then.
-final class Watcher: Follower {
+final class Watcher: Subscriber {
   private let live: LiveLoop
   let caller: Caller
   /// In milliseconds.
@@ -20,7 +20,7 @@ final class Watcher: Follower {
   private let mayExpire: Bool
 
   /// Signals that wait; what is more is left out.
-  private static let mostSignals = 64
+  private static let maxSignals = 64
 
   init(_ live: LiveLoop, _ caller: Caller, until deadline: Int64?) {
     self.live = live
@@ -44,12 +44,12 @@ final class Watcher: Follower {
   /// A page is asked for now: it knows all that has happened.
   func reads() { isStale = false }
 
-  func follow(_ streams: [EventStream: FollowedStream]) {
+  func subscribe(_ streams: [EventStream: SubscribedStream]) {
     mayHear = !isStale
-    for stream in streams.keys { _ = follow(.stream(stream)) }
+    for stream in streams.keys { _ = subscribe(.stream(stream)) }
     for case .stream(let stream) in audiences where streams[stream] == nil {
       audiences.remove(.stream(stream))
-      live.board.unfollow(.stream(stream), self)
+      live.board.unsubscribe(.stream(stream), self)
       // What waits may be of it.
       signals = []
     }
@@ -61,29 +61,29 @@ final class Watcher: Follower {
     for topic in topics {
       switch topic {
       case .me, .conversation, .forum: break
-      case .presence: isNews = follow(.presence, unless: lost.contains(topic))
-      case .app(let name): _ = follow(.app(name), unless: lost.contains(topic))
+      case .presence: isNews = subscribe(.presence, unless: lost.contains(topic))
+      case .app(let name): _ = subscribe(.app(name), unless: lost.contains(topic))
       }
     }
     return isNews
   }
 
-  private func follow(_ audience: Signal.Audience, unless isLost: Bool = false) -> Bool {
+  private func subscribe(_ audience: Signal.Audience, unless isLost: Bool = false) -> Bool {
     guard isLost else {
       let isNew = audiences.insert(audience).inserted
-      if isNew { live.board.follow(audience, self) }
+      if isNew { live.board.subscribe(audience, self) }
       return isNew
     }
-    if audiences.remove(audience) != nil { live.board.unfollow(audience, self) }
+    if audiences.remove(audience) != nil { live.board.unsubscribe(audience, self) }
     return false
   }
 
-  func covers(_ streams: [EventStream: FollowedStream]) -> Bool {
+  func covers(_ streams: [EventStream: SubscribedStream]) -> Bool {
     streams.keys.allSatisfy { audiences.contains(.stream($0)) }
   }
 
   func leave() {
-    for audience in audiences { live.board.unfollow(audience, self) }
+    for audience in audiences { live.board.unsubscribe(audience, self) }
     audiences = []
     live.board.remove(self)
   }
@@ -103,23 +103,23 @@ final class Watcher: Follower {
 
   // MARK: What is told
 
-  func take(_ publication: Publication) { ring.yield() }
+  func receive(_ publication: Publication) { ring.yield() }
 
-  func take(_ signal: Signal, _ frame: Frame) {
-    guard signal.sender == nil || signal.sender != caller.account, signals.count < Self.mostSignals else { return }
+  func receive(_ signal: Signal, _ frame: Frame) {
+    guard signal.sender == nil || signal.sender != caller.user, signals.count < Self.maxSignals else { return }
     if case .stream = signal.audience, !mayHear { return }
     signals.append(frame.text)
     ring.yield()
   }
 
-  func reconsider(_ change: AccessChange) { missed() }
+  func accessChanged(_ change: AccessChange) { eventsLost() }
 
-  func missed() {
+  func eventsLost() {
     (mayHear, isStale) = (false, true)
     ring.yield()
   }
 
-  func ended() {
+  func sessionEnded() {
     hasEnded = true
     ring.yield()
   }

@@ -1,43 +1,43 @@
-/// How much of anything people may send. What is beyond is refused by name.
+/// Limits of user content. A request beyond one is refused with the name of the field.
 public struct Bounds: Sendable {
-  /// In bytes: one file, all files of a person, and those of everyone.
+  /// Bytes: one file, all files of a user, all files of the site.
   public var fileBytes = 2_147_483_648
-  public var personFileBytes = 10_737_418_240
-  public var placeFileBytes = 107_374_182_400
+  public var userFileBytes = 10_737_418_240
+  public var siteFileBytes = 107_374_182_400
   public var fileNameScalars = 255
-  /// A file's preview: in bytes, and in pixels on its longer side.
+  /// A file's preview: bytes, and pixels of its longer side.
   public var previewBytes = 204_800
   public var previewSide = 1_280
-  /// In bytes, of what stands for a person, a forum or the place, since pages have dozens of them.
+  /// Bytes of an avatar, forum icon or site icon. A page shows dozens of them.
   public var pictureBytes = 2_097_152
-  /// Large uploads that one person has under way.
+  /// Resumable uploads in progress, per user.
   public var uploads = 20
-  /// Files that are asked for at once.
-  public var filesAtOnce = 200
-  /// In Unicode scalars.
+  /// Files per list request.
+  public var filesPerRequest = 200
+  /// Unicode scalars.
   public var messageScalars = 16_000
-  /// Mentions, hashtags and links of one text, and how many people it may call by name.
+  /// Mentions, hashtags and links per text, and users mentioned by name.
   public var entities = 500
   public var mentions = 50
   public var attachments = 20
-  /// Later messages that the answer to a send brings.
+  /// Later messages returned by a send.
   public var catchUp = 100
-  /// Kinds of public marks on one message, and marks of one person on it.
+  /// Public action types per message, and actions of one user on it.
   public var actionTypes = 50
   public var ownActions = 20
-  /// Messages of which a topic is made at once: as many as one transaction copies before it holds up others. Of more it is
-  /// made by a job.
+  /// Messages copied into a new topic in one transaction. Larger branches are copied by a job, so that they do not
+  /// block other writes.
   public var branch = 200
-  /// Where more take part, nobody sees who has read what.
-  public var receiptPeople = 50
+  /// Read receipts are shown up to this number of participants.
+  public var receiptParticipants = 50
   public var displayNameScalars = 64
   public var bioScalars = 1_000
-  /// What a person calls a device or a token.
+  /// A user's name for a device or token.
   public var labelScalars = 100
   public var reasonScalars = 1_000
-  public var placeNameScalars = 64
-  public var placeTextScalars = 10_000
-  /// In bytes, of what stands between quotes.
+  public var siteNameScalars = 64
+  public var siteTextScalars = 10_000
+  /// Bytes of JSON string content.
   public var clientIDBytes = 64
   public var annotationBytes = 8_192
   public var preferencesBytes = 8_192
@@ -45,38 +45,38 @@ public struct Bounds: Sendable {
   public var descriptionScalars = 2_000
   public var addressScalars = 2_048
   public var passwordBytes = 1_024
-  /// In Unicode scalars: what is shorter is guessed too soon.
-  public var leastPasswordScalars = 8
-  /// A person's devices: beyond it the one that was used longest ago is signed out.
+  /// Unicode scalars.
+  public var minPasswordScalars = 8
+  /// Sessions of a user. Beyond it the least recently used is revoked.
   public var sessions = 100
   public var tokens = 100
-  /// A person's open invites.
+  /// Open invites per user.
   public var invites = 200
   public var inviteUses = 10_000
-  /// Whom one person may follow; and mute; and block.
+  /// Users followed, muted or blocked by one user, each.
   public var relations = 5_000
-  /// Addresses that one person may be found by.
+  /// Addresses by which a user can be found.
   public var addresses = 10
-  /// Addresses that may be looked up at once, and how many people one of them is answered with.
+  /// Addresses per lookup, and users returned per address.
   public var discoveries = 200
   public var discovered = 10
-  /// Of a group or a channel: each of them is told when it is deleted, in one transaction.
+  /// Participants of a group or channel. All are notified of its deletion in one transaction.
   public var participants = 2_000
-  /// Of those who keep order at the place, and in a forum, how many a report rings.
-  public var reportRings = 100
-  /// Reports of one person that wait, how many messages around a reported one are kept with it, and how many bytes.
+  /// Moderators of the site and of a forum notified of a report, each.
+  public var reportRecipients = 100
+  /// Open reports per user; messages stored as context of a report, and their bytes.
   public var openReports = 50
-  public var reportSurroundings = 6
-  public var reportSurroundingsBytes = 65_536
-  /// Who is there from the beginning.
-  public var invitedAtOnce = 100
-  /// What a first screen is told at once; the rest is asked for by pages.
+  public var reportContext = 6
+  public var reportContextBytes = 65_536
+  /// Initial participants of a conversation.
+  public var initialParticipants = 100
+  /// Entries of a snapshot. Clients page the rest.
   public var snapshotForums = 1_000
   public var snapshotConversations = 2_000
-  public var snapshotPeople = 2_000
+  public var snapshotUsers = 2_000
 
-  /// The body of a request that brings a file with its preview.
-  public var fileBody: Int { fileBytes + previewBytes + Community.mostAroundFile }
+  /// The maximum body of an upload request with a preview.
+  public var fileBody: Int { fileBytes + previewBytes + Community.maxFormOverhead }
 
   public init() {}
 }

@@ -1,33 +1,33 @@
 public import ParleyModel
 
-/// Who asks, and by what right.
+/// The user or visitor making a request, with the scope of its credential.
 public struct Caller: Sendable, Hashable {
-  /// Nil for nobody: a visitor without an account.
-  public let account: ID<Account>?
+  /// Nil for a visitor.
+  public let user: ID<User>?
   public let role: Role?
   public let scope: Scope
-  /// The session or token by which they came.
+  /// The session or token that authenticated the request.
   public let session: ID<Session>?
 
-  public static let nobody = Caller(account: nil, role: nil, scope: .read, session: nil)
+  public static let visitor = Caller(user: nil, role: nil, scope: .read, session: nil)
 
-  public init(account: ID<Account>?, role: Role?, scope: Scope, session: ID<Session>?) {
-    self.account = account
+  public init(user: ID<User>?, role: Role?, scope: Scope, session: ID<Session>?) {
+    self.user = user
     self.role = role
     self.scope = scope
     self.session = session
   }
 
-  /// The person, where only a person can ask.
-  public func person() throws(Refusal) -> ID<Account> {
-    guard let account else { throw .unauthenticated }
-    return account
+  /// The caller's user id. Throws for a visitor.
+  public func requireUser() throws(Refusal) -> ID<User> {
+    guard let user else { throw .unauthenticated }
+    return user
   }
 
-  /// The person, for something that this way in is good for.
-  public func person(for scope: Scope) throws(Refusal) -> ID<Account> {
-    let account = try person()
+  /// The caller's user id. Throws unless the credential has this scope.
+  public func requireUser(_ scope: Scope) throws(Refusal) -> ID<User> {
+    let user = try requireUser()
     guard self.scope >= scope else { throw .forbidden }
-    return account
+    return user
   }
 }

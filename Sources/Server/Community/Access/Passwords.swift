@@ -1,5 +1,5 @@
-// Passwords are kept as scrypt keys, each with its salt and its cost, so that the cost can be raised later. Making one
-// takes a tenth of a second and 32 MB on purpose: never on an event loop, and only so many at once.
+// Passwords are stored as scrypt keys, each with its salt and cost, so that the cost can be raised later. Hashing takes
+// 0.1 s and 32 MB on purpose. It never runs on an event loop and is limited to `laneCount` threads.
 
 import Dispatch
 import ParleyCrypto
@@ -7,14 +7,14 @@ import ParleyModel
 import Synchronization
 
 final class Passwords: Sendable {
-  /// What new ones cost (OWASP's advice for scrypt).
-  static let dear = Scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3)
+  /// The cost of new hashes (OWASP recommendation for scrypt).
+  static let productionCost = Scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3)
   static let saltBytes = 16
   static let keyBytes = 32
-  /// Threads that do nothing else.
+  /// Threads reserved for hashing.
   static let laneCount = 2
-  /// How many may wait; beyond it people are told to come back.
-  static let mostWaiting = 64
+  /// The queue limit. Beyond it requests are refused as `unavailable`.
+  static let maxQueued = 64
 
   private let lanes = (0..<laneCount).map { DispatchQueue(label: "parley.passwords.\($0)") }
   private let cost: Scrypt
@@ -29,7 +29,7 @@ final class Passwords: Sendable {
     self.cost = cost
   }
 
-  /// What is kept of a password: `scrypt$N$r$p$salt$key`.
+  /// Returns the stored form `scrypt$N$r$p$salt$key`.
   func hash(_ password: String) async throws(Refusal) -> String {
     try await run { [cost] in
       let salt = try SecureRandom.bytes(Self.saltBytes)
@@ -38,25 +38,26 @@ final class Passwords: Sendable {
     }
   }
 
-  /// Without a hash the same work is done, and the answer is no: whether a name exists can't be told by the time.
+  /// Without a hash the same work is done, and the result is false, so that timing does not reveal whether a name
+  /// exists.
   func isRight(_ password: String, for hash: String?) async throws(Refusal) -> Bool {
     try await run { [cost] in
-      let known = hash.flatMap(Kept.init)
-      let kept = known ?? Kept(nobodys: cost)
-      let key = try kept.cost.key(password: Array(password.utf8), salt: kept.salt, byteCount: kept.key.count)
-      return ConstantTime.isEqual(key, kept.key) && known != nil
+      let known = hash.flatMap(StoredHash.init)
+      let stored = known ?? StoredHash(dummy: cost)
+      let key = try stored.cost.key(password: Array(password.utf8), salt: stored.salt, byteCount: stored.key.count)
+      return ConstantTime.isEqual(key, stored.key) && known != nil
     }
   }
 
-  /// Whether it cost something else than new ones do.
-  func isOutdated(_ hash: String) -> Bool { Kept(hash).map { $0.cost != cost } ?? true }
+  /// Whether the hash has a different cost than new ones.
+  func isOutdated(_ hash: String) -> Bool { StoredHash(hash).map { $0.cost != cost } ?? true }
 
-  private struct Kept {
+  private struct StoredHash {
     let cost: Scrypt
     let salt: [UInt8]
     let key: [UInt8]
 
-    init(nobodys cost: Scrypt) {
+    init(dummy cost: Scrypt) {
       self.cost = cost
       salt = [UInt8](repeating: 0, count: Passwords.saltBytes)
       key = [UInt8](repeating: 0, count: Passwords.keyBytes)
@@ -75,9 +76,9 @@ final class Passwords: Sendable {
 
   var waitingCount: Int { work.withLock { $0.waiting } }
 
-  /// Waits for a lane; refused as `unavailable` when too many wait.
+  /// Queues work for a lane. Throws `unavailable` if the queue is full.
   func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(Refusal) -> Value {
-    guard let lane = enter() else { throw .unavailable }
+    guard let lane = nextLane() else { throw .unavailable }
     let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
       lane.async { continuation.resume(returning: Result { try body() }) }
     }
@@ -86,9 +87,9 @@ final class Passwords: Sendable {
     return value
   }
 
-  private func enter() -> DispatchQueue? {
+  private func nextLane() -> DispatchQueue? {
     work.withLock { work in
-      guard work.waiting < Self.mostWaiting else { return nil }
+      guard work.waiting < Self.maxQueued else { return nil }
       work.waiting += 1
       work.next = (work.next + 1) % lanes.count
       return lanes[work.next]

@@ -1,157 +1,157 @@
-// Who may do what. Everything that is allowed or not is said here, as a function of a role and a standing, and of nothing
-// else: so that it can be read in one go and tested as a table.
+// The permissions of the site, as pure functions of a role and a standing. All access rules are here, so that they can
+// be reviewed in one file and tested as a table.
 
 public import ParleyModel
 
-/// What somebody may do with a forum.
+/// Rights on a forum.
 public struct ForumRights: OptionSet, Sendable, Hashable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Knows that it is there: its title, icon and description.
+  /// See the title, icon and description.
   public static let see = ForumRights(rawValue: 1)
-  /// Reads its room and topics.
+  /// Read the room and topics.
   public static let read = ForumRights(rawValue: 2)
   public static let write = ForumRights(rawValue: 4)
   public static let startTopics = ForumRights(rawValue: 8)
-  /// Removes, pins, locks, silences.
+  /// Remove messages, pin, lock, silence.
   public static let moderate = ForumRights(rawValue: 16)
-  /// Changes the forum itself, and who is in it.
+  /// Edit the forum and its members.
   public static let manage = ForumRights(rawValue: 32)
-  /// Says where it stands among the others.
+  /// Set the forum's position in the list.
   public static let arrange = ForumRights(rawValue: 64)
-  /// Becomes a member by themselves.
+  /// Join without being added.
   public static let join = ForumRights(rawValue: 128)
-  /// Rings all members at once.
-  public static let ring = ForumRights(rawValue: 256)
+  /// Notify all members with `@room`.
+  public static let mentionRoom = ForumRights(rawValue: 256)
 }
 
-/// What somebody may do with a conversation.
+/// Rights in a conversation.
 public struct Rights: OptionSet, Sendable, Hashable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   public static let read = Rights(rawValue: 1)
   public static let write = Rights(rawValue: 2)
-  /// Removes what others wrote, pins, locks.
+  /// Remove others' messages, pin, lock.
   public static let moderate = Rights(rawValue: 4)
-  /// Changes its title and annotations, and who takes part.
+  /// Edit title, annotations and participants.
   public static let manage = Rights(rawValue: 8)
 }
 
-/// What somebody may do with a person.
-public struct AccountRights: OptionSet, Sendable, Hashable {
+/// Rights over a user.
+public struct UserRights: OptionSet, Sendable, Hashable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Sees the name and the profile.
-  public static let see = AccountRights(rawValue: 1)
-  /// Sees how the person stands with the place.
-  public static let inspect = AccountRights(rawValue: 2)
-  /// Changes the profile.
-  public static let edit = AccountRights(rawValue: 4)
-  /// Sees and changes what concerns the person alone.
-  public static let own = AccountRights(rawValue: 8)
-  /// Gives a role, keeps out, lets in, helps with a lost password.
-  public static let govern = AccountRights(rawValue: 16)
-  /// Sends away for good; who has gone, too, to have everything erased.
-  public static let dismiss = AccountRights(rawValue: 32)
-  /// Is told what they post.
-  public static let follow = AccountRights(rawValue: 64)
-  /// Mutes and blocks.
-  public static let avoid = AccountRights(rawValue: 128)
-  /// Sees whom they follow, and who follows them.
-  public static let seeFollowing = AccountRights(rawValue: 256)
-  /// Warns, silences, bans.
-  public static let restrain = AccountRights(rawValue: 512)
+  /// See the name and profile.
+  public static let see = UserRights(rawValue: 1)
+  /// See the user's standing on the site.
+  public static let inspect = UserRights(rawValue: 2)
+  /// Edit the profile.
+  public static let edit = UserRights(rawValue: 4)
+  /// See and edit private data.
+  public static let own = UserRights(rawValue: 8)
+  /// Set the role, approve, ban, create a password reset.
+  public static let govern = UserRights(rawValue: 16)
+  /// Delete the user; after that, erase all data.
+  public static let dismiss = UserRights(rawValue: 32)
+  /// Follow: posts appear in the timeline.
+  public static let follow = UserRights(rawValue: 64)
+  /// Mute and block.
+  public static let muteAndBlock = UserRights(rawValue: 128)
+  /// See followers and followed users.
+  public static let seeFollowing = UserRights(rawValue: 256)
+  /// Warn, silence, ban.
+  public static let sanction = UserRights(rawValue: 512)
 }
 
 public enum Permissions {
-  public static func rights(of role: Role?, over other: AccountStanding) -> AccountRights {
-    var rights: AccountRights = []
+  public static func rights(of role: Role?, over other: UserStanding) -> UserRights {
+    var rights: UserRights = []
     if other.isSelf { rights.insert([.see, .inspect, .edit, .own, .seeFollowing]) }
-    // Of who has gone nothing is left that anyone could not see.
-    let isInView = isPerson(role) || other.isInPublic || (role != nil && other.isTogether) || other.state.hasGone
-    if other.state != .waiting, isInView { rights.insert(.see) }
+    // A former user has no private data any more.
+    let isInView = isFullUser(role) || other.isInPublic || (role != nil && other.isTogether) || other.state.hasGone
+    if other.state != .pending, isInView { rights.insert(.see) }
     guard let role else { return rights }
-    if role.keepsOrder { rights.insert([.see, .inspect]) }
-    let isAbove = role == .owner || other.role.isBelow(role)
-    if isAbove, role.isStaff { rights.insert(.dismiss) }
-    if isAbove, role.isStaff, !other.state.hasGone { rights.insert([.edit, .govern]) }
-    if isAbove, role.keepsOrder, !other.isSelf, other.state != .waiting, !other.state.hasGone {
-      rights.insert(.restrain)
+    if role.isModerator { rights.insert([.see, .inspect]) }
+    let outranks = role == .owner || other.role.isBelow(role)
+    if outranks, role.isStaff { rights.insert(.dismiss) }
+    if outranks, role.isStaff, !other.state.hasGone { rights.insert([.edit, .govern]) }
+    if outranks, role.isModerator, !other.isSelf, other.state != .pending, !other.state.hasGone {
+      rights.insert(.sanction)
     }
-    return rights.union(company(of: role, with: other, isSeen: rights.contains(.see)))
+    return rights.union(socialRights(of: role, with: other, isSeen: rights.contains(.see)))
   }
 
-  private static func company(of role: Role, with other: AccountStanding, isSeen: Bool) -> AccountRights {
-    var rights: AccountRights = []
-    guard isSeen, !other.state.hasGone, other.state != .waiting else { return rights }
-    if isPerson(role) { rights.insert(.seeFollowing) }
+  private static func socialRights(of role: Role, with other: UserStanding, isSeen: Bool) -> UserRights {
+    var rights: UserRights = []
+    guard isSeen, !other.state.hasGone, other.state != .pending else { return rights }
+    if isFullUser(role) { rights.insert(.seeFollowing) }
     guard !other.isSelf else { return rights }
-    rights.insert(.avoid)
+    rights.insert(.muteAndBlock)
     if !other.isBlocked, other.state != .disabled { rights.insert(.follow) }
     return rights
   }
 
-  /// Who may look people up by an address: not programs, which would look up everyone.
-  public static func mayDiscover(_ role: Role?) -> Bool { isPerson(role) && role != .bot }
+  /// Whether the caller may find users by address. Bots may not: they could enumerate the directory.
+  public static func mayDiscover(_ role: Role?) -> Bool { isFullUser(role) && role != .bot }
 
-  /// Whether somebody may make another one this: owners whatever they like, staff what is below them.
-  public static func mayGive(_ given: Role, by role: Role?) -> Bool {
+  /// Whether the caller may assign the role: owners any, other staff only roles below their own.
+  public static func mayAssign(_ given: Role, by role: Role?) -> Bool {
     guard let role, role.isStaff else { return false }
     return role == .owner || given.isBelow(role)
   }
 
-  /// Whether an invite of theirs may make somebody this. An invite makes no owner and no program.
-  public static func mayInvite(as invited: Role, by role: Role?, _ circle: PlaceSettings.Circle) -> Bool {
-    guard isIn(circle, role) else { return false }
+  /// Whether the caller may create an invite with the role. Invites never create owners or bots.
+  public static func mayInvite(as invited: Role, by role: Role?, _ circle: SiteSettings.Circle) -> Bool {
+    guard includes(circle, role) else { return false }
     switch invited {
     case .owner, .bot: return false
     case .member, .guest: return true
-    case .admin, .moderator: return mayGive(invited, by: role)
+    case .admin, .moderator: return mayAssign(invited, by: role)
     }
   }
 
-  /// Whether somebody is among those who may do something at the place.
-  public static func isIn(_ circle: PlaceSettings.Circle, _ role: Role?) -> Bool {
+  /// Whether the role belongs to the circle.
+  public static func includes(_ circle: SiteSettings.Circle, _ role: Role?) -> Bool {
     switch circle {
-    case .people: isPerson(role)
-    case .moderators: role?.keepsOrder == true
+    case .users: isFullUser(role)
+    case .moderators: role?.isModerator == true
     case .staff: role?.isStaff == true
     }
   }
 
-  /// Whether somebody may know how far large work has come.
+  /// Whether the caller may see the progress of a job.
   public static func maySeeJob(_ role: Role?, isOwn: Bool) -> Bool { isOwn || role?.isStaff == true }
 
-  /// Which forums are seen by who is not a member of them.
+  /// The visibilities that a non-member may see.
   public static func visible(to role: Role?) -> [Visibility] {
     Visibility.allCases.filter { rights(of: role, in: ForumStanding(visibility: $0)).contains(.see) }
   }
 
-  /// Which forums are read by who is not a member of them.
+  /// The visibilities that a non-member may read.
   public static func readable(to role: Role?) -> [Visibility] {
     Visibility.allCases.filter { rights(of: role, in: ForumStanding(visibility: $0)).contains(.read) }
   }
 
-  /// `role` is nil for nobody.
+  /// `role` is nil for a visitor.
   public static func rights(of role: Role?, in forum: ForumStanding) -> ForumRights {
     var rights: ForumRights = []
     let isMember = forum.role != nil
     let isReader =
       switch forum.visibility {
       case .public: true
-      case .members: isMember || isPerson(role)
+      case .members: isMember || isFullUser(role)
       case .private: isMember
       }
     if isReader { rights.insert([.see, .read]) }
-    // Staff looks after every forum, but reads a private one only as a member: that they joined, everyone there sees.
+    // Staff manages every forum but reads a private one only as a member: joining is visible to the members.
     if role?.isStaff == true { rights.insert([.see, .manage, .arrange]) }
     guard isReader, let role else { return rights }
-    // A guest is brought by others.
-    if isMember || isPerson(role) { rights.insert(.join) }
-    let moderates = role.keepsOrder || forum.role == .moderator || forum.role == .admin
+    // Guests cannot join by themselves.
+    if isMember || isFullUser(role) { rights.insert(.join) }
+    let moderates = role.isModerator || forum.role == .moderator || forum.role == .admin
     if moderates { rights.insert(.moderate) }
     if forum.role == .admin { rights.insert(.manage) }
     guard !forum.isArchived, !forum.isSilenced, !forum.isLocked || moderates else { return rights }
@@ -164,105 +164,104 @@ public enum Permissions {
     }
     if allows(forum.write) { rights.insert(.write) }
     if allows(forum.startTopics) { rights.insert(.startTopics) }
-    if allows(forum.write), allows(forum.ring) { rights.insert(.ring) }
+    if allows(forum.write), allows(forum.roomMention) { rights.insert(.mentionRoom) }
     return rights
   }
 
-  public static func rights(of role: Role?, in place: Standing) -> Rights {
-    var rights = place.forum.map { rightsInForum($0, role, place) } ?? rightsApart(role, place)
-    if place.isSilenced { rights.remove(.write) }
+  public static func rights(of role: Role?, in standing: Standing) -> Rights {
+    var rights = standing.forum.map { rightsInForum($0, role, standing) } ?? rightsOutsideForum(role, standing)
+    if standing.isSilenced { rights.remove(.write) }
     return rights
   }
 
-  /// Whether somebody may set marks that others see, such as a like: who reads may, also where few write.
-  public static func mayMark(_ role: Role?, in place: Standing) -> Bool {
-    let rights = rights(of: role, in: place)
-    let isInvited = place.participant != nil || place.forum?.role != nil || place.isOwner
-    guard rights.contains(.read), isPerson(role) || (role != nil && isInvited) else { return false }
-    if place.isSilenced || place.isBlocked || place.participant?.isRequest == true { return false }
-    if place.forum?.isArchived == true { return false }
-    let isLocked = place.isLocked || place.forum?.isLocked == true
+  /// Whether the caller may set public actions such as a like. Readers may, even where few may write.
+  public static func maySetActions(_ role: Role?, in standing: Standing) -> Bool {
+    let rights = rights(of: role, in: standing)
+    let isInvited = standing.participant != nil || standing.forum?.role != nil || standing.isOwner
+    guard rights.contains(.read), isFullUser(role) || (role != nil && isInvited) else { return false }
+    if standing.isSilenced || standing.isBlocked || standing.participant?.isRequest == true { return false }
+    if standing.forum?.isArchived == true { return false }
+    let isLocked = standing.isLocked || standing.forum?.isLocked == true
     return !isLocked || rights.contains(.moderate)
   }
 
-  /// Whether somebody may see what a message of theirs, or of others, said before it was edited.
+  /// Whether the caller may see the revisions of a message.
   public static func maySeeRevisions(_ rights: Rights, isAuthor: Bool, isOpen: Bool) -> Bool {
     isAuthor || isOpen || rights.contains(.moderate)
   }
 
-  /// Where somebody's history begins.
-  public static func fromSeq(of role: Role?, in place: Standing) -> Int {
-    if let participant = place.participant, place.forum == nil { return participant.fromSeq }
-    if place.isOwner { return 1 }
-    let open = isPerson(role) ? place.peopleFromSeq : place.anyoneFromSeq
-    guard let forum = place.forum, forum.role != nil else { return open }
-    return forum.visibility == .private ? place.memberFromSeq : min(place.memberFromSeq, open)
+  /// The first readable message of the conversation.
+  public static func fromSeq(of role: Role?, in standing: Standing) -> Int {
+    if let participant = standing.participant, standing.forum == nil { return participant.fromSeq }
+    if standing.isOwner { return 1 }
+    let open = isFullUser(role) ? standing.usersFromSeq : standing.anyoneFromSeq
+    guard let forum = standing.forum, forum.role != nil else { return open }
+    return forum.visibility == .private ? standing.memberFromSeq : min(standing.memberFromSeq, open)
   }
 
-  /// A room or a topic: the forum alone decides, but for a lock of its own.
-  private static func rightsInForum(_ forum: ForumStanding, _ role: Role?, _ place: Standing) -> Rights {
+  /// A room or topic has the rights of its forum, except when it is locked.
+  private static func rightsInForum(_ forum: ForumStanding, _ role: Role?, _ standing: Standing) -> Rights {
     let all = rights(of: role, in: forum)
     var rights: Rights = []
     if all.contains(.read) { rights.insert(.read) }
     if all.contains(.moderate) { rights.insert([.moderate, .manage]) }
-    if all.contains(.write), !place.isLocked || all.contains(.moderate) { rights.insert(.write) }
+    if all.contains(.write), !standing.isLocked || all.contains(.moderate) { rights.insert(.write) }
     return rights
   }
 
-  /// A conversation that stands by itself. Being staff of the site opens none of them.
-  private static func rightsApart(_ role: Role?, _ place: Standing) -> Rights {
+  /// A conversation outside of forums. Staff has no special rights in it.
+  private static func rightsOutsideForum(_ role: Role?, _ standing: Standing) -> Rights {
     var rights: Rights = []
-    let participant = place.participant
+    let participant = standing.participant
     let isOpen =
-      switch place.readers {
+      switch standing.readers {
       case .anyone: true
-      case .people: isPerson(role)
+      case .users: isFullUser(role)
       case .listed: false
       }
-    if isOpen || place.isOwner || participant != nil { rights.insert(.read) }
+    if isOpen || standing.isOwner || participant != nil { rights.insert(.read) }
     guard role != nil else { return rights }
-    let leads = place.isOwner || (participant?.role == .admin && place.kind != .direct)
+    let leads = standing.isOwner || (participant?.role == .admin && standing.kind != .direct)
     if leads { rights.insert([.moderate, .manage]) }
-    let mayWrite = place.isOwner || (participant.map { $0.role != .reader && !$0.isRequest } ?? false)
-    let isOpenToWrite = place.writers == .people && isPerson(role) && rights.contains(.read)
-    if mayWrite || isOpenToWrite, !place.isBlocked, !place.isLocked || leads { rights.insert(.write) }
+    let mayWrite = standing.isOwner || (participant.map { $0.role != .reader && !$0.isRequest } ?? false)
+    let isOpenToWrite = standing.writers == .users && isFullUser(role) && rights.contains(.read)
+    if mayWrite || isOpenToWrite, !standing.isBlocked, !standing.isLocked || leads { rights.insert(.write) }
     return rights
   }
 
-  // MARK: Beginning a conversation, and taking part
+  // MARK: Creating and joining conversations
 
-  public static func mayBeginConversations(_ role: Role?) -> Bool { isPerson(role) }
+  public static func mayCreateConversations(_ role: Role?) -> Bool { isFullUser(role) }
 
-  /// How somebody's first words reach another.
+  /// How a first message reaches its recipient.
   public enum Approach: Sendable, Hashable {
-    /// Not at all.
+    /// Refused.
     case refused
-    /// Until the other takes them.
-    case waiting
-    case welcome
+    /// As a request that the recipient must accept.
+    case request
+    case accepted
   }
 
   public static func approach(_ other: Acquaintance) -> Approach {
     guard !other.isBlocked else { return .refused }
     switch other.reachableBy {
-    case .anyone: return other.isTogether || other.isFollowed ? .welcome : .waiting
-    case .shared: return other.isTogether ? .welcome : .refused
+    case .anyone: return other.isTogether || other.isFollowed ? .accepted : .request
+    case .shared: return other.isTogether ? .accepted : .refused
     case .nobody: return .refused
     }
   }
 
-  /// As what somebody may join by themselves what is open to them: with no more than they may do anyway. Guests come only
-  /// where they were invited to.
-  public static func joiningRole(of role: Role?, in place: Standing) -> ParticipantRole? {
-    guard isPerson(role), place.participant == nil, place.kind == .channel else { return nil }
-    let rights = rights(of: role, in: place)
+  /// The role for joining an open channel, or nil. Guests cannot join by themselves.
+  public static func joiningRole(of role: Role?, in standing: Standing) -> ParticipantRole? {
+    guard isFullUser(role), standing.participant == nil, standing.kind == .channel else { return nil }
+    let rights = rights(of: role, in: standing)
     guard rights.contains(.read) else { return nil }
-    return place.writers == .people ? .member : .reader
+    return standing.writers == .users ? .member : .reader
   }
 
-  /// Whether the lists of readers and writers allow that somebody changes places in them; nil is in neither. A list that
-  /// is settled gains nobody and loses nobody, but by leaving.
-  public static func mayList(
+  /// Whether the lists of readers and writers allow the change of role; nil is in neither list. An immutable list
+  /// changes only when participants leave.
+  public static func allowsListChange(
     from old: ParticipantRole?, to new: ParticipantRole?, in conversation: Conversation
   ) -> Bool {
     let (readers, writers) = (conversation.readers.isImmutable, conversation.writers.isImmutable)
@@ -272,6 +271,6 @@ public enum Permissions {
     return !readers || (old == .reader) == (new == .reader)
   }
 
-  /// Somebody with an account who is not a guest.
-  private static func isPerson(_ role: Role?) -> Bool { role != nil && role != .guest }
+  /// Whether the role is above guest.
+  private static func isFullUser(_ role: Role?) -> Bool { role != nil && role != .guest }
 }

@@ -1,20 +1,19 @@
 import ParleyCrypto
 import ParleyModel
 
-/// Something that lets in whoever knows it: 256 random bits. The place keeps only the digest, so a stolen database opens
-/// no door.
+/// A bearer secret of 256 random bits. The database stores only its digest, so a stolen database grants no access.
 public struct Secret: Sendable {
   public let text: String
   let digest: [UInt8]
 
   static let byteCount = 32
-  /// What is longer is no secret of ours, and not worth a digest.
-  static let mostBytes = 128
+  /// Longer input is rejected before it is hashed.
+  static let maxBytes = 128
 
-  /// Of what is spelled out to others, such as an invite: still more than anyone can try.
+  /// The length of codes that users pass on, such as invites: 128 bits cannot be guessed.
   static let codeByteCount = 16
 
-  /// A new one.
+  /// Generates a secret.
   static func make(byteCount: Int = byteCount) throws(Refusal) -> Secret {
     do {
       let text = Hex.text(try SecureRandom.bytes(byteCount))
@@ -24,9 +23,9 @@ public struct Secret: Sendable {
     }
   }
 
-  /// One that somebody shows.
-  init?(shown text: String) {
-    guard !text.isEmpty, text.utf8.count <= Self.mostBytes, let digest = try? Digest.sha256(of: Array(text.utf8)) else {
+  /// Parses a secret from a request.
+  init?(parsing text: String) {
+    guard !text.isEmpty, text.utf8.count <= Self.maxBytes, let digest = try? Digest.sha256(of: Array(text.utf8)) else {
       return nil
     }
     self.text = text

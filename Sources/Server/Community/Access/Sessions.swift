@@ -1,133 +1,133 @@
 public import ParleyModel
 import Storage
 
-/// A way in that has just been made: the only time that its secret is known.
+/// A new session. Its secret is returned only once.
 public struct OpenedSession: Sendable {
   public let id: ID<Session>
   public let token: String
-  /// Whose it is, as they see themselves.
-  public let person: Person
+  /// The signed-in user, with their own fields.
+  public let user: User
 }
 
 extension CommunityView {
-  /// Who shows this token; nil if it lets nobody in, or no longer.
-  public func caller(showing token: String) throws(Refusal) -> Caller? {
-    guard let secret = Secret(shown: token) else { return nil }
+  /// Authenticates a token. Nil if the token is unknown, expired or revoked.
+  public func authenticate(_ token: String) throws(Refusal) -> Caller? {
+    guard let secret = Secret(parsing: token) else { return nil }
     let (known, now) = try read { tx throws(Refusal) in (try tx.session(withDigest: secret.digest), tx.now) }
     guard let known else { return nil }
-    if known.lastUsedAt.map({ now - $0 > Community.touchInterval }) ?? true { community.touch(known.id, known.account) }
-    return Caller(account: known.account, role: known.role, scope: known.scope, session: known.id)
+    if known.lastUsedAt.map({ now - $0 > Community.touchInterval }) ?? true { community.touch(known.id, known.user) }
+    return Caller(user: known.user, role: known.role, scope: known.scope, session: known.id)
   }
 
-  /// Refuses who is no longer let in the way they came.
-  public func checkAdmission(of caller: Caller) throws(Refusal) {
-    _ = try read { tx throws(Refusal) in try tx.admitted(caller) }
+  /// Throws if the caller's credential is no longer valid.
+  public func checkSession(of caller: Caller) throws(Refusal) {
+    _ = try read { tx throws(Refusal) in try tx.revalidate(caller) }
   }
 
-  /// Whether it is by this name that the caller signs in.
-  public func isCalled(_ name: String, _ caller: Caller) throws(Refusal) -> Bool {
-    guard let account = caller.account else { return false }
-    return try read { tx throws(Refusal) in try tx.account(named: AccountName.key(name)) == account }
+  /// Whether the name is the caller's sign-in name.
+  public func isSignInName(_ name: String, _ caller: Caller) throws(Refusal) -> Bool {
+    guard let user = caller.user else { return false }
+    return try read { tx throws(Refusal) in try tx.user(named: UserName.key(name)) == user }
   }
 
-  /// The caller's own ways in of one kind, the newest first: one more than `limit`, where there are more.
+  /// The caller's sessions or tokens, newest first. Returns one more than `limit` if there are more.
   public func sessions(
     _ kind: Session.Kind, before: ID<Session>?, limit: Int, for caller: Caller
   ) throws(Refusal) -> [Session] {
-    let account = try caller.person()
+    let user = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      try tx.sessions(kind, of: account, before: before, limit: limit + 1, current: caller.session)
+      try tx.sessions(kind, of: user, before: before, limit: limit + 1, current: caller.session)
     }
   }
 }
 
 extension Community {
-  /// By name and password. Whether the name or the password was wrong is not told. Who had gone away by their own wish is
-  /// back.
+  /// Signs in with name and password. The error does not tell whether the name or the password was wrong. A deactivated
+  /// user is reactivated.
   public func signIn(name: String, password: String, on device: String) async throws(Refusal) -> OpenedSession {
     let device = try Texts.device(device, bounds)
-    guard password.utf8.count <= bounds.passwordBytes, name.utf8.count <= AccountName.mostBytes else {
+    guard password.utf8.count <= bounds.passwordBytes, name.utf8.count <= UserName.maxBytes else {
       throw .unauthenticated
     }
     let known = try await store.readInBackground { tx throws(Refusal) in try tx.credentials(named: name) }
     let isRight = try await passwords.isRight(password, for: known?.password)
     guard isRight, let known, let hash = known.password else { throw .unauthenticated }
-    try known.state.checkAdmission()
-    let renewed = passwords.isOutdated(hash) ? try await passwords.hash(password) : nil
+    try known.state.checkMaySignIn()
+    let reloadCaller = passwords.isOutdated(hash) ? try await passwords.hash(password) : nil
     let secret = try Secret.make()
     return try await store.write { [bounds] tx throws(Refusal) in
-      if let renewed { try tx.renewPassword(renewed, of: known.account, from: hash) }
-      return try tx.openSession(of: known.account, secret, on: device, bounds)
+      if let reloadCaller { try tx.rehashPassword(reloadCaller, of: known.user, from: hash) }
+      return try tx.activeSession(of: known.user, secret, on: device, bounds)
     }
   }
 
-  /// Ends a session of the caller's: the one that asks, where none is named. One that has ended already stays so.
-  public func end(_ session: ID<Session>?, by caller: Caller) async throws(Refusal) {
-    let account = try caller.person()
-    guard let session else { return try await endCurrent(of: account, caller) }
+  /// Revokes one of the caller's sessions, by default the current one. No-op if already revoked.
+  public func revokeSession(_ session: ID<Session>?, by caller: Caller) async throws(Refusal) {
+    let user = try caller.requireUser()
+    guard let session else { return try await endCurrent(of: user, caller) }
     guard session == caller.session || caller.scope >= .admin else { throw .forbidden }
-    try await store.write { tx throws(Refusal) in try tx.end(session, .session, of: account) }
+    try await store.write { tx throws(Refusal) in try tx.end(session, .session, of: user) }
   }
 
-  /// A token may end itself so.
-  private func endCurrent(of account: ID<Account>, _ caller: Caller) async throws(Refusal) {
+  /// Revokes the current session or token.
+  private func endCurrent(of user: ID<User>, _ caller: Caller) async throws(Refusal) {
     guard let session = caller.session else { throw .notFound }
     try await store.write { tx throws(Refusal) in
-      try tx.end(session, .session, of: account)
-      try tx.end(session, .token, of: account)
+      try tx.end(session, .session, of: user)
+      try tx.end(session, .token, of: user)
     }
   }
 
-  /// Sets a new password, and ends the sessions that were opened with the old one, but for the one that asks.
+  /// Sets a new password and revokes all sessions except the current one.
   public func changePassword(from old: String, to new: String, by caller: Caller) async throws(Refusal) {
-    let account = try caller.person(for: .admin)
+    let user = try caller.requireUser(.admin)
     try Texts.checkPassword(new, bounds)
     guard old.utf8.count <= bounds.passwordBytes else { throw .invalid("old_password", .invalid) }
-    let kept = try await store.readInBackground { tx throws(Refusal) in try tx.password(of: account) }
-    guard try await passwords.isRight(old, for: kept) else { throw .invalid("old_password", .invalid) }
+    let storedHash = try await store.readInBackground { tx throws(Refusal) in try tx.password(of: user) }
+    guard try await passwords.isRight(old, for: storedHash) else { throw .invalid("old_password", .invalid) }
     let hash = try await passwords.hash(new)
     try await store.write { tx throws(Refusal) in
-      // Another change may have come between.
-      guard try tx.password(of: account) == kept else { throw .conflict }
-      try tx.setPassword(hash, of: account)
-      try tx.endSessions(of: account, but: caller.session)
+      // A concurrent change may have been committed meanwhile.
+      guard try tx.password(of: user) == storedHash else { throw .conflict }
+      try tx.setPassword(hash, of: user)
+      try tx.endSessions(of: user, except: caller.session)
     }
   }
 
-  /// How exactly a person sees when a way in was last used, in milliseconds.
+  /// The resolution of a session's last-used time, in milliseconds.
   static let touchInterval: Int64 = 5 * 60 * 1_000
 
-  /// Nobody waits for it, and when it is lost the next use says it again.
-  fileprivate func touch(_ session: ID<Session>, _ account: ID<Account>) {
-    Task { _ = try? await store.write { tx throws(Refusal) in try tx.touch(session, of: account) } }
+  /// Updates the last-used time in the background. A lost update is repeated by the next use.
+  fileprivate func touch(_ session: ID<Session>, _ user: ID<User>) {
+    Task { _ = try? await store.write { tx throws(Refusal) in try tx.touch(session, of: user) } }
   }
 }
 
-extension AccountState {
-  /// Whether who proved who they are may come in.
-  func checkAdmission() throws(Refusal) {
+extension UserState {
+  /// Throws unless a user in this state may sign in.
+  func checkMaySignIn() throws(Refusal) {
     switch self {
     case .active, .deactivated: break
-    case .waiting, .disabled, .left, .erased: throw .notAdmitted(self)
+    case .pending, .disabled, .left, .erased: throw .notAdmitted(self)
     }
   }
 }
 
 extension WriteTransaction {
-  /// Lets somebody in who has proved who they are.
-  func openSession(
-    of account: ID<Account>, _ secret: Secret, on device: String, _ bounds: Bounds
+  /// Opens a session for an authenticated user.
+  func activeSession(
+    of userID: ID<User>, _ secret: Secret, on device: String, _ bounds: Bounds
   ) throws(Refusal) -> OpenedSession {
-    guard var person = try person(account), let state = person.standing?.state else { throw .unauthenticated }
-    try state.checkAdmission()
+    guard var user = try user(userID), let state = user.standing?.state else { throw .unauthenticated }
+    try state.checkMaySignIn()
     if state == .deactivated {
-      let before = person
-      person.standing?.state = .active
-      person = try change(before, to: person, by: account)
+      let before = user
+      user.standing?.state = .active
+      user = try change(before, to: user, by: userID)
     }
-    let session = NewSession(account: account, kind: .session, digest: secret.digest, name: device, scope: .admin)
+    let session = NewSession(user: userID, kind: .session, digest: secret.digest, name: device, scope: .admin)
     let id = try add(session)
-    try trimSessions(of: account, most: bounds.sessions)
-    return OpenedSession(id: id, token: secret.text, person: person)
+    try trimSessions(of: userID, limit: bounds.sessions)
+    return OpenedSession(id: id, token: secret.text, user: user)
   }
 }

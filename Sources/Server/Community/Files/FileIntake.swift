@@ -1,71 +1,71 @@
-// Bytes become a file: what they are is told by the first of them, pictures lose what nobody has to know, and all goes to the
-// disk as it comes.
+// Receives the bytes of a file: detects the type from the first bytes, strips private metadata from pictures and writes
+// to disk as the bytes arrive.
 
 import Media
 public import ParleyModel
 import Storage
 
-/// Content that comes in piece by piece. It belongs to one loop; the disk is written to elsewhere.
+/// A file being received. Confined to one event loop; disk writes run elsewhere.
 public final class FileIntake {
   private let writer: BlobWriter
-  private let share: UploadRoom.Share
+  private let reservation: UploadQuota.Reservation
   private let limit: Int
   private let cutsMetadata: Bool
-  /// What has come before it is known what it is.
-  private var first: [UInt8] = []
+  /// The first bytes, until the type is detected.
+  private var header: [UInt8] = []
   private var format: FileFormat?
   private var filter: PictureFilter?
-  private var firstSize: PixelSize?
+  private var pictureSize: PixelSize?
   private var received = 0
 
-  init(_ writer: BlobWriter, _ share: UploadRoom.Share, limit: Int, cutsMetadata: Bool) {
+  init(_ writer: BlobWriter, _ reservation: UploadQuota.Reservation, limit: Int, cutsMetadata: Bool) {
     self.writer = writer
-    self.share = share
+    self.reservation = reservation
     self.limit = limit
     self.cutsMetadata = cutsMetadata
   }
 
-  public func take(_ piece: [UInt8]) async throws(Refusal) {
-    received += piece.count
+  public func receive(_ chunk: [UInt8]) async throws(Refusal) {
+    received += chunk.count
     guard received <= limit else { throw .tooLarge(limit: limit) }
-    try share.take(piece.count)
-    guard format == nil else { return try await pass(piece) }
-    first += piece
-    if first.count >= FileFormat.bytesToSniff { try await begin() }
+    try reservation.add(chunk.count)
+    guard format == nil else { return try await write(chunk) }
+    header += chunk
+    if header.count >= FileFormat.bytesToSniff { try await detectFormat() }
   }
 
-  /// All has come: it is on the disk, and waits for a row that names it. What `check` refuses is not kept.
+  /// Completes the file on disk; the caller adds a row that references it. Content refused by `check` is discarded.
   func finish(
     _ check: (FileFormat, PixelSize?) throws(Refusal) -> Void = { _, _ in }
-  ) async throws(Refusal) -> TakenContent {
-    if format == nil { try await begin() }
-    var size = firstSize
+  ) async throws(Refusal) -> ReceivedContent {
+    if format == nil { try await detectFormat() }
+    var size = pictureSize
     if let filter { size = try Self.checked { () throws(PictureFilter.Malformed) in try filter.finish() } }
     guard let format else { throw .unavailable }
     try check(format, size)
-    return TakenContent(content: try await writer.finish(), format: format, size: size)
+    return ReceivedContent(content: try await writer.finish(), format: format, size: size)
   }
 
-  /// It will not be finished.
+  /// Discards an incomplete file.
   public func discard() async { await writer.discard() }
 
-  private func begin() async throws(Refusal) {
-    let start = Array(first.prefix(FileFormat.bytesToSniff))
+  private func detectFormat() async throws(Refusal) {
+    let start = Array(header.prefix(FileFormat.bytesToSniff))
     let found = FileFormat.sniff(start.span)
     format = found
     filter = PictureFilter(found)
-    firstSize = PixelSize(found, firstBytes: first.span)
-    let bytes = first
-    first = []
-    try await pass(bytes)
+    pictureSize = PixelSize(found, firstBytes: header.span)
+    let bytes = header
+    header = []
+    try await write(bytes)
   }
 
-  private func pass(_ piece: [UInt8]) async throws(Refusal) {
-    guard var filter else { return try await writer.append(piece) }
-    // Where metadata is kept the filter only looks how large the picture is.
-    let kept = try Self.checked { () throws(PictureFilter.Malformed) in try filter.take(piece) }
+  private func write(_ chunk: [UInt8]) async throws(Refusal) {
+    guard var filter else { return try await writer.append(chunk) }
+    // If metadata may stay, the filter only reads the picture's dimensions.
+    let filtered = try Self.checked { () throws(PictureFilter.Malformed) in try filter.take(chunk) }
     self.filter = filter
-    try await writer.append(cutsMetadata ? kept : piece)
+    try await writer.append(cutsMetadata ? filtered : chunk)
   }
 
   private static func checked<Value>(_ body: () throws(PictureFilter.Malformed) -> Value) throws(Refusal) -> Value {
@@ -73,8 +73,8 @@ public final class FileIntake {
   }
 }
 
-/// What has come, and what it is.
-struct TakenContent {
+/// Received content and its type.
+struct ReceivedContent {
   let content: StoredContent
   let format: FileFormat
   let size: PixelSize?

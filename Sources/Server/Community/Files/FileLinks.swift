@@ -1,13 +1,13 @@
-// Addresses of files that work for an hour without a token: for players and for programs that know no headers. Such an address
-// stands for who asked for it: it opens what they may read, as long as the session lives by which they asked.
+// Signed file URLs that work without a token for one hour, for media players and other programs that cannot send
+// headers. A URL has its creator's read access and ends with the creator's session.
 
 import ParleyCrypto
 public import ParleyModel
 import Storage
 
-/// A signed address.
-public struct FileLink: Sendable {
-  /// What stands in the query.
+/// A signed URL.
+public struct SignedFileLink: Sendable {
+  /// The query parameter.
   public let token: String
   /// Milliseconds since 1970.
   public let endsAt: Int64
@@ -16,20 +16,20 @@ public struct FileLink: Sendable {
 extension Community {
   static let linkLife: Int64 = 3_600_000
 
-  public func link(to id: ID<File>, for caller: Caller) async throws(Refusal) -> FileLink {
-    let account = try caller.person()
+  public func createFileLink(to id: ID<File>, for caller: Caller) async throws(Refusal) -> SignedFileLink {
+    let user = try caller.requireUser()
     guard let session = caller.session else { throw .forbidden }
     let spare = try Secret.make()
     let (key, now) = try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+      let caller = try tx.reloadCaller(caller)
       _ = try tx.file(id, for: caller)
-      try tx.keepFileLinkKey(spare.text)
+      try tx.storeFileLinkKey(spare.text)
       return (try tx.fileLinkKey(), tx.now)
     }
     guard let key else { throw .unavailable }
     let endsAt = now + Self.linkLife
-    let claim = "\(account).\(session).\(endsAt)"
-    return FileLink(token: "\(claim).\(try Self.signature(of: claim, id, key))", endsAt: endsAt)
+    let claim = "\(user).\(session).\(endsAt)"
+    return SignedFileLink(token: "\(claim).\(try Self.signature(of: claim, id, key))", endsAt: endsAt)
   }
 
   fileprivate static func signature(of claim: String, _ id: ID<File>, _ key: String) throws(Refusal) -> String {
@@ -40,10 +40,11 @@ extension Community {
 }
 
 extension CommunityView {
-  /// A file by a signed address: as its maker may read it now. What is wrong, over or revoked opens nothing.
-  public func file(_ id: ID<File>, byLink token: String) throws(Refusal) -> KeptFile {
+  /// Opens a file by its signed URL, with its creator's current read access. Throws if the token is invalid, expired or
+  /// revoked.
+  public func getFile(_ id: ID<File>, byLink token: String) throws(Refusal) -> KeptFile {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard token.utf8.count <= 200, parts.count == 4, let account = ID<Account>(parts[0]),
+    guard token.utf8.count <= 200, parts.count == 4, let user = ID<User>(parts[0]),
       let session = ID<Session>(parts[1]), let endsAt = Int64(parts[2])
     else { throw .notFound }
     return try read { tx throws(Refusal) in
@@ -51,10 +52,10 @@ extension CommunityView {
       let claim = parts.prefix(3).joined(separator: ".")
       let expected = try Community.signature(of: claim, id, key)
       guard ConstantTime.isEqual(Array(parts[3].utf8), Array(expected.utf8)), tx.now < endsAt,
-        let known = try tx.openSession(session), known.account == account
+        let known = try tx.activeSession(session), known.user == user
       else { throw .notFound }
-      let maker = Caller(account: account, role: known.role, scope: .read, session: session)
-      return try tx.file(id, for: maker)
+      let creator = Caller(user: user, role: known.role, scope: .read, session: session)
+      return try tx.file(id, for: creator)
     }
   }
 }

@@ -1,46 +1,46 @@
-// Files: uploading them, and who may read them.
+// File uploads and read access.
 
 import Media
 import ParleyCrypto
 public import ParleyModel
 import Storage
 
-/// A file that was sent.
-public struct MadeFile: Sendable {
+/// The result of an upload.
+public struct CreatedFile: Sendable {
   public let file: File
-  /// False when the same request had made it before.
+  /// False if an earlier request with the same `client_id` created the file.
   public let isNew: Bool
 }
 
 extension Community {
-  var room: FileRoom { FileRoom(person: bounds.personFileBytes, place: bounds.placeFileBytes) }
+  var room: FileQuota { FileQuota(user: bounds.userFileBytes, site: bounds.siteFileBytes) }
 
-  /// For content that comes in.
+  /// Begins to receive content.
   ///
-  /// - Parameter announced: how much will come, where it is known: what there is no room for is refused before it is sent.
+  /// - Parameter announced: the size, if known. Content above the remaining space is refused before it is sent.
   public func intake(
     for caller: Caller, announced: Int?, limit: Int? = nil, _ view: CommunityView
   ) throws(Refusal) -> FileIntake {
-    let owner = try caller.person(for: .write)
+    let owner = try caller.requireUser(.write)
     let limit = limit ?? bounds.fileBytes
-    if let announced, announced > limit + Self.mostAroundFile { throw .tooLarge(limit: limit) }
+    if let announced, announced > limit + Self.maxFormOverhead { throw .tooLarge(limit: limit) }
     let (settings, left) = try view.read { tx throws(Refusal) in
-      _ = try tx.renewed(caller)
+      _ = try tx.reloadCaller(caller)
       return (try tx.settings(), try tx.room(of: owner, self.room))
     }
-    let share = uploadRoom.share(for: owner, left)
-    if let announced, announced - Self.mostAroundFile > left.person { throw .noRoom(limit: bounds.personFileBytes) }
-    return FileIntake(store.blobs.writer(), share, limit: limit, cutsMetadata: settings.cutsMetadata)
+    let reservation = uploadQuota.reserve(for: owner, left)
+    if let announced, announced - Self.maxFormOverhead > left.user { throw .noRoom(limit: bounds.userFileBytes) }
+    return FileIntake(store.blobs.writer(), reservation, limit: limit, cutsMetadata: settings.cutsMetadata)
   }
 
-  /// What a form may have around its file, in bytes.
-  public static let mostAroundFile = 65_536
+  /// The maximum size of multipart framing around a file, in bytes.
+  public static let maxFormOverhead = 65_536
 
-  /// Makes a file of what has come.
-  public func makeFile(
+  /// Creates a file from received content.
+  public func createFile(
     _ draft: FileDraft, of intake: FileIntake, preview: FileIntake? = nil, by caller: Caller
-  ) async throws(Refusal) -> MadeFile {
-    let owner = try caller.person(for: .write)
+  ) async throws(Refusal) -> CreatedFile {
+    let owner = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
     let small = try await preview?.finishedPreview(bounds)
     let taken = try await intake.finish()
@@ -51,93 +51,94 @@ extension Community {
     return try await store.write { tx throws(Refusal) in try tx.make(file, by: caller, in: room) }
   }
 
-  /// In the place of the one before; by who uploaded the file.
-  public func setPreview(_ preview: FileIntake, of id: ID<File>, by caller: Caller) async throws(Refusal) -> File {
-    let owner = try caller.person(for: .write)
+  /// Sets or replaces the preview. Only for the uploader.
+  public func setFilePreview(_ preview: FileIntake, of id: ID<File>, by caller: Caller) async throws(Refusal) -> File {
+    let owner = try caller.requireUser(.write)
     let small = try await preview.finishedPreview(bounds)
     let room = room
     return try await store.write { tx throws(Refusal) in
-      try tx.checkStillIn(caller)
-      let kept = try tx.file(id, for: caller)
-      guard kept.file.owner == owner else { throw .forbidden }
-      return try tx.setPreview(small, of: kept, in: room)
+      try tx.checkSession(caller)
+      let stored = try tx.file(id, for: caller)
+      guard stored.file.owner == owner else { throw .forbidden }
+      return try tx.setPreview(small, of: stored, in: room)
     }
   }
 
-  /// By who uploaded it, as long as nothing shows it.
-  public func delete(_ id: ID<File>, by caller: Caller) async throws(Refusal) {
-    let owner = try caller.person(for: .write)
+  /// Deletes an unused file. Only for the uploader.
+  public func deleteFile(_ id: ID<File>, by caller: Caller) async throws(Refusal) {
+    let owner = try caller.requireUser(.write)
     try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      guard let kept = try tx.keptFile(id), kept.file.owner == owner else {
-        // Gone already is as good; another's is forbidden to those who see it.
+      let caller = try tx.reloadCaller(caller)
+      guard let stored = try tx.keptFile(id), stored.file.owner == owner else {
+        // No-op if already deleted. Throws `forbidden` for another user's visible file.
         if try tx.keptFile(id) == nil { return }
         _ = try tx.file(id, for: caller)
         throw .forbidden
       }
-      guard kept.isUnused else { throw .conflict }
-      try tx.remove(kept)
+      guard stored.isUnused else { throw .conflict }
+      try tx.remove(stored)
     }
   }
 }
 
 extension Community {
-  /// Where the bytes are.
+  /// The path of the content on disk.
   public func path(ofContent digest: [UInt8]) -> String { store.blobs.path(of: digest) }
 
-  /// Whether a browser may show it where it was asked for.
+  /// Whether a browser may display this type inline.
   public func isShownInline(_ mimeType: String) -> Bool { FileFormat(rawValue: mimeType)?.isShownInline ?? false }
 }
 
 extension CommunityView {
-  public func file(_ id: ID<File>, for caller: Caller) throws(Refusal) -> KeptFile {
+  public func getFile(_ id: ID<File>, for caller: Caller) throws(Refusal) -> KeptFile {
     try read { tx throws(Refusal) in try tx.file(id, for: caller) }
   }
 
-  /// Those of them that the caller may read, in the order asked for.
-  public func files(_ ids: [ID<File>], for caller: Caller) throws(Refusal) -> [File] {
-    guard ids.count <= community.bounds.filesAtOnce else {
-      throw .invalid("ids", .tooMany(limit: community.bounds.filesAtOnce))
+  /// The readable files among `ids`, in the same order.
+  public func listFiles(_ ids: [ID<File>], for caller: Caller) throws(Refusal) -> [File] {
+    guard ids.count <= community.bounds.filesPerRequest else {
+      throw .invalid("ids", .tooMany(limit: community.bounds.filesPerRequest))
     }
     return try read { tx throws(Refusal) in
       var found: [File] = []
       for id in ids {
-        guard let kept = try tx.keptFile(id), try tx.mayRead(kept, caller) else { continue }
-        found.append(kept.file)
+        guard let stored = try tx.keptFile(id), try tx.mayRead(stored, caller) else { continue }
+        found.append(stored.file)
       }
       return found
     }
   }
 
-  /// The caller's own, the newest first: one more than `limit`, where there are more.
-  public func ownFiles(before: ID<File>?, limit: Int, for caller: Caller) throws(Refusal) -> [File] {
-    let owner = try caller.person()
+  /// The caller's files, newest first. Returns one more than `limit` if there are more.
+  public func listFiles(before: ID<File>?, limit: Int, for caller: Caller) throws(Refusal) -> [File] {
+    let owner = try caller.requireUser()
     return try read { tx throws(Refusal) in try tx.files(of: owner, before: before, limit: limit + 1) }
   }
 
-  /// Whether the way in by which somebody came is still open; asked while they send much.
-  public func isStillIn(_ caller: Caller) throws(Refusal) -> Bool {
-    try read { tx throws(Refusal) in try tx.isStillIn(caller) }
+  /// Whether the caller's credential is still valid; checked during long uploads.
+  public func isSessionValid(_ caller: Caller) throws(Refusal) -> Bool {
+    try read { tx throws(Refusal) in try tx.hasValidSession(caller) }
   }
 }
 
 extension ReadTransaction {
-  /// Among how many messages that have a file one is looked for that the caller may read.
-  private static let mostMessages = 100
-  private static let mostForums = 20
+  /// The maximum number of messages checked for read access to an attached file.
+  private static let maxMessages = 100
+  private static let maxForums = 20
 
-  /// One that the caller may not read is not there.
+  /// Throws `notFound` if the caller may not read the file.
   func file(_ id: ID<File>, for caller: Caller) throws(Refusal) -> KeptFile {
-    guard let kept = try keptFile(id), try mayRead(kept, caller) else { throw .notFound }
-    return kept
+    guard let stored = try keptFile(id), try mayRead(stored, caller) else { throw .notFound }
+    return stored
   }
 
-  /// A file is as open as what shows it; as long as nothing does, it is its sender's.
-  func mayRead(_ kept: KeptFile, _ caller: Caller) throws(Refusal) -> Bool {
-    let file = kept.file
+  /// A file is readable by the readers of any message, profile or forum that uses it. An unused file is readable only
+  /// by its uploader.
+  func mayRead(_ stored: KeptFile, _ caller: Caller) throws(Refusal) -> Bool {
+    let file = stored.file
     if file.isPublic { return true }
-    if kept.isUnused { return file.owner == caller.account }
-    for message in try messages(with: file.id, limit: Self.mostMessages) {
+    if stored.isUnused { return file.owner == caller.user }
+    for message in try messages(with: file.id, limit: Self.maxMessages) {
       do throws(Refusal) {
         _ = try self.message(message, for: caller)
         return true
@@ -145,57 +146,57 @@ extension ReadTransaction {
     }
     if try isAvatar(file.id) { return true }
     if try settings().icon == file.id { return true }
-    for forum in try forums(withIcon: file.id, limit: Self.mostForums) {
-      guard let standing = try standing(of: caller.account, in: forum) else { continue }
+    for forum in try forums(withIcon: file.id, limit: Self.maxForums) {
+      guard let standing = try standing(of: caller.user, in: forum) else { continue }
       if Permissions.rights(of: caller.role, in: standing).contains(.see) { return true }
     }
     return false
   }
 
-  func isStillIn(_ caller: Caller) throws(Refusal) -> Bool {
-    guard let session = caller.session else { return try renewed(caller).account != nil }
-    guard let known = try openSession(session) else { return false }
-    return known.account == caller.account && known.scope >= .write
+  func hasValidSession(_ caller: Caller) throws(Refusal) -> Bool {
+    guard let session = caller.session else { return try reloadCaller(caller).user != nil }
+    guard let known = try activeSession(session) else { return false }
+    return known.user == caller.user && known.scope >= .write
   }
 
-  func checkStillIn(_ caller: Caller) throws(Refusal) {
-    guard try isStillIn(caller) else { throw .unauthenticated }
+  func checkSession(_ caller: Caller) throws(Refusal) {
+    guard try hasValidSession(caller) else { throw .unauthenticated }
   }
 
-  /// How many bytes more somebody may send, and everyone.
-  fileprivate func room(of owner: ID<Account>, _ room: FileRoom) throws(Refusal) -> (person: Int, place: Int) {
-    (room.person - (try fileUse(of: owner)), room.place - (try fileUse(of: nil)))
+  /// The remaining bytes of the user and of the site.
+  fileprivate func room(of owner: ID<User>, _ room: FileQuota) throws(Refusal) -> (user: Int, site: Int) {
+    (room.user - (try fileUse(of: owner)), room.site - (try fileUse(of: nil)))
   }
 
-  /// Whether a file can stand for somebody or something: one's own, a picture, and not too large.
-  func checkPicture(_ id: ID<File>, _ field: String, of owner: ID<Account>, _ bounds: Bounds) throws(Refusal) {
-    guard let kept = try keptFile(id), kept.file.owner == owner else { throw .invalid(field, .unknown) }
-    guard FileFormat(rawValue: kept.file.mimeType)?.isPicture == true else { throw .invalid(field, .mismatch) }
-    guard kept.file.size <= bounds.pictureBytes else {
+  /// Checks that a file can be used as a picture: uploaded by the caller, of a picture type and within the size limit.
+  func checkPicture(_ id: ID<File>, _ field: String, of owner: ID<User>, _ bounds: Bounds) throws(Refusal) {
+    guard let stored = try keptFile(id), stored.file.owner == owner else { throw .invalid(field, .unknown) }
+    guard FileFormat(rawValue: stored.file.mimeType)?.isPicture == true else { throw .invalid(field, .mismatch) }
+    guard stored.file.size <= bounds.pictureBytes else {
       throw .invalid(field, .tooLong(limit: bounds.pictureBytes))
     }
   }
 }
 
 extension WriteTransaction {
-  /// The row, or what the same request made before.
-  func make(_ file: NewFile, by caller: Caller, in room: FileRoom) throws(Refusal) -> MadeFile {
-    try checkStillIn(caller)
+  /// Creates the row, or returns the file that an earlier request with the same `client_id` created.
+  func make(_ file: NewFile, by caller: Caller, in room: FileQuota) throws(Refusal) -> CreatedFile {
+    try checkSession(caller)
     if let clientID = file.draft.clientID, let earlier = try remembered(.file, by: file.owner, clientID) {
       guard earlier.fingerprint == file.content.digest else { throw .clientIDReused }
-      guard let kept = try keptFile(ID(earlier.subject)) else { throw .gone }
-      return MadeFile(file: kept.file, isNew: false)
+      guard let stored = try keptFile(ID(earlier.subject)) else { throw .gone }
+      return CreatedFile(file: stored.file, isNew: false)
     }
-    let made = try add(file, in: room)
+    let created = try add(file, in: room)
     if let clientID = file.draft.clientID {
-      try remember(.file, by: file.owner, clientID, subject: made.id.number, fingerprint: file.content.digest)
+      try remember(.file, by: file.owner, clientID, subject: created.id.number, fingerprint: file.content.digest)
     }
-    return MadeFile(file: made, isNew: true)
+    return CreatedFile(file: created, isNew: true)
   }
 }
 
 extension FileIntake {
-  /// A picture that browsers show, within its bounds.
+  /// Checks that the preview is a displayable picture within its limits.
   func finishedPreview(_ bounds: Bounds) async throws(Refusal) -> NewPreview {
     let taken = try await finish { format, size throws(Refusal) in
       guard format.isPicture, let size else { throw .invalid("preview", .invalid) }

@@ -2,25 +2,25 @@ import ParleyCrypto
 public import ParleyModel
 import Storage
 
-/// What a forum looks like.
+/// The icon of a forum.
 public enum ForumIcon: Sendable {
-  /// Where its people say that it is; and what else it looks like where nothing is.
+  /// A URL in the settings, and the icon to use instead if it fails.
   indirect case address(String, otherwise: ForumIcon)
-  /// What they uploaded.
+  /// An uploaded picture.
   case file(KeptFile)
-  /// Made of the title: the same for ever, as long as the title is. The tag is another for another drawing.
-  case drawing(svg: String, tag: String)
+  /// Generated from the title. The tag is the ETag and changes with the picture.
+  case generated(svg: String, tag: String)
 }
 
 extension CommunityView {
-  public func icon(of id: ID<Forum>, for caller: Caller) throws(Refusal) -> ForumIcon {
-    let forum = try forum(id, for: caller).forum
+  public func getForumIcon(of id: ID<Forum>, for caller: Caller) throws(Refusal) -> ForumIcon {
+    let forum = try getForum(id, for: caller).forum
     if let icon = forum.icon {
-      let kept = try read { tx throws(Refusal) in try tx.keptFile(icon) }
-      if let kept { return .file(kept) }
+      let stored = try read { tx throws(Refusal) in try tx.keptFile(icon) }
+      if let stored { return .file(stored) }
     }
-    let drawing = try ForumIcon.quilt(of: forum.title)
-    return forum.iconURL.map { .address($0, otherwise: drawing) } ?? drawing
+    let generated = try ForumIcon.quilt(of: forum.title)
+    return forum.iconURL.map { .address($0, otherwise: generated) } ?? generated
   }
 }
 
@@ -28,7 +28,7 @@ extension ForumIcon {
   static func quilt(of title: String) throws(Refusal) -> ForumIcon {
     do {
       let digest = try Digest.sha256(of: Array(title.utf8))
-      return .drawing(svg: Picture.quilt(digest), tag: Hex.text(Array(digest.prefix(8))))
+      return .generated(svg: Picture.quilt(digest), tag: Hex.text(Array(digest.prefix(8))))
     } catch {
       throw .unavailable
     }

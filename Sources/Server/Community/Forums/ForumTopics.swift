@@ -1,69 +1,69 @@
-// Topics: what people start in a forum beside its room.
+// Topics of a forum.
 
 public import ParleyModel
 import Storage
 
-/// A topic that was asked for.
-public struct MadeTopic: Sendable {
+/// The result of creating a topic.
+public struct CreatedTopic: Sendable {
   public let topic: Topic
-  /// False when the same request had made it before.
+  /// False if an earlier request with the same `client_id` created it.
   public let isNew: Bool
 }
 
 extension Community {
-  /// Starts a topic, with its first message if the draft has one.
-  public func startTopic(
+  /// Creates a topic, with its first message if the draft has one.
+  public func createTopic(
     _ draft: TopicDraft, in forum: ID<Forum>, by caller: Caller
-  ) async throws(Refusal) -> MadeTopic {
-    let creator = try caller.person(for: .write)
+  ) async throws(Refusal) -> CreatedTopic {
+    let creator = try caller.requireUser(.write)
     let draft = try draft.checked(bounds)
-    var text: ReadText?
-    if let said = draft.text { text = try await ReadText.of(said, bounds, canBeEmpty: false) }
+    var text: ParsedText?
+    if let draftText = draft.text { text = try await ParsedText.of(draftText, bounds, canBeEmpty: false) }
     return try await store.write { [text] tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+      let caller = try tx.reloadCaller(caller)
       if let earlier = try tx.earlierTopic(draft, in: forum, by: creator) {
         try tx.require(.read, caller, in: forum)
-        return MadeTopic(topic: earlier, isNew: false)
+        return CreatedTopic(topic: earlier, isNew: false)
       }
       try tx.require(draft.text == nil ? [.read, .startTopics] : [.read, .startTopics, .write], caller, in: forum)
       let id = try tx.addTopic(draft.title, in: forum, by: creator)
       if let text {
         var message = NewMessage(conversation: id, author: creator, text: text.markdown)
-        message.text = try tx.called(text, in: id, by: caller)
+        message.text = try tx.resolvedForPosting(text, in: id, by: caller)
         if let standing = try tx.standing(of: creator, in: id),
           let probation = try tx.probation(of: caller, in: standing, adding: text.counted)
         {
-          try tx.keep(probation, of: creator)
+          try tx.store(probation, of: creator)
         }
         let stored = try tx.post(message)
-        try tx.gather(around: message, at: stored.seq)
-        try tx.ring(for: message, stored: stored)
+        try tx.joinTopic(from: message, at: stored.seq)
+        try tx.notifyRecipients(of: message, stored: stored)
       }
       if let clientID = draft.clientID {
         try tx.remember(.conversation, by: creator, clientID, subject: id.number)
       }
       guard let topic = try tx.topic(id) else { throw .unavailable }
-      return MadeTopic(topic: topic, isNew: true)
+      return CreatedTopic(topic: topic, isNew: true)
     }
   }
 
-  /// Who started it gives it another title and says what solved it; who keeps order does all of it.
-  public func changeTopic(
+  /// Updates a topic. Its author may change the title and the solution, moderators all fields.
+  public func updateTopic(
     _ id: ID<Conversation>, _ change: TopicChange, by caller: Caller
   ) async throws(Refusal) -> Topic {
-    let actor = try caller.person(for: .write)
+    let actor = try caller.requireUser(.write)
     let change = try change.checked(bounds)
     return try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+      let caller = try tx.reloadCaller(caller)
       let (rights, _) = try tx.rights(of: caller, in: id)
       guard let before = try tx.topic(id) else { throw .notFound }
       let isStarter = before.createdBy == actor && rights.contains(.write)
-      guard rights.contains(.moderate) || isStarter && !change.keepsOrder else { throw .forbidden }
+      guard rights.contains(.moderate) || isStarter && !change.isModerator else { throw .forbidden }
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)
       guard after != before else { return before }
       if after.solvedBy != before.solvedBy { try tx.checkSolution(after) }
-      if change.keepsOrder {
+      if change.isModerator {
         try tx.audit(.topicChanged, by: actor, subject: id.number, in: before.forum, reason: change.reason)
       }
       return try tx.change(before, to: after, by: actor)
@@ -72,8 +72,8 @@ extension Community {
 }
 
 extension CommunityView {
-  /// Pinned ones first, each part by the newest activity: one more than `limit`, where there are more.
-  public func topics(
+  /// Pinned topics first, then by latest activity. Returns one more than `limit` if there are more.
+  public func listTopics(
     of forum: ID<Forum>, after last: (isPinned: Bool, activity: Int)?, limit: Int, for caller: Caller
   ) throws(Refusal) -> [Topic] {
     try read { tx throws(Refusal) in
@@ -82,7 +82,7 @@ extension CommunityView {
     }
   }
 
-  public func topic(_ id: ID<Conversation>, for caller: Caller) throws(Refusal) -> Topic {
+  public func getTopic(_ id: ID<Conversation>, for caller: Caller) throws(Refusal) -> Topic {
     try read { tx throws(Refusal) in
       try tx.require(.read, caller, in: id)
       guard let topic = try tx.topic(id) else { throw .notFound }
@@ -92,21 +92,21 @@ extension CommunityView {
 }
 
 extension ReadTransaction {
-  /// What the same request made before. Once it was changed nothing is compared.
+  /// The topic that an earlier request with the same `client_id` created. Not compared after it was changed.
   fileprivate func earlierTopic(
-    _ draft: TopicDraft, in forum: ID<Forum>, by creator: ID<Account>
+    _ draft: TopicDraft, in forum: ID<Forum>, by creator: ID<User>
   ) throws(Refusal) -> Topic? {
-    guard let clientID = draft.clientID, let made = try remembered(.conversation, by: creator, clientID) else {
+    guard let clientID = draft.clientID, let previous = try remembered(.conversation, by: creator, clientID) else {
       return nil
     }
-    let id = ID<Conversation>(made.subject)
+    let id = ID<Conversation>(previous.subject)
     guard try kind(of: id) == .topic else { throw .clientIDReused }
     guard let topic = try topic(id) else { throw .gone }
     guard topic.forum == forum, topic.revision > 1 || topic.title == draft.title else { throw .clientIDReused }
     return topic
   }
 
-  /// A live message of the topic solves it, where forums have that.
+  /// The solution must be a message of the topic, in a forum with solutions.
   fileprivate func checkSolution(_ topic: Topic) throws(Refusal) {
     guard let message = topic.solvedBy else { return }
     guard try forum(topic.forum)?.isSolvable == true else { throw .invalid("solved_by", .mismatch) }
@@ -114,7 +114,7 @@ extension ReadTransaction {
   }
 }
 
-// MARK: Checking
+// MARK: Validation
 
 extension TopicDraft {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicDraft {
@@ -129,7 +129,7 @@ extension TopicChange {
   fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> TopicChange {
     var checked = self
     if let title { checked.title = try Texts.title(title, bounds) }
-    if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, least: 0) }
+    if let reason { checked.reason = try Texts.line(reason, "reason", scalars: bounds.reasonScalars, atLeast: 0) }
     return checked
   }
 }

@@ -1,27 +1,27 @@
-// Saying something, saying it otherwise, and taking it back.
+// Posting, editing and deleting messages.
 
 public import ParleyModel
 import Storage
 
-/// What came of a send.
+/// The result of posting.
 public struct PostedMessage: Sendable {
-  public let message: SeenMessage
-  /// False when the same send had made it before.
+  public let message: MessageView
+  /// False if an earlier request with the same `client_id` created the message.
   public let isNew: Bool
 }
 
 extension Community {
-  public func post(
+  public func postMessage(
     _ draft: MessageDraft, in conversation: ID<Conversation>, by caller: Caller
   ) async throws(Refusal) -> PostedMessage {
-    let author = try caller.person(for: .write)
+    let author = try caller.requireUser(.write)
     try draft.check(bounds)
     let canBeEmpty = draft.isMachineOnly || !draft.attachments.isEmpty
-    let text = try await ReadText.of(draft.text, bounds, canBeEmpty: canBeEmpty)
+    let text = try await ParsedText.of(draft.text, bounds, canBeEmpty: canBeEmpty)
     let bounds = bounds
     defer { hub.stopTyping(author, in: conversation) }
     return try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+      let caller = try tx.reloadCaller(caller)
       let (rights, standing) = try tx.rights(of: caller, in: conversation)
       var message = NewMessage(draft, text.markdown, in: conversation, by: author)
       let probation: Probation?
@@ -29,93 +29,93 @@ extension Community {
         try tx.check(draft, in: conversation, rights, standing, caller)
         probation = try tx.probation(of: caller, in: standing, adding: text.counted)
       } catch {
-        // What has arrived has arrived, whatever was decided since.
+        // A repeated post returns its message even if a lock, slow mode or silence was set since.
         guard let earlier = try tx.earlier(message) else { throw error }
-        return try tx.repeated(earlier.id, to: caller, bounds)
+        return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
-      // A send that is repeated rings nobody again.
-      if text.namesRoom, let earlier = try tx.earlier(message) {
-        return try tx.repeated(earlier.id, to: caller, bounds)
+      // A repeated post sends no notifications.
+      if text.mentionsRoom, let earlier = try tx.earlier(message) {
+        return try tx.repeatedPost(earlier.id, to: caller, bounds)
       }
       message.text =
         try draft.isMachineOnly
-        ? tx.resolved(text, in: conversation) : tx.called(text, in: conversation, by: caller)
+        ? tx.resolved(text, in: conversation) : tx.resolvedForPosting(text, in: conversation, by: caller)
       let stored = try tx.post(message)
-      guard stored.isNew else { return try tx.repeated(stored.id, to: caller, bounds) }
-      if let probation { try tx.keep(probation, of: author) }
-      if standing.kind == .topic { try tx.gather(around: message, at: stored.seq) }
-      try tx.ring(for: message, stored: stored)
-      return PostedMessage(message: SeenMessage(message.posted(stored, at: tx.now), status: .delivered), isNew: true)
+      guard stored.isNew else { return try tx.repeatedPost(stored.id, to: caller, bounds) }
+      if let probation { try tx.store(probation, of: author) }
+      if standing.kind == .topic { try tx.joinTopic(from: message, at: stored.seq) }
+      try tx.notifyRecipients(of: message, stored: stored)
+      return PostedMessage(message: MessageView(message.posted(stored, at: tx.now), status: .delivered), isNew: true)
     }
   }
 
-  /// Gives a message of the caller's another text or other files.
-  public func edit(
+  /// Edits the text or the attachments of the caller's own message.
+  public func editMessage(
     _ id: ID<Message>, _ change: MessageChange, by caller: Caller
-  ) async throws(Refusal) -> SeenMessage {
-    let editor = try caller.person(for: .write)
+  ) async throws(Refusal) -> MessageView {
+    let editor = try caller.requireUser(.write)
     if let attachments = change.attachments { try attachments.check(bounds) }
-    var text: ReadText?
-    // Whether it may be empty is known where the files are.
-    if let changed = change.text { text = try await ReadText.of(changed, bounds, canBeEmpty: true) }
+    var text: ParsedText?
+    // Whether the text may be empty depends on the attachments, which are read in the transaction.
+    if let changed = change.text { text = try await ParsedText.of(changed, bounds, canBeEmpty: true) }
     let bounds = bounds
     return try await store.write { [text] tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+      let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
       guard found.isBy(caller), found.rights.contains(.write), found.message.kind == .message else { throw .forbidden }
       guard let content = found.message.content else { throw .gone }
-      let saysNothing = (text?.markdown ?? content.text).isEmpty
+      let isTextEmpty = (text?.markdown ?? content.text).isEmpty
       let hasFiles = !(change.attachments ?? content.attachments).isEmpty
-      guard !saysNothing || hasFiles || found.message.isMachineOnly else {
+      guard !isTextEmpty || hasFiles || found.message.isMachineOnly else {
         throw .invalid("text", .tooShort(least: 1))
       }
       if let attachments = change.attachments {
         guard try tx.owns(attachments, editor) else { throw .invalid("attachments", .unknown) }
       }
       if let text {
-        let before = try tx.named(by: id)
-        let more = Counted(
+        let before = try tx.linkAndMentionCount(of: id)
+        let more = PostCounts(
           messages: 0, links: max(0, text.linkCount - before.links),
           mentions: max(0, text.mentionCount - before.mentions))
         let probation = try tx.probation(of: caller, in: found.standing, adding: more)
-        if let probation { try tx.keep(probation, of: editor) }
+        if let probation { try tx.store(probation, of: editor) }
       }
       let conversation = found.message.conversation
-      // An edit rings nobody, and what has rung stays what it was.
-      let isRoomNamed = try content.wasRung()
+      // An edit sends no notifications; existing `@room` mentions stay.
+      let allowsRoomMention = try content.hasRoomMention()
       let resolved = try text.map { text throws(Refusal) in
-        try tx.resolved(text, in: conversation, isRoomNamed: isRoomNamed)
+        try tx.resolved(text, in: conversation, allowsRoomMention: allowsRoomMention)
       }
       let revision = try tx.edit(
         id, to: resolved, attachments: change.attachments, by: editor, ifRevision: change.ifRevision)
       if revision != found.message.revision, let resolved, found.standing.kind == .topic {
         let seq = found.message.seq
-        for person in resolved.mentions { try tx.takePart(person, inTopic: conversation, since: seq, by: editor) }
+        for user in resolved.mentions { try tx.takePart(user, inTopic: conversation, since: seq, by: editor) }
       }
-      return try tx.seenNow(id, by: caller, bounds)
+      return try tx.currentView(id, by: caller, bounds)
     }
   }
 
-  /// The author's way: for good.
-  public func delete(_ id: ID<Message>, by caller: Caller) async throws(Refusal) -> SeenMessage {
-    let actor = try caller.person(for: .write)
+  /// Deletes the caller's own message permanently.
+  public func deleteMessage(_ id: ID<Message>, by caller: Caller) async throws(Refusal) -> MessageView {
+    let actor = try caller.requireUser(.write)
     let bounds = bounds
     return try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+      let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
       guard found.isBy(caller), found.message.kind == .message else { throw .forbidden }
       _ = try tx.delete(id, by: actor)
-      return try tx.seenNow(id, by: caller, bounds)
+      return try tx.currentView(id, by: caller, bounds)
     }
   }
 
-  /// Takes one earlier text away: its author may, and who keeps order.
+  /// Deletes one earlier revision. Allowed for its author and moderators.
   public func deleteRevision(
     _ revision: Int, of id: ID<Message>, by caller: Caller
   ) async throws(Refusal) {
-    let actor = try caller.person(for: .write)
+    let actor = try caller.requireUser(.write)
     try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+      let caller = try tx.reloadCaller(caller)
       let found = try tx.message(id, for: caller)
       guard found.isBy(caller) || found.rights.contains(.moderate) else { throw .forbidden }
       _ = try tx.deleteRevision(revision, of: id, by: actor)
@@ -124,18 +124,20 @@ extension Community {
 }
 
 extension WriteTransaction {
-  /// Whether this may be said there, now.
+  /// Checks the right to post and the limits.
   fileprivate func check(
     _ draft: MessageDraft, in conversation: ID<Conversation>, _ rights: Rights, _ standing: Standing, _ caller: Caller
   ) throws(Refusal) {
-    let author = try caller.person()
+    let author = try caller.requireUser()
     guard rights.contains(.write) else { throw .forbidden }
     if draft.isMachineOnly, standing.kind == .direct { throw .invalid("machine_only", .invalid) }
     let start = Permissions.fromSeq(of: caller.role, in: standing)
     for (field, anchor) in [("reply_to", draft.replyTo), ("catch_up_after", draft.catchUpAfter)] {
       guard let anchor else { continue }
-      let place = try place(of: anchor)
-      guard let place, place.conversation == conversation, place.seq >= start else { throw .invalid(field, .mismatch) }
+      let position = try place(of: anchor)
+      guard let position, position.conversation == conversation, position.seq >= start else {
+        throw .invalid(field, .mismatch)
+      }
     }
     guard try owns(draft.attachments, author) else { throw .invalid("attachments", .unknown) }
     guard !rights.contains(.moderate) else { return }
@@ -143,35 +145,35 @@ extension WriteTransaction {
     guard wait == 0 else { throw .rateLimited(seconds: Int((wait + 999) / 1_000)) }
   }
 
-  /// A topic's people: who writes in it, and whom they call.
-  func gather(around message: NewMessage, at seq: Int) throws(Refusal) {
+  /// Adds the author and the mentioned users to the participants of a topic.
+  func joinTopic(from message: NewMessage, at seq: Int) throws(Refusal) {
     try takePart(message.author, inTopic: message.conversation, since: seq, by: message.author)
     try follow(message.conversation, by: message.author)
     guard !message.isMachineOnly else { return }
-    for person in message.text.mentions {
-      try takePart(person, inTopic: message.conversation, since: seq, by: message.author)
+    for user in message.text.mentions {
+      try takePart(user, inTopic: message.conversation, since: seq, by: message.author)
     }
   }
 
-  fileprivate func repeated(
+  fileprivate func repeatedPost(
     _ id: ID<Message>, to caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> PostedMessage {
     let found = try message(id, for: caller)
-    return PostedMessage(message: try seen([found.message], by: caller, bounds)[0], isNew: false)
+    return PostedMessage(message: try views([found.message], by: caller, bounds)[0], isNew: false)
   }
 }
 
 extension ReadTransaction {
-  /// A message after a change, for who made it.
-  func seenNow(_ id: ID<Message>, by caller: Caller, _ bounds: Bounds) throws(Refusal) -> SeenMessage {
+  /// The message after a change, as the author sees it.
+  func currentView(_ id: ID<Message>, by caller: Caller, _ bounds: Bounds) throws(Refusal) -> MessageView {
     guard let message = try message(id) else { throw .notFound }
-    return try seen([message], by: caller, bounds)[0]
+    return try views([message], by: caller, bounds)[0]
   }
 }
 
 extension Message.Content {
-  /// Whether it has called everyone.
-  fileprivate func wasRung() throws(Refusal) -> Bool {
+  /// Whether the message has notified `@room`.
+  fileprivate func hasRoomMention() throws(Refusal) -> Bool {
     do {
       return try namesRoom()
     } catch {
@@ -198,9 +200,9 @@ extension [ID<File>] {
 }
 
 extension NewMessage {
-  /// Without what its text names.
+  /// A new message before its mentions are resolved.
   fileprivate init(
-    _ draft: MessageDraft, _ text: String, in conversation: ID<Conversation>, by author: ID<Account>
+    _ draft: MessageDraft, _ text: String, in conversation: ID<Conversation>, by author: ID<User>
   ) {
     self.init(conversation: conversation, author: author, clientID: draft.clientID, text: text)
     replyTo = draft.replyTo

@@ -1,20 +1,20 @@
-// Finding messages again: in what the caller may read now, and nowhere else.
+// Search in the messages that the caller may read.
 
 public import ParleyModel
 import Storage
 
-/// What somebody looks for. All of it has to fit.
+/// The filters of a search. All of them must match.
 public struct SearchRequest: Sendable {
   public var words: String?
   public var conversation: ID<Conversation>?
   public var forum: ID<Forum>?
-  public var author: AccountReference?
-  public var mention: AccountReference?
+  public var author: UserReference?
+  public var mention: UserReference?
   public var hashtag: String?
   public var annotation: String?
   public var action: ActionType?
-  /// The name of a place.
-  public var placeName: String?
+  /// The name of a location.
+  public var locationName: String?
   public var circle: GeoCircle?
   public var has: Set<Kind> = []
   public var before: ID<Message>?
@@ -23,72 +23,72 @@ public struct SearchRequest: Sendable {
   public var afterTime: Int64?
   public var order = SearchOrder.newest
   public var limit = 50
-  /// Where the last page ended.
-  public var next: Place?
-  public var show = MessageShow()
+  /// The position after the last page.
+  public var next: Cursor?
+  public var show = MessageOptions()
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case file, image, link
   }
 
-  /// Pages go down from the newest, or up from an anchor.
-  public enum Place: Sendable, Hashable {
+  /// Pages run down from the newest message, or up from an anchor.
+  public enum Cursor: Sendable, Hashable {
     case before(ID<Message>)
     case after(ID<Message>)
   }
 
   public init() {}
 
-  /// Whether it says what to look for, and not only where.
+  /// Whether the request has no filter other than the scope.
   private var isEmpty: Bool {
     words == nil && author == nil && mention == nil && hashtag == nil && annotation == nil && action == nil
-      && placeName == nil && circle == nil && has.isEmpty
+      && locationName == nil && circle == nil && has.isEmpty
   }
 }
 
 extension Community {
-  /// Messages that the caller may read, newest or best first, and where the next page begins.
-  public func search(
+  /// The messages that the caller may read, newest or best match first, and the position of the next page.
+  public func searchMessages(
     _ request: SearchRequest, for caller: Caller
-  ) async throws(Refusal) -> (hits: [SearchHit], next: SearchRequest.Place?) {
+  ) async throws(Refusal) -> (hits: [SearchHit], next: SearchRequest.Cursor?) {
     let (words, search) = try request.search()
     let found = try await store.readInBackground { [bounds] tx throws(Refusal) in
-      // It may have waited; who was put out meanwhile finds nothing.
-      let caller = try tx.renewed(caller)
+      // Reload the caller: it may have been banned while the search was queued.
+      let caller = try tx.reloadCaller(caller)
       var search = search
-      search.places = try tx.searchPlaces(of: caller, conversation: request.conversation, forum: request.forum)
-      search.viewer = caller.account
-      // Whoever is asked for by name is shown.
+      search.ranges = try tx.searchRanges(of: caller, conversation: request.conversation, forum: request.forum)
+      search.viewer = caller.user
+      // An author filter includes a muted author.
       search.hidesMuted = request.author == nil
-      if let author = request.author { search.features.insert(.author(try tx.account(author, for: caller, "author"))) }
+      if let author = request.author { search.features.insert(.author(try tx.userID(author, for: caller, "author"))) }
       if let mention = request.mention {
-        search.features.insert(.mention(try tx.account(mention, for: caller, "mention")))
+        search.features.insert(.mention(try tx.userID(mention, for: caller, "mention")))
       }
       let ids = try tx.search(search)
-      let page = search.isUpward ? ids.suffix(request.limit) : ids.prefix(request.limit)
-      let seen = try tx.seen(try tx.messages(Array(page)), by: caller, bounds)
+      let page = search.isAscending ? ids.suffix(request.limit) : ids.prefix(request.limit)
+      let seen = try tx.views(try tx.messages(Array(page)), by: caller, bounds)
       let hits = try seen.map { message throws(Refusal) in
         SearchHit(
-          message, SearchSnippet(of: try tx.searchableText(of: message.message.id), for: words ?? search.placeName))
+          message, SearchSnippet(of: try tx.searchableText(of: message.message.id), for: words ?? search.locationName))
       }
-      var next: SearchRequest.Place?
+      var next: SearchRequest.Cursor?
       if ids.count > request.limit, search.order == .newest {
-        next = search.isUpward ? page.first.map { .after($0) } : page.last.map { .before($0) }
+        next = search.isAscending ? page.first.map { .after($0) } : page.last.map { .before($0) }
       }
       return (hits, next)
     }
-    let shown = await found.0.map(\.message).shown(request.show)
+    let shown = await found.0.map(\.message).applying(request.show)
     return (zip(shown, found.0).map { SearchHit($0, $1.snippet) }, found.1)
   }
 }
 
 extension SearchRequest {
-  /// Without what only the store knows.
+  /// The part of the search that needs no database access.
   fileprivate func search() throws(Refusal) -> (words: SearchQuery?, search: MessageSearch) {
     guard !isEmpty else { throw .invalid("q", .missing) }
     let query = try words.map { text throws(Refusal) in try Self.query(text, "q") }
-    var search = MessageSearch(query, in: [SearchPlace]())
-    search.placeName = try placeName.map { text throws(Refusal) in try Self.query(text, "location") }
+    var search = MessageSearch(query, in: [SearchRange]())
+    search.locationName = try locationName.map { text throws(Refusal) in try Self.query(text, "location") }
     search.circle = circle
     search.action = action
     if let hashtag {
@@ -138,43 +138,43 @@ extension SearchRequest {
 }
 
 extension ReadTransaction {
-  /// Everything that the caller may read, or of it one forum or one conversation.
-  func searchPlaces(
+  /// The conversations that the caller may read: all, or those of one forum, or one.
+  func searchRanges(
     of caller: Caller, conversation: ID<Conversation>?, forum: ID<Forum>?
-  ) throws(Refusal) -> [SearchPlace] {
+  ) throws(Refusal) -> [SearchRange] {
     if let conversation {
       let (_, standing) = try rights(of: caller, in: conversation)
       if let forum, try self.forum(of: conversation) != forum { throw .invalid("conversation", .mismatch) }
-      return [try place(conversation, fromSeq: Permissions.fromSeq(of: caller.role, in: standing))]
+      return [try searchScope(conversation, fromSeq: Permissions.fromSeq(of: caller.role, in: standing))]
     }
-    var places: [SearchPlace] = []
+    var scopes: [SearchRange] = []
     if let forum { try require(.read, caller, in: forum) }
     let seeing = Permissions.readable(to: caller.role)
-    for (id, standing) in try forumStandings(of: caller.account, seeing: seeing) where forum == nil || forum == id {
+    for (id, standing) in try forumStandings(of: caller.user, seeing: seeing) where forum == nil || forum == id {
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
-      places.append(SearchPlace(.forum(id), after: ID(Permissions.fromSeq(of: caller.role, in: standing))))
+      scopes.append(SearchRange(.forum(id), after: ID(Permissions.fromSeq(of: caller.role, in: standing))))
     }
-    guard forum == nil else { return places }
+    guard forum == nil else { return scopes }
     let open = Audience.allCases.filter { audience in
       Permissions.rights(of: caller.role, in: Standing(kind: .channel, readers: audience)).contains(.read)
     }
-    for (id, standing) in try conversationStandings(of: caller.account, openTo: open) {
+    for (id, standing) in try conversationStandings(of: caller.user, openTo: open) {
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
-      places.append(try place(id, fromSeq: Permissions.fromSeq(of: caller.role, in: standing)))
+      scopes.append(try searchScope(id, fromSeq: Permissions.fromSeq(of: caller.role, in: standing)))
     }
-    return places
+    return scopes
   }
 
-  private func place(_ conversation: ID<Conversation>, fromSeq: Int) throws(Refusal) -> SearchPlace {
-    SearchPlace(.conversation(conversation), after: try lastMessage(before: fromSeq, in: conversation))
+  private func searchScope(_ conversation: ID<Conversation>, fromSeq: Int) throws(Refusal) -> SearchRange {
+    SearchRange(.conversation(conversation), after: try lastMessage(before: fromSeq, in: conversation))
   }
 
-  /// Somebody whom a filter names.
-  fileprivate func account(
-    _ reference: AccountReference, for caller: Caller, _ field: String
-  ) throws(Refusal) -> ID<Account> {
+  /// Resolves the user of a filter.
+  fileprivate func userID(
+    _ reference: UserReference, for caller: Caller, _ field: String
+  ) throws(Refusal) -> ID<User> {
     do throws(Refusal) {
-      return try account(reference, for: caller)
+      return try userID(reference, for: caller)
     } catch {
       throw error == .notFound ? .invalid(field, .unknown) : error
     }

@@ -1,18 +1,18 @@
-// Looking up who did what, and why. It can be read, and there is no way to change it.
+// Reads the audit log. It is append-only.
 
 public import ParleyModel
 import Storage
 
 extension Community {
-  /// The newest first, one more than `limit`, where there are more: all for those who keep order at the place, what
-  /// was done in a forum for those who keep order there.
-  public func audit(
+  /// Audit entries, newest first: all for site moderators, those of their forums for forum moderators. Returns one more
+  /// than `limit` if there are more.
+  public func listAuditEntries(
     _ filter: AuditFilter, before last: ID<AuditEntry>?, limit: Int, for caller: Caller
   ) async throws(Refusal) -> [AuditEntry] {
-    _ = try caller.person(for: .admin)
+    _ = try caller.requireUser(.admin)
     return try await store.readInBackground { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      if caller.role?.keepsOrder != true {
+      let caller = try tx.reloadCaller(caller)
+      if caller.role?.isModerator != true {
         guard let forum = filter.forum else { throw .forbidden }
         try tx.require(.moderate, caller, in: forum)
       }

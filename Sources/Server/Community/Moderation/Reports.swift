@@ -1,54 +1,53 @@
-// Saying that something is not in order, and judging it. Who judges sees the message as it was when it was reported, with
-// what stood around it: whoever reports shows it to them, also where they don't read themselves.
+// Reports. A moderator sees the message as it was when reported, with its context: the reporter discloses them, even in
+// conversations that the moderator cannot read.
 
 public import ParleyModel
 import Storage
 
 extension Community {
-  /// Reports a message that the caller reads, or a person. What the caller has reported already, and what still waits, is
-  /// not reported twice.
-  public func report(
+  /// Reports a readable message or a user. Returns the existing report if the caller has an open one.
+  public func createReport(
     _ draft: ReportDraft, by caller: Caller
   ) async throws(Refusal) -> (report: Report, isNew: Bool) {
-    let reporter = try caller.person(for: .write)
-    let reason = try Texts.block(draft.reason, "reason", scalars: bounds.reasonScalars, least: 1)
+    let reporter = try caller.requireUser(.write)
+    let reason = try Texts.block(draft.reason, "reason", scalars: bounds.reasonScalars, atLeast: 1)
     if let clientID = draft.clientID { try Texts.checkClientID(clientID, bounds) }
-    guard draft.message != nil || draft.account != nil else { throw .invalid("message_id", .missing) }
-    guard draft.message == nil || draft.account == nil else { throw .invalid("user", .mismatch) }
+    guard draft.message != nil || draft.user != nil else { throw .invalid("message_id", .missing) }
+    guard draft.message == nil || draft.user == nil else { throw .invalid("user", .mismatch) }
     let bounds = bounds
     return try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      if let clientID = draft.clientID, let made = try tx.remembered(.report, by: reporter, clientID) {
-        guard let earlier = try tx.report(ID(made.subject)) else { throw .gone }
+      let caller = try tx.reloadCaller(caller)
+      if let clientID = draft.clientID, let previous = try tx.remembered(.report, by: reporter, clientID) {
+        guard let earlier = try tx.report(ID(previous.subject)) else { throw .gone }
         guard earlier.message == draft.message, earlier.reason == reason else { throw .clientIDReused }
         return (earlier, false)
       }
       let new = try tx.newReport(draft, reason, by: caller, bounds)
-      guard new.account != reporter else { throw .invalid(new.message == nil ? "user" : "message_id", .mismatch) }
-      if let id = try tx.openReport(by: reporter, of: new.account, new.message), let earlier = try tx.report(id) {
+      guard new.user != reporter else { throw .invalid(new.message == nil ? "user" : "message_id", .mismatch) }
+      if let id = try tx.openReport(by: reporter, of: new.user, new.message), let earlier = try tx.report(id) {
         return (earlier, false)
       }
       guard try tx.openReportCount(by: reporter) < bounds.openReports else {
         throw .tooMany(limit: bounds.openReports)
       }
       let id = try tx.add(new)
-      for keeper in try tx.keepersOfOrder(in: new.forum, limit: bounds.reportRings)
-      where keeper != reporter && keeper != new.account {
-        try tx.addToInbox(.report, of: keeper, report: id, by: reporter)
+      for moderator in try tx.keepersOfOrder(in: new.forum, limit: bounds.reportRecipients)
+      where moderator != reporter && moderator != new.user {
+        try tx.addNotification(.report, of: moderator, report: id, by: reporter)
       }
       if let clientID = draft.clientID { try tx.remember(.report, by: reporter, clientID, subject: id.number) }
-      guard let made = try tx.report(id) else { throw .unavailable }
-      return (made, true)
+      guard let created = try tx.report(id) else { throw .unavailable }
+      return (created, true)
     }
   }
 
-  /// Takes it on, or gives it to somebody, and says what became of it. What others have reported of the same thing is judged
-  /// with it.
-  public func change(_ id: ID<Report>, _ change: ReportChange, by caller: Caller) async throws(Refusal) -> Report {
-    let actor = try caller.person(for: .write)
+  /// Assigns or closes a report. Closing it closes all reports of the same subject.
+  public func updateReport(_ id: ID<Report>, _ change: ReportChange, by caller: Caller) async throws(Refusal) -> Report
+  {
+    let actor = try caller.requireUser(.write)
     if case .set(let text) = change.outcome { _ = try Texts.block(text, "outcome", scalars: bounds.reasonScalars) }
-    let (judged, hasMore) = try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
+    let (closed, hasMore) = try await store.write { tx throws(Refusal) in
+      let caller = try tx.reloadCaller(caller)
       let before = try tx.report(id, for: caller)
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       var after = before
@@ -61,50 +60,50 @@ extension Community {
       for action in before.audited(after) {
         try tx.audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
       }
-      let judged = try tx.change(before, to: after)
-      let isJudged = judged.state != before.state && judged.state != .open
-      return (judged, try isJudged ? tx.judgeOthers(like: judged, by: actor) : false)
+      let closed = try tx.change(before, to: after)
+      let isClosed = closed.state != before.state && closed.state != .open
+      return (closed, try isClosed ? tx.closeDuplicates(like: closed, by: actor) : false)
     }
     var isMore = hasMore
     while isMore {
       isMore = try await store.write { tx throws(Refusal) in
-        _ = try tx.report(id, for: try tx.renewed(caller))
-        return try tx.judgeOthers(like: judged, by: actor)
+        _ = try tx.report(id, for: try tx.reloadCaller(caller))
+        return try tx.closeDuplicates(like: closed, by: actor)
       }
     }
-    return judged
+    return closed
   }
 }
 
 extension WriteTransaction {
-  private static let judgedAtOnce = 100
+  private static let chunkSize = 100
 
-  /// Whether there are more.
-  fileprivate func judgeOthers(like judged: Report, by actor: ID<Account>) throws(Refusal) -> Bool {
-    let others = try openReports(like: judged, limit: Self.judgedAtOnce + 1)
-    for id in others.prefix(Self.judgedAtOnce) {
+  /// Returns whether there are more.
+  fileprivate func closeDuplicates(like closed: Report, by actor: ID<User>) throws(Refusal) -> Bool {
+    let others = try openReports(like: closed, limit: Self.chunkSize + 1)
+    for id in others.prefix(Self.chunkSize) {
       guard let before = try report(id) else { continue }
       var after = before
-      (after.state, after.outcome) = (judged.state, judged.outcome)
-      (after.handledBy, after.handledAt) = (judged.handledBy, judged.handledAt)
+      (after.state, after.outcome) = (closed.state, closed.outcome)
+      (after.handledBy, after.handledAt) = (closed.handledBy, closed.handledAt)
       for action in before.audited(after) {
         try audit(action, by: actor, subject: id.number, in: before.forum, reason: after.outcome)
       }
       _ = try change(before, to: after)
     }
-    return others.count > Self.judgedAtOnce
+    return others.count > Self.chunkSize
   }
 }
 
 extension CommunityView {
-  /// What waits, or was judged, the newest first: all for those who keep order at the place, those of a forum for those
-  /// who keep order there. One more than `limit`, where there are more.
-  public func reports(
+  /// Open or closed reports, newest first: all for site moderators, those of their forums for forum moderators. Returns
+  /// one more than `limit` if there are more.
+  public func listReports(
     _ filter: ReportFilter, before last: ID<Report>?, limit: Int, for caller: Caller
   ) throws(Refusal) -> [Report] {
-    let viewer = try caller.person()
+    let viewer = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      if caller.role?.keepsOrder != true {
+      if caller.role?.isModerator != true {
         guard let forum = filter.forum else { throw .forbidden }
         try tx.require(.moderate, caller, in: forum)
       }
@@ -112,41 +111,41 @@ extension CommunityView {
     }
   }
 
-  public func report(_ id: ID<Report>, for caller: Caller) throws(Refusal) -> Report {
-    _ = try caller.person()
+  public func getReport(_ id: ID<Report>, for caller: Caller) throws(Refusal) -> Report {
+    _ = try caller.requireUser()
     return try read { tx throws(Refusal) in try tx.report(id, for: caller) }
   }
 }
 
 extension ReadTransaction {
-  /// For those who judge it: nobody judges what is about themselves.
+  /// Finds a report for a moderator. Moderators do not see reports about themselves.
   fileprivate func report(_ id: ID<Report>, for caller: Caller) throws(Refusal) -> Report {
-    guard let report = try report(id), let account = caller.account, try mayJudge(report, account, caller.role) else {
+    guard let report = try report(id), let user = caller.user, try mayHandle(report, user, caller.role) else {
       throw .notFound
     }
     return report
   }
 
-  private func mayJudge(_ report: Report, _ account: ID<Account>, _ role: Role?) throws(Refusal) -> Bool {
-    guard report.account != account else { return false }
-    if role?.keepsOrder == true { return true }
-    guard let forum = report.forum, let standing = try standing(of: account, in: forum) else { return false }
+  private func mayHandle(_ report: Report, _ user: ID<User>, _ role: Role?) throws(Refusal) -> Bool {
+    guard report.user != user else { return false }
+    if role?.isModerator == true { return true }
+    guard let forum = report.forum, let standing = try standing(of: user, in: forum) else { return false }
     return Permissions.rights(of: role, in: standing).contains(.moderate)
   }
 
   fileprivate func assignee(
     of report: Report, _ change: ReportChange, by caller: Caller
-  ) throws(Refusal) -> ID<Account>? {
+  ) throws(Refusal) -> ID<User>? {
     switch change.assignee {
     case .unchanged: return report.assignee
     case .cleared: return nil
     case .set(let reference):
-      let found: Person
-      do throws(Refusal) { found = try person(reference, for: caller).person } catch .notFound {
+      let found: User
+      do throws(Refusal) { found = try user(reference, for: caller).user } catch .notFound {
         throw .invalid("assignee", .unknown)
       }
-      let id = found.account.id
-      guard found.standing?.state == .active, try mayJudge(report, id, found.account.role) else {
+      let id = found.summary.id
+      guard found.standing?.state == .active, try mayHandle(report, id, found.summary.role) else {
         throw .invalid("assignee", .mismatch)
       }
       return id
@@ -156,16 +155,16 @@ extension ReadTransaction {
   fileprivate func newReport(
     _ draft: ReportDraft, _ reason: String, by caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> NewReport {
-    let reporter = try caller.person()
+    let reporter = try caller.requireUser()
     guard let id = draft.message else {
       do throws(Refusal) {
-        let account = try person(draft.account ?? .me, for: caller).person.account.id
-        return NewReport(by: reporter, of: account, reason: reason)
+        let user = try user(draft.user ?? .me, for: caller).user.summary.id
+        return NewReport(by: reporter, of: user, reason: reason)
       } catch .notFound {
         throw .invalid("user", .unknown)
       }
     }
-    let found: FoundMessage
+    let found: ReadableMessage
     do throws(Refusal) { found = try message(id, for: caller) } catch .notFound {
       throw .invalid("message_id", .unknown)
     }
@@ -175,24 +174,24 @@ extension ReadTransaction {
     report.message = id
     report.conversation = found.message.conversation
     report.forum = try forum(of: found.message.conversation)
-    report.show(
-      found.message, among: try surroundings(of: found, for: caller, bounds), mostBytes: bounds.reportSurroundingsBytes)
+    report.attach(
+      found.message, context: try context(of: found, for: caller, bounds), maxBytes: bounds.reportContextBytes)
     return report
   }
 
-  /// As much of what stands around it as the reporter reads, and as is needed to understand it.
-  private func surroundings(
-    of found: FoundMessage, for caller: Caller, _ bounds: Bounds
+  /// The neighbouring messages that the reporter may read.
+  private func context(
+    of found: ReadableMessage, for caller: Caller, _ bounds: Bounds
   ) throws(Refusal) -> [Message] {
     var query = MessageQuery(
-      found.message.conversation, .around(found.message.id), order: .ascending, limit: bounds.reportSurroundings + 1)
+      found.message.conversation, .around(found.message.id), order: .ascending, limit: bounds.reportContext + 1)
     query.fromSeq = Permissions.fromSeq(of: caller.role, in: found.standing)
     return try messages(query).messages
   }
 }
 
 extension Report {
-  /// What of a change others should be able to look up.
+  /// The changes to record in the audit log.
   fileprivate func audited(_ after: Report) -> [AuditedAction] {
     var actions: [AuditedAction] = []
     if after.assignee != assignee { actions.append(.reportAssigned) }

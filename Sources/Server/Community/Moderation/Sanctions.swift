@@ -1,90 +1,90 @@
-// Warning, silencing and keeping out. Nothing of it takes away what was said: that is removed apart.
+// Warnings, silences and bans. They do not remove messages.
 
 public import ParleyModel
 import Storage
 
 extension Community {
-  public func warn(
-    _ reference: AccountReference, _ draft: WarningDraft, by caller: Caller
+  public func warnUser(
+    _ reference: UserReference, _ draft: WarningDraft, by caller: Caller
   ) async throws(Refusal) -> (sanction: Sanction, isNew: Bool) {
-    let actor = try caller.person(for: .write)
-    let reason = try Texts.block(draft.reason, "reason", scalars: bounds.reasonScalars, least: 1)
+    let actor = try caller.requireUser(.write)
+    let reason = try Texts.block(draft.reason, "reason", scalars: bounds.reasonScalars, atLeast: 1)
     if let clientID = draft.clientID { try Texts.checkClientID(clientID, bounds) }
     return try await store.write { tx throws(Refusal) in
-      let (person, rights) = try tx.person(reference, for: try tx.renewed(caller))
-      guard rights.contains(.restrain) else { throw .forbidden }
-      let account = person.account.id
-      if let clientID = draft.clientID, let made = try tx.remembered(.warning, by: actor, clientID) {
-        guard let earlier = try tx.sanction(ID(made.subject)) else { throw .gone }
-        guard earlier.account == account, earlier.reason == reason else { throw .clientIDReused }
+      let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
+      guard rights.contains(.sanction) else { throw .forbidden }
+      let userID = user.summary.id
+      if let clientID = draft.clientID, let added = try tx.remembered(.warning, by: actor, clientID) {
+        guard let earlier = try tx.sanction(ID(added.subject)) else { throw .gone }
+        guard earlier.user == userID, earlier.reason == reason else { throw .clientIDReused }
         return (earlier, false)
       }
-      let warning = try tx.impose(NewSanction(.warning, of: account, reason: reason), by: actor)
+      let warning = try tx.impose(NewSanction(.warning, of: userID, reason: reason), by: actor)
       if let clientID = draft.clientID { try tx.remember(.warning, by: actor, clientID, subject: warning.id.number) }
-      try tx.tell(account, by: actor)
-      try tx.addToInbox(.warning, of: account, sanction: warning.id, by: actor)
+      try tx.logPrivateChange(of: userID, by: actor)
+      try tx.addNotification(.warning, of: userID, sanction: warning.id, by: actor)
       return (warning, true)
     }
   }
 
-  /// Somebody reads on and says nothing, everywhere or in one forum. Once more with other words replaces it.
-  public func silence(
-    _ reference: AccountReference, _ draft: SilenceDraft, by caller: Caller
+  /// Silences a user on the site or in one forum. A repeated silence replaces the previous one.
+  public func silenceUser(
+    _ reference: UserReference, _ draft: SilenceDraft, by caller: Caller
   ) async throws(Refusal) -> Sanction {
-    let actor = try caller.person(for: .write)
+    let actor = try caller.requireUser(.write)
     let reason = try draft.reason.map { reason throws(Refusal) in try Texts.reason(reason, bounds) }
     return try await store.write { tx throws(Refusal) in
-      let account = try tx.silenceable(reference, in: draft.forum, by: try tx.renewed(caller))
+      let user = try tx.userToSilence(reference, in: draft.forum, by: try tx.reloadCaller(caller))
       try tx.checkEnd(draft.until)
-      let new = NewSanction(.silence, of: account, in: draft.forum, until: draft.until, reason: reason)
-      if let present = try tx.sanction(.silence, of: account, in: draft.forum), present.says(new) { return present }
-      try tx.lift(.silence, of: account, in: draft.forum, by: actor)
+      let new = NewSanction(.silence, of: user, in: draft.forum, until: draft.until, reason: reason)
+      if let present = try tx.sanction(.silence, of: user, in: draft.forum), present.matches(new) { return present }
+      try tx.lift(.silence, of: user, in: draft.forum, by: actor)
       let silence = try tx.impose(new, by: actor)
-      try tx.tell(account, by: actor)
+      try tx.logPrivateChange(of: user, by: actor)
       return silence
     }
   }
 
-  /// Who is not silenced stays so.
-  public func liftSilence(
-    _ reference: AccountReference, in forum: ID<Forum>?, reason: String?, by caller: Caller
+  /// Ends a silence. No-op if there is none.
+  public func unsilenceUser(
+    _ reference: UserReference, in forum: ID<Forum>?, reason: String?, by caller: Caller
   ) async throws(Refusal) {
-    let actor = try caller.person(for: .write)
+    let actor = try caller.requireUser(.write)
     let reason = try reason.map { reason throws(Refusal) in try Texts.reason(reason, bounds) }
     try await store.write { tx throws(Refusal) in
-      let account = try tx.silenceable(reference, in: forum, by: try tx.renewed(caller))
-      guard try tx.lift(.silence, of: account, in: forum, by: actor) else { return }
-      try tx.audit(.silenceLifted, by: actor, subject: account.number, in: forum, reason: reason)
-      try tx.tell(account, by: actor)
+      let user = try tx.userToSilence(reference, in: forum, by: try tx.reloadCaller(caller))
+      guard try tx.lift(.silence, of: user, in: forum, by: actor) else { return }
+      try tx.audit(.silenceLifted, by: actor, subject: user.number, in: forum, reason: reason)
+      try tx.logPrivateChange(of: user, by: actor)
     }
   }
 
-  /// Ends every way in of somebody, and lets them in by none until it is lifted or over. Once more with other words
-  /// replaces it.
-  public func ban(
-    _ reference: AccountReference, _ draft: BanDraft, by caller: Caller
+  /// Bans a user: revokes all credentials and refuses sign-in until the ban ends. A repeated ban replaces the previous
+  /// one.
+  public func banUser(
+    _ reference: UserReference, _ draft: BanDraft, by caller: Caller
   ) async throws(Refusal) -> Sanction {
-    let actor = try caller.person(for: .admin)
+    let actor = try caller.requireUser(.admin)
     let draft = try draft.checked(bounds)
     return try await store.write { tx throws(Refusal) in
-      let (person, rights) = try tx.person(reference, for: try tx.renewed(caller))
-      guard rights.contains(.restrain) else { throw .forbidden }
+      let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
+      guard rights.contains(.sanction) else { throw .forbidden }
       try tx.checkEnd(draft.until)
-      return try tx.ban(person, draft, by: actor)
+      return try tx.ban(user, draft, by: actor)
     }
   }
 
-  /// Who is not banned stays so.
-  public func liftBan(
-    _ reference: AccountReference, reason: String?, by caller: Caller
+  /// Ends a ban. No-op if there is none.
+  public func unbanUser(
+    _ reference: UserReference, reason: String?, by caller: Caller
   ) async throws(Refusal) {
-    let actor = try caller.person(for: .admin)
+    let actor = try caller.requireUser(.admin)
     let reason = try reason.map { reason throws(Refusal) in try Texts.reason(reason, bounds) }
     try await store.write { tx throws(Refusal) in
-      let (before, rights) = try tx.person(reference, for: try tx.renewed(caller))
-      guard rights.contains(.restrain) else { throw .forbidden }
-      guard try tx.lift(.ban, of: before.account.id, by: actor) else { return }
-      try tx.audit(.banLifted, by: actor, subject: before.account.id.number, reason: reason)
+      let (before, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
+      guard rights.contains(.sanction) else { throw .forbidden }
+      guard try tx.lift(.ban, of: before.summary.id, by: actor) else { return }
+      try tx.audit(.banLifted, by: actor, subject: before.summary.id.number, reason: reason)
       guard before.standing?.state == .disabled else { return }
       var after = before
       after.standing?.state = .active
@@ -94,16 +94,16 @@ extension Community {
 }
 
 extension CommunityView {
-  /// What was decided about somebody, the newest first: for the person and those who keep order. One more than `limit`,
-  /// where there are more.
-  public func sanctions(
-    of reference: AccountReference, before: ID<Sanction>?, limit: Int, for caller: Caller
+  /// The sanctions of a user, newest first, for the user and moderators. Returns one more than `limit` if there are
+  /// more.
+  public func listSanctions(
+    of reference: UserReference, before: ID<Sanction>?, limit: Int, for caller: Caller
   ) throws(Refusal) -> [Sanction] {
-    _ = try caller.person()
+    _ = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      let (person, rights) = try tx.person(reference, for: caller)
+      let (user, rights) = try tx.user(reference, for: caller)
       guard rights.contains(.inspect) else { throw .forbidden }
-      return try tx.sanctions(of: person.account.id, before: before, limit: limit + 1)
+      return try tx.sanctions(of: user.summary.id, before: before, limit: limit + 1)
     }
   }
 }
@@ -113,16 +113,16 @@ extension WriteTransaction {
     if let until, until <= now { throw .invalid("until", .invalid) }
   }
 
-  /// Whom the caller may silence there.
-  fileprivate func silenceable(
-    _ reference: AccountReference, in forum: ID<Forum>?, by caller: Caller
-  ) throws(Refusal) -> ID<Account> {
-    let (person, rights) = try person(reference, for: caller)
-    let account = person.account.id
-    guard account != caller.account else { throw .forbidden }
+  /// Finds a user that the caller may silence.
+  fileprivate func userToSilence(
+    _ reference: UserReference, in forum: ID<Forum>?, by caller: Caller
+  ) throws(Refusal) -> ID<User> {
+    let (user, rights) = try user(reference, for: caller)
+    let userID = user.summary.id
+    guard userID != caller.user else { throw .forbidden }
     guard let forum else {
-      guard rights.contains(.restrain) else { throw .forbidden }
-      return account
+      guard rights.contains(.sanction) else { throw .forbidden }
+      return userID
     }
     let standing: ForumStanding
     do throws(Refusal) {
@@ -130,47 +130,47 @@ extension WriteTransaction {
     } catch .notFound {
       throw .invalid("forum", .unknown)
     }
-    let leads = try role(of: account, in: forum).map { $0 != .member } ?? false
+    let leads = try role(of: userID, in: forum).map { $0 != .member } ?? false
     let mayManage = Permissions.rights(of: caller.role, in: standing).contains(.manage)
-    let isBelow = !person.account.role.keepsOrder && (!leads || mayManage)
-    guard rights.contains(.restrain) || isBelow else { throw .forbidden }
-    return account
+    let isBelow = !user.summary.role.isModerator && (!leads || mayManage)
+    guard rights.contains(.sanction) || isBelow else { throw .forbidden }
+    return userID
   }
 
-  fileprivate func impose(_ sanction: NewSanction, by actor: ID<Account>) throws(Refusal) -> Sanction {
-    guard let made = try self.sanction(try add(sanction, by: actor)) else { throw .unavailable }
+  fileprivate func impose(_ sanction: NewSanction, by actor: ID<User>) throws(Refusal) -> Sanction {
+    guard let added = try self.sanction(try add(sanction, by: actor)) else { throw .unavailable }
     try audit(
-      sanction.kind.audited, by: actor, subject: sanction.account.number, in: sanction.forum, reason: sanction.reason)
-    return made
+      sanction.kind.audited, by: actor, subject: sanction.user.number, in: sanction.forum, reason: sanction.reason)
+    return added
   }
 
-  /// One who may be banned.
-  func ban(_ before: Person, _ draft: BanDraft, by actor: ID<Account>) throws(Refusal) -> Sanction {
-    let account = before.account.id
-    let new = NewSanction(.ban, of: account, until: draft.until, reason: draft.reason)
-    let present = try sanction(.ban, of: account)
+  /// Bans a user after the rights were checked.
+  func ban(_ before: User, _ draft: BanDraft, by actor: ID<User>) throws(Refusal) -> Sanction {
+    let user = before.summary.id
+    let new = NewSanction(.ban, of: user, until: draft.until, reason: draft.reason)
+    let present = try sanction(.ban, of: user)
     switch before.standing?.state ?? .active {
     case .active, .deactivated: break
-    // Who was kept out without a ban is kept out for good.
+    // A disabled user without a ban stays disabled.
     case .disabled: guard present != nil else { throw .conflict }
-    case .waiting, .left, .erased: throw .conflict
+    case .pending, .left, .erased: throw .conflict
     }
-    if draft.closesInvite { try closeInvite(of: account, draft.reason, by: actor) }
-    if let present, present.says(new) { return present }
-    if before.looksAfter {
-      guard try hasOwner(but: account) else { throw .lastOwner }
+    if draft.closesInvite { try closeInvite(of: user, draft.reason, by: actor) }
+    if let present, present.matches(new) { return present }
+    if before.isActiveOwner {
+      guard try hasOwner(except: user) else { throw .lastOwner }
     }
-    try lift(.ban, of: account, by: actor)
+    try lift(.ban, of: user, by: actor)
     let ban = try impose(new, by: actor)
-    try endAll(of: account)
+    try endAllSessions(of: user)
     var after = before
     after.standing?.state = .disabled
     _ = try change(before, to: after, by: actor)
     return ban
   }
 
-  private func closeInvite(of account: ID<Account>, _ reason: String?, by actor: ID<Account>) throws(Refusal) {
-    guard let invite = try invite(thatBrought: account), try revoke(invite: invite, descendants: false) > 0 else {
+  private func closeInvite(of user: ID<User>, _ reason: String?, by actor: ID<User>) throws(Refusal) {
+    guard let invite = try invite(signUpOf: user), try revoke(invite: invite, descendants: false) > 0 else {
       return
     }
     try audit(.inviteRevoked, by: actor, subject: invite.number, reason: reason)
@@ -178,15 +178,15 @@ extension WriteTransaction {
 }
 
 extension Sanction {
-  fileprivate func says(_ new: NewSanction) -> Bool { until == new.until && reason == new.reason }
+  fileprivate func matches(_ new: NewSanction) -> Bool { until == new.until && reason == new.reason }
 }
 
 extension Sanction.Kind {
   fileprivate var audited: AuditedAction {
     switch self {
-    case .ban: .personBanned
-    case .silence: .personSilenced
-    case .warning: .personWarned
+    case .ban: .userBanned
+    case .silence: .userSilenced
+    case .warning: .userWarned
     }
   }
 }
@@ -200,7 +200,6 @@ extension BanDraft {
 }
 
 extension Texts {
-  /// Why something is done.
   static func reason(_ text: String, _ bounds: Bounds) throws(Refusal) -> String {
     try block(text, "reason", scalars: bounds.reasonScalars)
   }

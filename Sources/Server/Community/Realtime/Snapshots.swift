@@ -1,35 +1,35 @@
-// What a first screen needs, of one moment.
+// The data of a client's first screen, read in one transaction.
 
 public import ParleyModel
 import Storage
 
 extension Community {
-  /// In the background: it grows with how much somebody takes part in.
-  public func snapshot(for caller: Caller) async throws(Refusal) -> Snapshot {
-    let account = try caller.person()
+  /// Runs in the background, because its cost grows with the number of conversations.
+  public func getSnapshot(for caller: Caller) async throws(Refusal) -> Snapshot {
+    let user = try caller.requireUser()
     let epoch = store.epoch
     return try await store.readInBackground { [bounds] tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      guard let me = try tx.person(account) else { throw .unauthenticated }
+      let caller = try tx.reloadCaller(caller)
+      guard let me = try tx.user(user) else { throw .unauthenticated }
       var snapshot = Snapshot(
         EventCursor(epoch: epoch, event: try tx.lastEvent()), me: me, settings: try tx.settings())
       let forums = try tx.forums(
-        for: account, seeing: Permissions.readable(to: caller.role), limit: bounds.snapshotForums + 1)
-      let own = try tx.ownConversations(of: account, limit: bounds.snapshotConversations + 1)
+        for: user, seeing: Permissions.readable(to: caller.role), limit: bounds.snapshotForums + 1)
+      let own = try tx.ownConversations(of: user, limit: bounds.snapshotConversations + 1)
       snapshot.hasMoreForums = forums.count > bounds.snapshotForums
       snapshot.hasMoreConversations = own.count > bounds.snapshotConversations
       snapshot.forums = Array(forums.prefix(bounds.snapshotForums))
       var conversations = try tx.readable(
-        Array(own.prefix(bounds.snapshotConversations)), by: caller, account, bounds)
+        Array(own.prefix(bounds.snapshotConversations)), by: caller, user, bounds)
       try tx.addLastMessages(to: &conversations)
-      snapshot.conversations = try tx.seen(conversations, by: caller, bounds)
-      snapshot.levels = try tx.levels(of: account)
-      snapshot.relations = try tx.relations(of: account)
-      var reading = InboxReading(caller)
-      snapshot.inbox = try tx.unreadInbox(of: account, &reading)
-      snapshot.people = try tx.people(namedIn: snapshot, most: bounds.snapshotPeople, for: caller)
-      for stream in [EventStream.site, .user(account)] { snapshot.offsets[stream] = 0 }
-      for head in try tx.heads(of: [.site, .user(account)], movedSince: 0) {
+      snapshot.conversations = try tx.views(conversations, by: caller, bounds)
+      snapshot.levels = try tx.levels(of: user)
+      snapshot.relations = try tx.relations(of: user)
+      var reading = NotificationFilter(caller)
+      snapshot.inbox = try tx.unreadInbox(of: user, &reading)
+      snapshot.users = try tx.users(in: snapshot, max: bounds.snapshotUsers, for: caller)
+      for stream in [EventStream.site, .user(user)] { snapshot.offsets[stream] = 0 }
+      for head in try tx.heads(of: [.site, .user(user)], movedSince: 0) {
         snapshot.offsets[head.stream] = head.offset
       }
       return snapshot
@@ -38,15 +38,15 @@ extension Community {
 }
 
 extension ReadTransaction {
-  /// Those that the caller may read, each from where they may. Of a forum that lets everyone read all there is nothing to
-  /// ask; where it does not, each conversation is asked for alone.
+  /// The conversations that the caller may read, each from its first readable message. In a forum with full history the
+  /// rights need no query per conversation.
   fileprivate func readable(
-    _ conversations: [OwnConversation], by caller: Caller, _ account: ID<Account>, _ bounds: Bounds
+    _ conversations: [OwnConversation], by caller: Caller, _ user: ID<User>, _ bounds: Bounds
   ) throws(Refusal) -> [OwnConversation] {
     let ids = Set(conversations.compactMap(\.conversation.forum)).sorted()
     let forums = try forums(ids)
-    let roles = try roles(of: ids.map { Concern(account, $0) })
-    let limited = try forumsWithHistoryStart(among: ids, for: account)
+    let roles = try roles(of: ids.map { Concern(user, $0) })
+    let limited = try forumsWithHistoryStart(among: ids, for: user)
     var readable: [OwnConversation] = []
     for own in conversations {
       guard let id = own.conversation.forum else {
@@ -54,36 +54,37 @@ extension ReadTransaction {
         continue
       }
       guard let forum = forums[id] else { continue }
-      let standing = ForumStanding(visibility: forum.visibility, role: roles[Concern(account, id)])
+      let standing = ForumStanding(visibility: forum.visibility, role: roles[Concern(user, id)])
       guard Permissions.rights(of: caller.role, in: standing).contains(.read) else { continue }
-      readable.append(limited.contains(id) ? try shown(own.conversation.id, to: caller, account, bounds) : own)
+      readable.append(
+        limited.contains(id) ? try ownConversation(own.conversation.id, for: caller, user, bounds) : own)
     }
     return readable
   }
 
-  /// Whom a client has to know to show it. Guests know only some.
-  fileprivate func people(
-    namedIn snapshot: Snapshot, most: Int, for caller: Caller
-  ) throws(Refusal) -> [Person] {
-    var named: Set<ID<Account>> = []
+  /// The users that appear in the snapshot. A guest gets only those it may see.
+  fileprivate func users(
+    in snapshot: Snapshot, max limit: Int, for caller: Caller
+  ) throws(Refusal) -> [User] {
+    var named: Set<ID<User>> = []
     for own in snapshot.conversations {
       if let message = own.lastMessage { named.insert(message.message.author) }
-      named.formUnion(own.conversation.participants?.map(\.account) ?? [])
+      named.formUnion(own.conversation.participants?.map(\.user) ?? [])
     }
-    named.remove(snapshot.me.account.id)
-    let ids = Array(named.sorted().prefix(most))
+    named.remove(snapshot.me.summary.id)
+    let ids = Array(named.sorted().prefix(limit))
     if caller.role == .guest {
-      var seen: [Person] = []
+      var seen: [User] = []
       for id in ids {
         do {
-          seen.append(try person(.id(id), for: caller).person.seen(with: .see))
+          seen.append(try user(.id(id), for: caller).user.redacted(for: .see))
         } catch Refusal.notFound {
           continue
         }
       }
       return seen
     }
-    let found = try people(ids)
-    return ids.compactMap { found[$0]?.seen(with: .see) }
+    let found = try users(ids)
+    return ids.compactMap { found[$0]?.redacted(for: .see) }
   }
 }

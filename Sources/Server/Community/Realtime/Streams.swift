@@ -1,25 +1,24 @@
-// What happened in a stream, read again: for a client that finds a hole between two offsets.
+// Reads the events of one stream again, for a client that finds a gap between two offsets.
 
 public import ParleyModel
 import Storage
 
-/// Some events of a stream that follow one another.
+/// Consecutive events of one stream.
 public struct StreamPage: Sendable {
   public let events: [DeliveredEvent]
   public let hasMore: Bool
-  /// The offset of the stream's last event.
   public let lastOffset: Int
   public let cursor: String
 }
 
 extension Community {
-  /// The events after `offset`, in order and without a hole, or `gone`, where the log no longer holds them all. Rights are
-  /// those of now.
-  public func events(
+  /// The events after `offset`, in order and without gaps. Throws `gone` if the log no longer has all of them. The
+  /// current rights apply.
+  public func listStreamEvents(
     in stream: EventStream, after offset: Int, limit: Int, for caller: Caller
   ) async throws(Refusal) -> StreamPage {
     let (page, last) = try await store.readInBackground { tx throws(Refusal) in
-      let caller = try tx.admitted(caller)
+      let caller = try tx.revalidate(caller)
       let reader = StreamReader(caller.role, fromSeq: try tx.fromSeq(in: stream, for: caller))
       let head = try tx.heads(of: [stream], movedSince: 0).first?.offset ?? 0
       guard offset <= head else { throw .invalid("after_offset", .outOfRange(0...head)) }
@@ -34,11 +33,11 @@ extension Community {
 }
 
 extension ReadTransaction {
-  /// Where the caller's history begins in a stream that they may read. Any other is not there.
+  /// The first readable message of the stream. Throws if the caller may not read the stream.
   func fromSeq(in stream: EventStream, for caller: Caller) throws(Refusal) -> Int {
     switch stream {
-    case .site: _ = try caller.person()
-    case .user(let account): guard account == caller.account else { throw .notFound }
+    case .site: _ = try caller.requireUser()
+    case .user(let user): guard user == caller.user else { throw .notFound }
     case .forum(let forum): try require(.read, caller, in: forum)
     case .conversation(let conversation):
       let (_, standing) = try rights(of: caller, in: conversation)

@@ -1,30 +1,30 @@
-// What those ask and want done who look after the place as a whole.
+// Site statistics and backups.
 
 public import ParleyModel
 import Storage
 
 extension Community {
-  /// A few facts, for the staff.
-  public func statistics(for caller: Caller) async throws(Refusal) -> Statistics {
-    _ = try caller.person(for: .admin)
+  /// Statistics for staff.
+  public func getStatistics(for caller: Caller) async throws(Refusal) -> Statistics {
+    _ = try caller.requireUser(.admin)
     let folder = store.folder
     return try await store.readInBackground { tx throws(Refusal) in
-      guard try tx.renewed(caller).role?.isStaff == true else { throw .forbidden }
+      guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
       return try tx.statistics(of: folder)
     }
   }
 
-  /// Begins to copy everything to a file in the data folder; one at a time. `program` is the version of Parley.
+  /// Starts a backup into a file in the data folder. Only one runs at a time. `program` is the version of Parley.
   ///
-  /// - Returns: the backup, and the work, which nobody has to wait for.
+  /// - Returns: the backup, and the task that writes it.
   @discardableResult
-  public func backUp(
+  public func createBackup(
     program: String, by caller: Caller
   ) async throws(Refusal) -> (backup: StoredBackup, work: Task<Void, Never>) {
-    let actor = try caller.person(for: .admin)
+    let actor = try caller.requireUser(.admin)
     let store = store
     let backup = try await store.write { tx throws(Refusal) in
-      guard try tx.renewed(caller).role == .owner else { throw .forbidden }
+      guard try tx.reloadCaller(caller).role == .owner else { throw .forbidden }
       guard !store.isBackingUp else { throw .conflict }
       let backup = try tx.addBackup(by: actor)
       try tx.audit(.backupStarted, by: actor, subject: backup.id.number)
@@ -35,11 +35,11 @@ extension Community {
 }
 
 extension CommunityView {
-  /// What was made through the API, the newest first: one more than `limit`, where there are more. For owners.
-  public func backups(
+  /// The backups created through the API, newest first, for owners. Returns one more than `limit` if there are more.
+  public func listBackups(
     before last: ID<StoredBackup>?, limit: Int, for caller: Caller
   ) throws(Refusal) -> [StoredBackup] {
-    _ = try caller.person(for: .admin)
+    _ = try caller.requireUser(.admin)
     guard caller.role == .owner else { throw .forbidden }
     return try read { tx throws(Refusal) in
       try tx.backups(before: last, limit: limit + 1, in: community.store.folder)

@@ -1,26 +1,26 @@
-// Large work that rules have started, for those who wait for it.
+// Status of stored jobs.
 
 public import ParleyModel
 public import Storage
 
 extension Community {
-  /// Every kind of large work that the rules start, for the store that carries it out.
+  /// All job kinds of this target, for the store that runs them.
   public static let jobs: [JobKind] = [
     .departure, .forumErasure, .forumLosses, .branchBan, .removal, .restoration,
-    .inboxRemoval, .roomRinging, .branchMove,
+    .notificationRemoval, .roomMentions, .branchMove,
   ]
 
-  /// For who started it, and for the staff. What was done long ago is forgotten.
-  public func job(_ id: ID<Job>, for caller: Caller) async throws(Refusal) -> SeenJob {
-    let person = try caller.person()
+  /// The status of a job, for its creator and staff. Finished jobs are deleted after a while.
+  public func getJob(_ id: ID<Job>, for caller: Caller) async throws(Refusal) -> JobView {
+    let user = try caller.requireUser()
     return try await store.readInBackground { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      guard let job = try tx.job(id), Permissions.maySeeJob(caller.role, isOwn: job.startedBy == person) else {
+      let caller = try tx.reloadCaller(caller)
+      guard let job = try tx.job(id), Permissions.maySeeJob(caller.role, isOwn: job.startedBy == user) else {
         throw .notFound
       }
-      let state: SeenJob.State = job.finishedAt == nil ? .running : job.error == nil ? .finished : .failed
+      let state: JobView.State = job.finishedAt == nil ? .running : job.error == nil ? .finished : .failed
       let kind = Self.jobs.first { $0.name == job.kind }
-      return SeenJob(
+      return JobView(
         id: id, kind: job.kind, state: state,
         progress: state == .finished ? 1 : try kind?.progress(of: job, tx) ?? 0, error: job.error,
         startedAt: job.startedAt, finishedAt: job.finishedAt)

@@ -1,37 +1,37 @@
 public import ParleyModel
 import Storage
 
-/// What a client wants to know of a place before anything else.
-public struct PlaceFacts: Sendable {
-  public let settings: PlaceSettings
+/// Public facts about the site for a client's first request.
+public struct SiteSummary: Sendable {
+  public let settings: SiteSettings
   public let epoch: String
-  /// Whether somebody looks after it.
+  /// Whether the site has an owner.
   public let isSetUp: Bool
 }
 
 extension CommunityView {
-  public func settings() throws(Refusal) -> PlaceSettings {
+  public func getSettings() throws(Refusal) -> SiteSettings {
     try read { tx throws(Refusal) in try tx.settings() }
   }
 
-  public func facts() throws(Refusal) -> PlaceFacts {
+  public func getServer() throws(Refusal) -> SiteSummary {
     let epoch = community.store.epoch
     return try read { tx throws(Refusal) in
-      PlaceFacts(settings: try tx.settings(), epoch: epoch, isSetUp: try tx.hasOwner())
+      SiteSummary(settings: try tx.settings(), epoch: epoch, isSetUp: try tx.hasOwner())
     }
   }
 }
 
 extension Community {
-  public func change(_ change: PlaceSettingsChange, by caller: Caller) async throws(Refusal) -> PlaceSettings {
-    let actor = try caller.person(for: .admin)
+  public func updateSettings(_ change: SiteSettingsChange, by caller: Caller) async throws(Refusal) -> SiteSettings {
+    let actor = try caller.requireUser(.admin)
     var change = change
-    if let name = change.name { change.name = try Texts.line(name, "name", scalars: bounds.placeNameScalars) }
-    if let welcome = change.welcome { _ = try Texts.block(welcome, "welcome", scalars: bounds.placeTextScalars) }
-    if let rules = change.rules { _ = try Texts.block(rules, "rules", scalars: bounds.placeTextScalars) }
+    if let name = change.name { change.name = try Texts.line(name, "name", scalars: bounds.siteNameScalars) }
+    if let welcome = change.welcome { _ = try Texts.block(welcome, "welcome", scalars: bounds.siteTextScalars) }
+    if let rules = change.rules { _ = try Texts.block(rules, "rules", scalars: bounds.siteTextScalars) }
     let bounds = bounds
     return try await store.write { [change] tx throws(Refusal) in
-      guard try tx.renewed(caller).role?.isStaff == true else { throw .forbidden }
+      guard try tx.reloadCaller(caller).role?.isStaff == true else { throw .forbidden }
       let before = try tx.settings()
       if let revision = change.ifRevision, revision != before.revision { throw .conflict }
       let after = change.applied(to: before)

@@ -1,24 +1,24 @@
 public import ParleyModel
 import Storage
 
-/// What somebody looks like.
+/// The picture of a user.
 public enum Avatar: Sendable {
   case file(KeptFile)
-  case drawing(Drawing)
+  case generated(GeneratedPicture)
 }
 
 extension CommunityView {
-  /// Open to all, like the drawing; of who waits to come in there is none.
-  public func avatar(of reference: AccountReference, for caller: Caller) throws(Refusal) -> Avatar {
-    let drawing = try drawing(of: reference, for: caller)
+  /// Public, like the generated picture. Pending users have none.
+  public func getAvatar(of reference: UserReference, for caller: Caller) throws(Refusal) -> Avatar {
+    let generated = try generatedPicture(of: reference, for: caller)
     let file = try read { tx throws(Refusal) in
-      try tx.avatar(of: try tx.account(reference, for: caller)).flatMap { id throws(Refusal) in try tx.keptFile(id) }
+      try tx.avatar(of: try tx.userID(reference, for: caller)).flatMap { id throws(Refusal) in try tx.keptFile(id) }
     }
-    return file.map { .file($0) } ?? .drawing(drawing)
+    return file.map { .file($0) } ?? .generated(generated)
   }
 
-  /// The place's own picture, or one made of its name.
-  public func placeIcon() throws(Refusal) -> ForumIcon {
+  /// The site's icon, or one generated from its name.
+  public func getSiteIcon() throws(Refusal) -> ForumIcon {
     let (name, file) = try read { tx throws(Refusal) in
       let settings = try tx.settings()
       return (settings.name, try settings.icon.flatMap { id throws(Refusal) in try tx.keptFile(id) })
@@ -29,32 +29,32 @@ extension CommunityView {
 }
 
 extension Community {
-  /// A picture of one's own, uploaded before.
+  /// Sets a previously uploaded picture.
   public func setAvatar(
-    _ file: ID<File>, of reference: AccountReference, by caller: Caller
-  ) async throws(Refusal) -> Person {
-    let actor = try caller.person(for: .write)
+    _ file: ID<File>, of reference: UserReference, by caller: Caller
+  ) async throws(Refusal) -> User {
+    let actor = try caller.requireUser(.write)
     let bounds = bounds
     return try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      let (person, rights) = try tx.person(reference, for: caller)
+      let caller = try tx.reloadCaller(caller)
+      let (user, rights) = try tx.user(reference, for: caller)
       guard rights.contains(.own) else { throw .forbidden }
       try tx.checkPicture(file, "file", of: actor, bounds)
-      try tx.setAvatar(file, of: person, by: actor)
-      return try tx.person(reference, for: caller).person.seen(with: rights)
+      try tx.setAvatar(file, of: user, by: actor)
+      return try tx.user(reference, for: caller).user.redacted(for: rights)
     }
   }
 
-  /// One's own, and for the staff, those of others.
-  public func removeAvatar(of reference: AccountReference, by caller: Caller) async throws(Refusal) {
-    let actor = try caller.person(for: .write)
+  /// Deletes the caller's avatar, or as staff another user's.
+  public func deleteAvatar(of reference: UserReference, by caller: Caller) async throws(Refusal) {
+    let actor = try caller.requireUser(.write)
     try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      let (person, rights) = try tx.person(reference, for: caller)
+      let caller = try tx.reloadCaller(caller)
+      let (user, rights) = try tx.user(reference, for: caller)
       guard rights.contains(.edit) else { throw .forbidden }
-      guard try tx.avatar(of: person.account.id) != nil else { return }
-      try tx.setAvatar(nil, of: person, by: actor)
-      if actor != person.account.id { try tx.audit(.personChanged, by: actor, subject: person.account.id.number) }
+      guard try tx.avatar(of: user.summary.id) != nil else { return }
+      try tx.setAvatar(nil, of: user, by: actor)
+      if actor != user.summary.id { try tx.audit(.userChanged, by: actor, subject: user.summary.id.number) }
     }
   }
 }

@@ -3,25 +3,25 @@ import ParleyModel
 import Storage
 
 extension ReadTransaction {
-  /// With what its bio names. Who is meant is looked up now, so a mention leads to who has the name.
-  func withEntities(_ person: Person) throws(Refusal) -> Person {
+  /// Adds the entities of the bio. Mentions are resolved at read time.
+  func withEntities(_ user: User) throws(Refusal) -> User {
     var entities = MessageEntities()
-    var people: [String: ID<Account>?] = [:]
-    for entity in MarkupDocument(person.account.bio).entities {
+    var users: [String: ID<User>?] = [:]
+    for entity in MarkupDocument(user.summary.bio).entities {
       let span = MessageEntities.Span(position: entity.position, length: entity.length)
       switch entity.kind {
       case .hashtag: entities.hashtags.append(.init(span, name: entity.value))
       case .link: entities.links.append(.init(span, url: entity.value))
       case .mention:
-        let key = AccountName.key(entity.value)
-        let user: ID<Account>?
-        if let known = people[key] { user = known } else { user = try account(named: key) }
-        people[key] = .some(user)
+        let key = UserName.key(entity.value)
+        let user: ID<User>?
+        if let known = users[key] { user = known } else { user = try self.user(named: key) }
+        users[key] = .some(user)
         if let user { entities.mentions.append(.init(span, name: entity.value, user: user)) }
       }
     }
-    var person = person
-    person.account.describeBio(entities)
-    return person
+    var user = user
+    user.summary.describeBio(entities)
+    return user
   }
 }

@@ -1,26 +1,26 @@
 import ParleyCrypto
 import ParleyModel
 
-/// An e-mail address or a telephone number by which somebody may be found, in the one spelling that all who know it come to.
+/// A normalized e-mail address or telephone number by which a user can be found.
 struct ContactAddress: Hashable, Sendable {
-  /// `mailto:` or `tel:` and the address.
+  /// The address with scheme `mailto:` or `tel:`.
   let text: String
 
-  /// RFC 5321 §4.5.3.1.3: what is longer can't be delivered to.
-  static let mostBytes = 254
-  /// E.164: the longest number there is; what is shorter than seven digits is good in one town alone.
+  /// RFC 5321 §4.5.3.1.3: the maximum length of a path.
+  static let maxBytes = 254
+  /// E.164 allows at most 15 digits. Numbers below seven digits are only locally valid.
   private static let digits = 7...15
 
-  /// Nil for what is neither.
+  /// Nil if the text is neither.
   init?(_ text: String) {
-    guard text.utf8.count <= Self.mostBytes else { return nil }
+    guard text.utf8.count <= Self.maxBytes else { return nil }
     guard let address = text.utf8.contains(UInt8(ascii: "@")) ? Self.mail(text) : Self.telephone(text) else {
       return nil
     }
     self.text = address
   }
 
-  /// All of them must be addresses; of two that are the same, one is kept.
+  /// Parses all texts and removes duplicates. Throws if one is invalid.
   static func all(_ texts: [String], _ bounds: Bounds) throws(Refusal) -> Set<ContactAddress> {
     guard texts.count <= bounds.addresses else { throw .invalid("addresses", .tooMany(limit: bounds.addresses)) }
     var addresses: Set<ContactAddress> = []
@@ -31,7 +31,7 @@ struct ContactAddress: Hashable, Sendable {
     return addresses
   }
 
-  /// Upper and lower case are the same to every host that people use.
+  /// Mail hosts ignore case in practice.
   private static func mail(_ text: String) -> String? {
     let parts = trimmed(text).split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, parts[1].contains("."), !parts[1].hasPrefix("."),
@@ -43,7 +43,7 @@ struct ContactAddress: Hashable, Sendable {
     return isPlain ? "mailto:\(parts[0].lowercased())@\(parts[1].lowercased())" : nil
   }
 
-  /// With its country, `+49 …` or `0049 …`: a number without one is another in each country.
+  /// Requires a country code (`+49 …` or `0049 …`). Without it a number is ambiguous.
   private static func telephone(_ text: String) -> String? {
     var digits = ""
     var isInternational = false
@@ -72,7 +72,7 @@ struct ContactAddress: Hashable, Sendable {
     return rest
   }
 
-  /// What is kept of it.
+  /// The stored digest.
   func digest(_ key: String) throws(Refusal) -> [UInt8] {
     do {
       return try HMAC.sha256(of: Array(text.utf8), key: Array(key.utf8))

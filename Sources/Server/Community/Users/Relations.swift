@@ -1,18 +1,18 @@
-// Whom people follow, mute and block.
+// Follows, mutes and blocks.
 
 public import ParleyModel
 import Storage
 
 extension Community {
-  /// Once more changes nothing.
-  public func set(
-    _ relation: Relation, to reference: AccountReference, by caller: Caller
+  /// Sets a relation. Idempotent.
+  public func setRelation(
+    _ relation: Relation, to reference: UserReference, by caller: Caller
   ) async throws(Refusal) {
-    let actor = try caller.person(for: .write)
+    let actor = try caller.requireUser(.write)
     try await store.write { [bounds] tx throws(Refusal) in
-      let (person, rights) = try tx.person(reference, for: try tx.renewed(caller))
-      guard rights.contains(relation == .follow ? .follow : .avoid) else { throw .forbidden }
-      let other = person.account.id
+      let (user, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
+      guard rights.contains(relation == .follow ? .follow : .muteAndBlock) else { throw .forbidden }
+      let other = user.summary.id
       guard try !tx.has(relation, actor, to: other) else { return }
       guard try tx.relationCount(relation, of: actor) < bounds.relations else {
         throw .tooMany(limit: bounds.relations)
@@ -21,61 +21,60 @@ extension Community {
     }
   }
 
-  /// Of somebody whom one does not see any longer too.
-  public func end(
-    _ relation: Relation, to reference: AccountReference, by caller: Caller
+  /// Removes a relation, even if the caller can no longer see the user.
+  public func removeRelation(
+    _ relation: Relation, to reference: UserReference, by caller: Caller
   ) async throws(Refusal) {
-    let actor = try caller.person(for: .write)
+    let actor = try caller.requireUser(.write)
     try await store.write { tx throws(Refusal) in
-      let caller = try tx.renewed(caller)
-      if try tx.end(relation, of: actor, to: try tx.account(reference, for: caller)) { return }
-      _ = try tx.person(reference, for: caller)
+      let caller = try tx.reloadCaller(caller)
+      if try tx.end(relation, of: actor, to: try tx.userID(reference, for: caller)) { return }
+      _ = try tx.user(reference, for: caller)
     }
   }
 }
 
 extension CommunityView {
-  /// Whom the caller follows, mutes or blocks: one more than `limit`, where there are more.
-  public func people(
-    _ relation: Relation, after other: ID<Account>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Person] {
-    let account = try caller.person()
+  /// The users that the caller follows, mutes or blocks. Returns one more than `limit` if there are more.
+  public func listRelatedUsers(
+    _ relation: Relation, after other: ID<User>?, limit: Int, for caller: Caller
+  ) throws(Refusal) -> [User] {
+    let user = try caller.requireUser()
     return try read { tx throws(Refusal) in
-      try tx.people(relation, of: account, after: other, limit: limit + 1).map { $0.seen(by: caller) }
+      try tx.users(relation, of: user, after: other, limit: limit + 1).map { $0.redacted(for: caller) }
     }
   }
 
-  /// Whom somebody follows.
-  public func following(
-    _ reference: AccountReference, after other: ID<Account>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Person] {
+  public func listFollowing(
+    _ reference: UserReference, after other: ID<User>?, limit: Int, for caller: Caller
+  ) throws(Refusal) -> [User] {
     try read { tx throws(Refusal) in
-      let account = try tx.personToLookInto(reference, for: caller)
-      return try tx.people(.follow, of: account, after: other, limit: limit + 1).map { $0.seen(by: caller) }
+      let user = try tx.userWithVisibleFollows(reference, for: caller)
+      return try tx.users(.follow, of: user, after: other, limit: limit + 1).map { $0.redacted(for: caller) }
     }
   }
 
-  public func followers(
-    _ reference: AccountReference, after other: ID<Account>?, limit: Int, for caller: Caller
-  ) throws(Refusal) -> [Person] {
+  public func listFollowers(
+    _ reference: UserReference, after other: ID<User>?, limit: Int, for caller: Caller
+  ) throws(Refusal) -> [User] {
     try read { tx throws(Refusal) in
-      let account = try tx.personToLookInto(reference, for: caller)
-      return try tx.followers(of: account, after: other, limit: limit + 1).map { $0.seen(by: caller) }
+      let user = try tx.userWithVisibleFollows(reference, for: caller)
+      return try tx.followers(of: user, after: other, limit: limit + 1).map { $0.redacted(for: caller) }
     }
   }
 }
 
 extension ReadTransaction {
-  fileprivate func personToLookInto(
-    _ reference: AccountReference, for caller: Caller
-  ) throws(Refusal) -> ID<Account> {
-    let (person, rights) = try person(reference, for: caller)
+  fileprivate func userWithVisibleFollows(
+    _ reference: UserReference, for caller: Caller
+  ) throws(Refusal) -> ID<User> {
+    let (user, rights) = try user(reference, for: caller)
     guard rights.contains(.seeFollowing) else { throw .forbidden }
-    return person.account.id
+    return user.summary.id
   }
 }
 
-extension Person {
-  /// In a list of somebody's own, whoever they are.
-  fileprivate func seen(by caller: Caller) -> Person { seen(by: caller, caller.role ?? .guest) }
+extension User {
+  /// A user in the caller's own list.
+  fileprivate func redacted(for caller: Caller) -> User { redacted(for: caller, caller.role ?? .guest) }
 }

@@ -1,35 +1,35 @@
-/// Why no backup was made, or none was restored.
+/// Failure of a backup or a restore.
 public enum BackupFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The file is not a whole backup of ours. Nothing was touched.
+  /// The file is not a complete backup. The data folder is unchanged.
   case refused(file: String, BackupDamage)
-  /// What was found in the source, so that a copy of it would not be right either.
-  case unsound([String])
-  /// Something is in the way: said in a sentence.
+  /// Faults in the source database, which a copy would have too.
+  case damaged([String])
+  /// A precondition is not met; the text says which.
   case impossible(String)
-  /// Whoever wanted it wants it no more.
-  case stopped
+  /// Cancelled by the caller.
+  case cancelled
 
   public var description: String {
     switch self {
-    case .refused(let file, let damage): "\(file) is refused, and nothing was touched: \(damage)."
-    case .unsound(let faults):
-      "The database is not sound, so no backup was kept: \(faults.prefix(5).joined(separator: "; "))."
+    case .refused(let file, let damage): "\(file) is rejected, and nothing was changed: \(damage)."
+    case .damaged(let faults):
+      "The database is damaged, so no backup was created: \(faults.prefix(5).joined(separator: "; "))."
     case .impossible(let sentence): sentence
-    case .stopped: "The backup was stopped before its end; nothing is left of it."
+    case .cancelled: "The backup was cancelled and removed."
     }
   }
 }
 
-/// What is wrong with a file that should be a backup.
+/// Damage found in a backup file.
 public enum BackupDamage: Error, Hashable, Sendable, CustomStringConvertible {
   case foreign
-  case cutOff
-  case tooLong
+  case truncated
+  case trailingBytes
   case badHeader(at: Int)
   case badPadding(at: Int)
-  case noPlainFile(String)
-  /// A name that has no place in a backup, or not in this place.
-  case misplaced(String)
+  case notRegularFile(String)
+  /// A name that is not allowed in a backup, or not at this position.
+  case unexpectedEntry(String)
   case altered(String)
   case newerFormat(Int)
   case badManifest
@@ -37,22 +37,22 @@ public enum BackupDamage: Error, Hashable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .foreign: "it is no backup that Parley made"
-    case .cutOff: "it ends too early, so a part of it is missing"
-    case .tooLong: "something follows behind its end"
-    case .badHeader(let place): "what stands at byte \(place) is damaged, or not of Parley's making"
-    case .badPadding(let place): "there should be zeros at byte \(place)"
-    case .noPlainFile(let name): "\(name) in it is a link, a folder or something else that is no plain file"
-    case .misplaced(let name): "\(name) has no place in a backup, or not there"
-    case .altered(let name): "\(name) in it is not what was backed up"
-    case .newerFormat(let format): "it has the format \(format), which a newer version of Parley reads"
-    case .badManifest: "its \(BackupName.manifest) makes no sense"
-    case .badDatabase(let reason): "its database is not sound: \(reason)"
+    case .foreign: "it is not a Parley backup"
+    case .truncated: "it is truncated"
+    case .trailingBytes: "it has extra bytes after its end"
+    case .badHeader(let place): "the header at byte \(place) is damaged, or was not written by Parley"
+    case .badPadding(let place): "the padding at byte \(place) is not zero"
+    case .notRegularFile(let name): "its entry \(name) is not a regular file"
+    case .unexpectedEntry(let name): "its entry \(name) is unexpected"
+    case .altered(let name): "its entry \(name) has been altered"
+    case .newerFormat(let format): "it has format \(format) of a newer version of Parley"
+    case .badManifest: "its \(BackupName.manifest) is invalid"
+    case .badDatabase(let reason): "its database is damaged: \(reason)"
     }
   }
 }
 
-/// The names in a backup, in their order; the uploaded files stand between the database and the sums.
+/// Entry names in a backup, in order; the uploaded files are between the database and the sums.
 enum BackupName {
   static let manifest = "parley-backup.json"
   static let database = "parley.db"

@@ -1,15 +1,14 @@
-// Makes a backup: one tar archive that anyone can look into.
+// Creates a backup: one tar archive, readable by standard tools.
 //
-//   parley-backup.json   what it is, from when, and how many rows each table has
-//   parley.db            one state of the database, in one file
-//   files/ab/cd/…        every file that this state names, in the order of their names
-//   SHA256SUMS           of all that stands before: `tar xf FILE && sha256sum -c SHA256SUMS`
+//     parley-backup.json   format, time, and number of rows per table
+//     parley.db            a snapshot of the database in one file
+//     files/ab/cd/…        the files that this snapshot names, sorted by name
+//     SHA256SUMS           of all preceding entries: `tar xf FILE && sha256sum -c SHA256SUMS`
 //
-// 1. The database is copied beside the archive, by a reader that stays in one transaction; the rows of the source are
-//    counted in the same transaction.
+// 1. The database is copied beside the archive, in one read transaction that also counts the rows of the source.
 // 2. The copy is opened and checked, and its rows are counted.
-// 3. Copy and files are packed into FILE.part, which is brought to the disk.
-// 4. FILE.part is read again as for a restore, and the database in it must be the one that was checked.
+// 3. Copy and files are packed into FILE.part, which is synced.
+// 4. FILE.part is read as for a restore, and the database in it must be the checked one.
 // 5. FILE.part becomes FILE.
 
 import ParleyCrypto
@@ -18,30 +17,30 @@ import ParleySQLite
 struct BackupMaker {
   let folder: DataFolder
   let path: String
-  /// The version of Parley.
+  /// Version of Parley.
   let program: String
-  /// Milliseconds since 1970.
+  /// In milliseconds since 1970.
   let now: Int
   let cancellation: Cancellation
   let report: BackupProgress.Report
 
-  /// Its own name, since `FILE.db` might be somebody's.
+  /// A name of its own, since `FILE.db` may belong to another program.
   private var part: String { path + ".part" }
   private var copy: String { part + ".db" }
 
-  /// Pages that are copied at once, a mebibyte.
+  /// Pages copied per step, 1 MiB.
   private static let pages = 256
 
   func make() throws(BackupFault) -> BackupReport {
     do {
       guard !Disk.exists(path) else {
-        throw BackupFault.impossible("\(path) is there already; nothing is overwritten.")
+        throw BackupFault.impossible("\(path) already exists.")
       }
       guard Disk.exists(folder.database) else {
-        throw BackupFault.impossible("There is no database in \(folder.path), so there is nothing to back up.")
+        throw BackupFault.impossible("There is no database in \(folder.path).")
       }
       try removeParts()
-      // Whether it can be written is found before the long work.
+      // Fails early if the folder is not writable.
       _ = try DiskFile.make(part)
       try Disk.remove(part)
       let report = try makeParts()
@@ -49,7 +48,7 @@ struct BackupMaker {
       try Disk.sync(Disk.folder(of: path))
       return report
     } catch {
-      // What can't be removed now goes with the next attempt.
+      // The next attempt removes any leftovers.
       try? removeParts()
       throw fault(error)
     }
@@ -58,8 +57,8 @@ struct BackupMaker {
   private func fault(_ error: any Error) -> BackupFault {
     switch error {
     case let fault as BackupFault: fault
-    case let error as SQLiteError where error.code == .interrupted: .stopped
-    case let damage as BackupDamage: .unsound(["\(path), read again: \(damage)"])
+    case let error as SQLiteError where error.code == .interrupted: .cancelled
+    case let damage as BackupDamage: .damaged(["reading \(path) back: \(damage)"])
     case let error as SQLiteError: .impossible("The backup failed: \(error.message).")
     case let error as MigrationError: .impossible(error.description)
     default: .impossible("The backup failed: \(error).")
@@ -76,14 +75,14 @@ struct BackupMaker {
     let (database, missing) = try pack(manifest, files)
     let contents = try BackupReader.read(part, .comparing, step)
     guard contents.manifest == manifest, contents.database == database, contents.files == files.count - missing.count
-    else { throw BackupFault.unsound(["\(path), read again, is not what was written"]) }
+    else { throw BackupFault.damaged(["\(path) differs from what was written"]) }
     try Disk.remove(copy)
     return BackupReport(
       size: contents.size, messages: manifest.counts["message"] ?? 0, files: contents.files, missing: missing.count,
-      firstMissing: Array(missing.prefix(BackupReport.mostNamed)))
+      firstMissing: Array(missing.prefix(BackupReport.maxListed)))
   }
 
-  /// Every step of the work passes here.
+  /// Called at every step of the work.
   private func step(_ progress: BackupProgress) throws {
     try cancellation.check()
     try report(progress)
@@ -91,7 +90,7 @@ struct BackupMaker {
 
   // MARK: The database
 
-  /// One state of it, and what that state says of itself.
+  /// Copies a snapshot of the database and describes it.
   private func copyDatabase() throws -> BackupManifest {
     let source = try Connection.reader(folder.database)
     try cancellation.watch(source)
@@ -107,15 +106,15 @@ struct BackupMaker {
     }
   }
 
-  /// Whether the copy is whole, and what its state names.
+  /// Checks the copy and lists the files that it names.
   private func check(_ manifest: BackupManifest) throws -> [StoredFile] {
     let connection = try Connection.reader(copy)
     try cancellation.watch(connection)
     var faults = try Verification.faults(inCopy: connection) { check in try step(BackupProgress(checking: check)) }
     if faults.isEmpty, try connection.counts() != manifest.counts {
-      faults.append("the copy has not as many rows as the source")
+      faults.append("the copy has a different number of rows than the source")
     }
-    guard faults.isEmpty else { throw BackupFault.unsound(faults) }
+    guard faults.isEmpty else { throw BackupFault.damaged(faults) }
     return try StoredFile.all(in: connection)
   }
 
@@ -137,7 +136,7 @@ struct BackupMaker {
     guard
       let digest = try writer.add(
         BackupName.database, from: database, size: databaseSize, digest: nil, wrote: wrote)
-    else { throw BackupFault.impossible("\(copy) has changed while it was read.") }
+    else { throw BackupFault.impossible("\(copy) changed while it was read.") }
     var missing: [String] = []
     for file in files {
       guard let source = try? DiskFile.open("\(folder.path)/\(file.path)"),

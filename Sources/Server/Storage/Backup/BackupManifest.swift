@@ -1,22 +1,22 @@
 import ParleyJSON
 
-/// What a backup says of itself, first of all.
+/// The first entry of a backup: its description.
 struct BackupManifest: Equatable {
-  /// The version of Parley that made it.
+  /// Version of Parley that created it.
   let program: String
-  /// How many migrations its database has.
+  /// Number of migrations of its database.
   let schema: Int
   let epoch: String
-  /// Milliseconds since 1970.
+  /// In milliseconds since 1970.
   let createdAt: Int
-  /// Rows by table.
+  /// Rows per table.
   let counts: [String: Int]
 
   static let format = 1
-  /// Larger than any that is written.
-  static let largest = 65_536
-  /// What the time of a tar header holds.
-  private static let latest = 0o777_7777_7777 * 1_000
+  /// Size limit in bytes, larger than any manifest written.
+  static let maxBytes = 65_536
+  /// Maximum of the time in a tar header.
+  private static let maxTime = 0o777_7777_7777 * 1_000
 
   var bytes: [UInt8] {
     var json = JSONWriter()
@@ -41,7 +41,7 @@ struct BackupManifest: Equatable {
     self.counts = counts
   }
 
-  /// What is read and written anew comes to the same bytes, so there is one way to say a thing.
+  /// Accepts canonical bytes only: encoding the parsed manifest must give the same bytes.
   init(reading bytes: [UInt8]) throws(BackupDamage) {
     let format: Int
     do throws(JSONError) {
@@ -50,14 +50,14 @@ struct BackupManifest: Equatable {
     } catch {
       throw .badManifest
     }
-    // A later format may say other things.
+    // A newer format may have other members.
     guard format == Self.format else { throw .newerFormat(format) }
     do throws(JSONError) {
       var object = try JSONValue(parsing: bytes).object()
       program = try object.string("program")
       schema = try object.int("schema", in: 1...Int.max)
       epoch = try object.string("epoch")
-      createdAt = try object.int("created_at", in: 0...Self.latest)
+      createdAt = try object.int("created_at", in: 0...Self.maxTime)
       var tables = try object.object("counts")
       var counts: [String: Int] = [:]
       for (table, count) in tables.members() { counts[table] = try count.int() }

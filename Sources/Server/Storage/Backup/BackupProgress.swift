@@ -1,4 +1,4 @@
-/// How far a backup or a restore has come.
+/// Progress of a backup or restore.
 public struct BackupProgress: Hashable, Sendable {
   public enum Phase: String, Hashable, Sendable, CaseIterable {
     case copying, checking, packing, comparing
@@ -6,7 +6,7 @@ public struct BackupProgress: Hashable, Sendable {
   }
 
   public let phase: Phase
-  /// Pages of the database while it is copied, else bytes. A total of 0: nobody knows how long it takes.
+  /// Database pages while copying, bytes otherwise. Total 0: unknown.
   public let done: Int
   public let total: Int
 
@@ -16,7 +16,7 @@ public struct BackupProgress: Hashable, Sendable {
     self.total = total
   }
 
-  /// Each check begins anew.
+  /// Each check starts at 0.
   init(checking step: Verification.Step) {
     switch step {
     case .working(_, let done, let total): self.init(.checking, done: done, of: total)
@@ -24,23 +24,23 @@ public struct BackupProgress: Hashable, Sendable {
     }
   }
 
-  /// Called often; may end the work by throwing.
+  /// Called often. Cancels the work by throwing.
   public typealias Report = @Sendable (BackupProgress) throws(BackupFault) -> Void
 }
 
-/// What a backup holds, or what was restored.
+/// Contents of a backup, or of a restore.
 public struct BackupReport: Hashable, Sendable {
-  /// The size of the backup in bytes.
+  /// Size of the backup in bytes.
   public let size: Int
   public let messages: Int
   public let files: Int
-  /// Files that the database names and that are not there, or not what they were: they are not in the backup.
+  /// Files named by the database but missing or altered; they are not in the backup.
   public let missing: Int
   /// The first of them.
   public let firstMissing: [String]
 
-  /// How many of the missing are named.
-  static let mostNamed = 10
+  /// Maximum number of missing files listed.
+  static let maxListed = 10
 
   public init(size: Int, messages: Int, files: Int, missing: Int, firstMissing: [String]) {
     self.size = size

@@ -1,13 +1,13 @@
 import ParleyCrypto
 
-/// Writes the entries of a backup, and what their sums are.
+/// Writes the entries of a backup and their sums.
 struct BackupWriter: ~Copyable {
   private let file: DiskFile
   private let modified: Int
   private var sums: [UInt8] = []
   private(set) var size = 0
 
-  /// `createdAt` in milliseconds.
+  /// `createdAt` is in milliseconds.
   init(_ path: String, createdAt: Int) throws {
     file = try DiskFile.make(path)
     modified = createdAt / 1_000
@@ -16,11 +16,11 @@ struct BackupWriter: ~Copyable {
   mutating func add(_ name: String, _ bytes: [UInt8]) throws {
     let header = TarHeader(name: name, size: bytes.count, modified: modified)
     try file.write(header.block + bytes + [UInt8](repeating: 0, count: header.padding))
-    note(name, try Digest.sha256(of: bytes), header)
+    addSum(name, try Digest.sha256(of: bytes), header)
   }
 
-  /// Adds what a file holds; its digest. Nil, and nothing is added, if it is of another size or has another digest than it
-  /// should; `wrote` hears of each piece.
+  /// Adds a file and returns its digest. Adds nothing and returns nil if its size or digest differs; `wrote` is called
+  /// with the size of each chunk.
   mutating func add(
     _ name: String, from source: DiskFile, size: Int, digest expected: [UInt8]?, wrote: (Int) throws -> Void
   ) throws -> [UInt8]? {
@@ -29,12 +29,12 @@ struct BackupWriter: ~Copyable {
     var digest = try Digest(.sha256)
     var rest = size
     while rest > 0 {
-      let piece = try source.read(min(rest, DiskFile.pieceSize))
-      guard !piece.isEmpty else { break }
-      try digest.update(piece)
-      try file.write(piece)
-      rest -= piece.count
-      try wrote(piece.count)
+      let chunk = try source.read(min(rest, DiskFile.pieceSize))
+      guard !chunk.isEmpty else { break }
+      try digest.update(chunk)
+      try file.write(chunk)
+      rest -= chunk.count
+      try wrote(chunk.count)
     }
     let found = try digest.finish()
     guard rest == 0, try source.read(1).isEmpty, expected == nil || found == expected else {
@@ -42,16 +42,16 @@ struct BackupWriter: ~Copyable {
       return nil
     }
     try file.write([UInt8](repeating: 0, count: header.padding))
-    note(name, found, header)
+    addSum(name, found, header)
     return found
   }
 
-  private mutating func note(_ name: String, _ digest: [UInt8], _ header: TarHeader) {
+  private mutating func addSum(_ name: String, _ digest: [UInt8], _ header: TarHeader) {
     sums += BackupReader.sumLine(digest, name)
     size += TarHeader.blockSize + header.size + header.padding
   }
 
-  /// Ends the archive and brings it to the disk.
+  /// Ends and syncs the archive.
   mutating func finish() throws {
     try add(BackupName.sums, sums)
     try file.write([UInt8](repeating: 0, count: TarReader.endSize))

@@ -1,10 +1,10 @@
 import ParleyModel
 import Synchronization
 
-/// Makes the backups of a running store: one at a time, on a thread of its own.
+/// Creates backups of a running store: one at a time, on a thread of its own.
 actor Backups {
   private struct State {
-    var underWay: Cancellation?
+    var current: Cancellation?
     var isClosed = false
   }
 
@@ -12,7 +12,7 @@ actor Backups {
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
   private nonisolated let state = Mutex(State())
 
-  nonisolated var isBusy: Bool { state.withLock { $0.underWay != nil } }
+  nonisolated var isBusy: Bool { state.withLock { $0.current != nil } }
   nonisolated var isClosed: Bool { state.withLock { $0.isClosed } }
 
   nonisolated func make(
@@ -21,8 +21,8 @@ actor Backups {
   ) async throws(BackupFault) -> BackupReport {
     let cancellation = Cancellation()
     try begin(cancellation)
-    defer { state.withLock { $0.underWay = nil } }
-    // Whoever removed files before a backup was under way has come to the end of it then.
+    defer { state.withLock { $0.current = nil } }
+    // A removal of files that started before the backup has finished after this write.
     do throws(Refusal) { try await afterWrites() } catch { throw .impossible("The database can't be written to.") }
     let maker = BackupMaker(
       folder: folder, path: path, program: program, now: Int(now), cancellation: cancellation, report: report)
@@ -36,9 +36,9 @@ actor Backups {
 
   private nonisolated func begin(_ cancellation: Cancellation) throws(BackupFault) {
     try state.withLock { state throws(BackupFault) in
-      guard !state.isClosed else { throw .stopped }
-      guard state.underWay == nil else { throw .impossible("A backup is being made already.") }
-      state.underWay = cancellation
+      guard !state.isClosed else { throw .cancelled }
+      guard state.current == nil else { throw .impossible("Another backup is already running.") }
+      state.current = cancellation
     }
   }
 
@@ -46,18 +46,18 @@ actor Backups {
     do throws(BackupFault) { return .success(try maker.make()) } catch { return .failure(error) }
   }
 
-  /// Begins none any more, and ends the one that is under way.
+  /// Rejects new backups and cancels the running one.
   nonisolated func close() async {
     state.withLock { state in
       state.isClosed = true
-      state.underWay?.cancel()
+      state.current?.cancel()
     }
     await settle()
   }
 
-  /// Runs behind what was cancelled, when its leftovers are removed. (The optimizer leaves out the way to an actor where
-  /// nothing is done.)
+  /// Runs after the cancelled backup has removed its leftovers. (The optimizer drops the hop to the actor for an empty
+  /// body.)
   private func settle() {
-    state.withLock { $0.underWay = nil }
+    state.withLock { $0.current = nil }
   }
 }

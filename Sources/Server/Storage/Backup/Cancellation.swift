@@ -1,7 +1,7 @@
 import ParleySQLite
 import Synchronization
 
-/// Ends a backup under way, from any thread: between two steps, or in the middle of a long query.
+/// Cancels a running backup from any thread: between two steps, or during a long query.
 final class Cancellation: Sendable {
   private struct State {
     var isCancelled = false
@@ -18,10 +18,10 @@ final class Cancellation: Sendable {
   }
 
   func check() throws(BackupFault) {
-    if state.withLock({ $0.isCancelled }) { throw .stopped }
+    if state.withLock({ $0.isCancelled }) { throw .cancelled }
   }
 
-  /// Cancelling cuts short what this connection does.
+  /// Interrupts this connection on cancellation.
   func watch(_ connection: Connection) throws {
     let interrupter = try connection.interrupter
     state.withLock { $0.interrupter = interrupter }

@@ -1,7 +1,7 @@
 import ParleySQLite
 
 extension Connection {
-  /// How many rows each table has.
+  /// Number of rows per table.
   func counts() throws -> [String: Int] {
     let tables = try all(
       """
@@ -18,7 +18,7 @@ extension Connection {
     return counts
   }
 
-  /// A name as SQL has it, whatever it is: a database that others made names its tables as it likes.
+  /// A quoted SQL identifier. A foreign database may use any table name.
   static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
   static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }

@@ -1,5 +1,5 @@
 extension DataFolder {
-  /// Copies a folder at rest to one file. `program` is the version of Parley, `now` in milliseconds since 1970.
+  /// Backs up the folder of a stopped server. `program` is the version of Parley, `now` is in milliseconds since 1970.
   public func backUp(
     to path: String, program: String, at now: Int64, report: @escaping BackupProgress.Report
   ) throws(BackupFault) -> BackupReport {
@@ -8,15 +8,15 @@ extension DataFolder {
     ).make()
   }
 
-  /// What a restore has done.
+  /// Result of a restore.
   public struct Restored: Sendable {
     public let report: BackupReport
-    /// Where what was there before is now; nil where nothing was.
+    /// Folder with the previous contents; nil if there were none.
     public let replaced: String?
   }
 
-  /// Puts what a backup holds into this folder, which is empty; or, when `replacing`, moves what it holds into a folder
-  /// `replaced-…` first, which ends in `aside`. A file that is not a whole backup is refused before anything is touched.
+  /// Restores a backup into this folder, which must be empty; or, when `replacing`, moves its contents to the folder
+  /// `replaced-<aside>` first. A file that is not a complete backup is rejected without any change.
   public func restore(
     _ path: String, replacing: Bool, aside: String, report: @escaping BackupProgress.Report
   ) throws(BackupFault) -> Restored {
@@ -30,7 +30,7 @@ extension DataFolder {
     } catch let damage as BackupDamage {
       throw .refused(file: path, damage)
     } catch {
-      throw .impossible("The restore failed, and the folder is as it was: \(error).")
+      throw .impossible("The restore failed, and the folder is unchanged: \(error).")
     }
   }
 }

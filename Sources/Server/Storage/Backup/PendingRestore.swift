@@ -1,11 +1,10 @@
-// How a restored place takes the place of the one before.
+// The switch from the previous contents of a data folder to restored ones.
 //
-// All that is new lies ready in one folder, `restore.ready`: it got this name when everything in it was on the disk, and
-// from then on the restore is decided. What remains is a handful of renames. Each step looks at what is there and does
-// the next one, so after a kill at any moment whoever has the folder next goes on where it ended; nobody opens a database
-// before.
+// All new contents are ready in one folder, `restore.ready`: it gets this name when everything in it is synced, and
+// from then on the restore is decided. A few renames remain. Each step examines the folder and does the next rename,
+// so after a kill at any moment the next process that locks the folder continues; no database is opened before.
 //
-// A thing in the data folder is the old one for as long as the new one still lies ready.
+// An item in the data folder is the old one as long as the new one is in the ready folder.
 
 import ParleySQLite
 
@@ -15,7 +14,7 @@ struct PendingRestore {
 
   static let unpacking = "restore.part"
   static let ready = "restore.ready"
-  /// In the ready folder: what is replaced goes in here. The rest of the name says when.
+  /// Folder within the ready folder for the replaced contents. Its suffix is a time.
   static let replacedPrefix = "replaced-"
 
   private static let databaseNames =
@@ -24,7 +23,7 @@ struct PendingRestore {
 
   private var ready: String { "\(folder)/\(Self.ready)" }
 
-  /// Ends what was begun; whether there was something. What had not been decided is removed.
+  /// Completes a decided restore and returns whether there was one. Removes an undecided one.
   static func settle(_ folder: String) throws(DiskError) -> Bool {
     let pending = PendingRestore(folder: folder)
     let isPending = Disk.exists(pending.ready)
@@ -33,14 +32,14 @@ struct PendingRestore {
     return isPending
   }
 
-  /// Does the next step; false when there is none.
+  /// Does the next step; returns false if none remains.
   func step() throws(DiskError) -> Bool {
     guard Disk.exists(ready) else { return false }
     guard let replaced = try Disk.names(in: ready).first(where: { $0.hasPrefix(Self.replacedPrefix) }) else {
       return try end()
     }
     guard Disk.exists("\(ready)/\(BackupName.database)") else { return try keep(replaced) }
-    // What stands beside the old database would be taken for the new one's.
+    // SQLite would apply an old log to the new database.
     for name in Self.databaseNames where Disk.exists("\(folder)/\(name)") {
       return try move("\(folder)/\(name)", to: "\(ready)/\(replaced)/\(name)")
     }
@@ -52,7 +51,7 @@ struct PendingRestore {
     return try move("\(ready)/\(BackupName.database)", to: "\(folder)/\(BackupName.database)")
   }
 
-  /// What was replaced is kept, if there was anything.
+  /// Keeps the replaced contents, if there are any.
   private func keep(_ replaced: String) throws(DiskError) -> Bool {
     if !Disk.removeEmpty("\(ready)/\(replaced)") {
       try Disk.move("\(ready)/\(replaced)", to: "\(folder)/\(replaced)")

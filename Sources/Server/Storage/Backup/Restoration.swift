@@ -1,29 +1,28 @@
-// Restores a backup into a data folder: read it all and believe nothing, unpack it beside what is there, look at the
-// database, make it a history of its own, and only then put it in its place (PendingRestore).
+// Restores a backup into a data folder: verifies all of it, unpacks it beside the existing contents, checks the
+// database, starts a new history and then switches (PendingRestore).
 
 import ParleySQLite
 
 struct Restoration {
   let path: String
-  /// The data folder, taken.
+  /// The locked data folder.
   let folder: DataFolder
   let isReplacing: Bool
-  /// What the folder is called, behind `replaced-`, that what is there now goes to.
+  /// Suffix, after `replaced-`, of the folder for the existing contents.
   let aside: String
   let report: BackupProgress.Report
 
-  /// So far the counter of ids moves: what was made after the backup and is gone had smaller numbers, and none of them is
-  /// given again.
-  static let idsLeftOut = 1_000_000_000
+  /// Advance of the id counter: objects created after the backup had lower ids, and none of these is issued again.
+  static let idGap = 1_000_000_000
 
   private var unpacked: String { "\(folder.path)/\(PendingRestore.unpacking)" }
   private var ready: String { "\(folder.path)/\(PendingRestore.ready)" }
   private var replaced: String { PendingRestore.replacedPrefix + aside }
 
-  /// What was restored, and the name of the folder that holds what was there before.
+  /// Returns the result and the name of the folder with the previous contents.
   func run() throws -> (BackupReport, replaced: String?) {
     let isEmpty = try checkEmpty()
-    // The first time nothing is written, so that a bad file costs nothing.
+    // The first pass writes nothing, so that a damaged file is rejected early.
     _ = try BackupReader.read(path, .verifying, report)
     do {
       try Disk.makeFolder(unpacked)
@@ -38,7 +37,7 @@ struct Restoration {
       try settle()
       return (outcome, isEmpty ? nil : replaced)
     } catch {
-      // What can't be removed now goes with the next start.
+      // The next start removes any leftovers.
       try? Disk.removeTree(unpacked)
       throw error
     }
@@ -49,7 +48,7 @@ struct Restoration {
       _ = try PendingRestore.settle(folder.path)
     } catch {
       throw BackupFault.impossible(
-        "The backup is unpacked and checked, but can't be put in its place: \(error). The next start tries again.")
+        "The backup is unpacked and verified, but the switch to it failed: \(error). The next start retries it.")
     }
   }
 
@@ -57,10 +56,10 @@ struct Restoration {
     let isEmpty = !Disk.exists(folder.database) && !Disk.exists(folder.files)
     guard isEmpty || isReplacing else {
       throw BackupFault.impossible(
-        "\(folder.path) holds a place already. --replace puts the backup there, and moves what it holds aside.")
+        "\(folder.path) already contains a site. --replace moves its contents aside and restores the backup.")
     }
     guard !Disk.exists("\(folder.path)/\(replaced)") else {
-      throw BackupFault.impossible("\(folder.path)/\(replaced) is there already.")
+      throw BackupFault.impossible("\(folder.path)/\(replaced) already exists.")
     }
     return isEmpty
   }
@@ -72,10 +71,10 @@ struct Restoration {
     do {
       try check(database, contents)
       let missing = try missingFiles(database, contents)
-      try beginHistory(database)
+      try startHistory(database)
       return BackupReport(
         size: contents.size, messages: contents.manifest.counts["message"] ?? 0, files: contents.files,
-        missing: missing.count, firstMissing: Array(missing.prefix(BackupReport.mostNamed)))
+        missing: missing.count, firstMissing: Array(missing.prefix(BackupReport.maxListed)))
     } catch let error as SQLiteError where error.code != .io && error.code != .full {
       throw BackupDamage.badDatabase(error.message)
     }
@@ -84,50 +83,50 @@ struct Restoration {
   private func check(_ path: String, _ contents: BackupReader.Contents) throws {
     let connection = try Connection.reader(path)
     defer { connection.close() }
-    let application = try connection.first("pragma application_id") { row in try row.int(0) }
-    guard application == Self.application else { throw BackupDamage.badDatabase("it is of another program") }
+    let applicationID = try connection.first("pragma application_id") { row in try row.int(0) }
+    guard applicationID == Self.applicationID else { throw BackupDamage.badDatabase("it belongs to another program") }
     do throws(MigrationError) {
       let level = try Migrator.level(of: connection, known: MigrationHashes.all)
       guard level == contents.manifest.schema else { throw .foreignDatabase(path: BackupName.database) }
     } catch {
       throw BackupDamage.badDatabase(error.description)
     }
-    // They would act in our name.
-    guard try !AuditGuards.hasOthers(connection) else {
-      throw BackupDamage.badDatabase("it has triggers or views that are not ours")
+    // They would execute code.
+    guard try !AuditTriggers.hasOthers(connection) else {
+      throw BackupDamage.badDatabase("it has unknown triggers or views")
     }
     let faults = try Verification.faults(inCopy: connection) { check in try report(BackupProgress(checking: check)) }
     guard faults.isEmpty else { throw BackupDamage.badDatabase(faults.prefix(5).joined(separator: "; ")) }
     guard try connection.counts() == contents.manifest.counts else {
-      throw BackupDamage.badDatabase("it has not the rows that \(BackupName.manifest) tells of")
+      throw BackupDamage.badDatabase("its row counts differ from \(BackupName.manifest)")
     }
     guard try Epoch.read(connection) == contents.manifest.epoch else {
-      throw BackupDamage.badDatabase("it has not the epoch that \(BackupName.manifest) tells of")
+      throw BackupDamage.badDatabase("its epoch differs from \(BackupName.manifest)")
     }
   }
 
-  static let application = 0x5061_726c
+  static let applicationID = 0x5061_726c
 
-  /// Files that the database names and the backup has not, as they were missing when it was made; none may be there that
-  /// it does not name.
+  /// Files that the database names but the backup lacks, because they were missing when it was made. A file that the
+  /// database does not name is an error.
   private func missingFiles(_ path: String, _ contents: BackupReader.Contents) throws -> [String] {
     let connection = try Connection.reader(path)
     defer { connection.close() }
     let named = try StoredFile.all(in: connection)
     let missing = named.filter { Disk.size("\(unpacked)/\($0.path)") != $0.size }
     guard named.count - missing.count == contents.files else {
-      throw BackupDamage.badDatabase("it does not name the files that came with it")
+      throw BackupDamage.badDatabase("it does not name the files in the archive")
     }
     return missing.map(\.path)
   }
 
-  /// Clients that know the history before begin anew, and no id is given a second time. The events' own counter stays.
-  private func beginHistory(_ path: String) throws {
+  /// Changes the epoch, so that clients resynchronize, and advances the id counter. The counter of events stays.
+  private func startHistory(_ path: String) throws {
     let connection = try Connection.writer(path)
     defer { connection.close() }
     try connection.transaction {
       try Epoch.change(connection)
-      try connection.execute("update counter set value = value + $1 where name = 'id'", Self.idsLeftOut)
+      try connection.execute("update counter set value = value + $1 where name = 'id'", Self.idGap)
     }
     try connection.checkpoint(.truncate)
   }

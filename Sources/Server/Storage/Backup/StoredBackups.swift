@@ -1,5 +1,4 @@
-// Backups that are asked for through the API: made as the command makes them, into the data folder's `backups`, with a row
-// each that says how it went.
+// Backups created through the API: written to the data folder's `backups`, with one row each for the result.
 
 import ParleyJSON
 public import ParleyModel
@@ -10,7 +9,7 @@ extension DataFolder {
 }
 
 extension WriteTransaction {
-  public func addBackup(by actor: ID<Account>) throws(Refusal) -> StoredBackup {
+  public func addBackup(by actor: ID<User>) throws(Refusal) -> StoredBackup {
     let id = nextID()
     let time = Timestamp.format(Int(now)).prefix(19).replacing(":", with: "-")
     let name = "parley-\(time)-\(id).tar"
@@ -39,7 +38,7 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// The newest first, before that one.
+  /// Backups with ids below `last`, newest first.
   public func backups(
     before last: ID<StoredBackup>?, limit: Int, in folder: DataFolder
   ) throws(Refusal) -> [StoredBackup] {
@@ -72,7 +71,7 @@ extension ReadTransaction {
 }
 
 extension Store {
-  /// Makes a backup that has a row, and says in it how it went. The task ends when that is written.
+  /// Creates the file of a backup and stores the result in its row. The task ends after that.
   public func make(_ backup: StoredBackup, program: String) -> Task<Void, Never> {
     Task {
       var report: BackupReport?
@@ -90,8 +89,8 @@ extension Store {
 }
 
 extension Connection {
-  /// What was under way when the place was closed came to nothing.
-  func endUnfinishedBackups(at now: Int64) throws(SQLiteError) {
+  /// Marks backups that were running when the server stopped as failed.
+  func failUnfinishedBackups(at now: Int64) throws(SQLiteError) {
     try execute(
       """
       update backup

@@ -1,19 +1,19 @@
 import ParleyCrypto
 import ParleySQLite
 
-/// An uploaded file as the database names it: by the SHA-256 of what is in it.
+/// An uploaded file as the database names it: by SHA-256.
 struct StoredFile: Equatable {
   let digest: [UInt8]
   let size: Int
 
-  /// Below the data folder, and in a backup.
+  /// Relative to the data folder, and in a backup.
   var path: String { Self.path(of: Hex.text(digest)) }
 
   private static func path(of hex: String) -> String {
     "\(BackupName.files)/\(hex.prefix(2))/\(hex.dropFirst(2).prefix(2))/\(hex)"
   }
 
-  /// The digest in a path, if it is a path of ours and nothing else.
+  /// The digest in a path; nil if the path is not canonical.
   static func digest(inPath path: String) -> String? {
     let hex = String(path.suffix(64))
     guard let digest = Hex.bytes(hex), digest.count == 32, Hex.text(digest) == hex, Self.path(of: hex) == path else {
@@ -22,7 +22,7 @@ struct StoredFile: Equatable {
     return hex
   }
 
-  /// Every file that a database names, once, in the order of the digests.
+  /// Files named by a database, each once, by digest.
   static func all(in connection: Connection) throws -> [StoredFile] {
     try connection.all(
       """

@@ -1,17 +1,16 @@
-/// The block of 512 bytes before each file of a tar archive (POSIX.1-2017, pax, "ustar Interchange Format").
+/// The 512-byte header of a file in a tar archive (POSIX.1-2017, pax, "ustar Interchange Format").
 ///
-/// Only one form is written, and only that form is read: a regular file with a short name, of nobody in particular. What
-/// a header says is read out of it, written anew, and must come to the same bytes, so there is nothing left in which two
-/// readers could differ.
+/// One form is written and read: a regular file with a short name and without an owner. Reading decodes a header,
+/// encodes it again and requires the same bytes, so that no two readers can interpret it differently.
 struct TarHeader: Hashable {
   let name: String
   let size: Int
-  /// Seconds since 1970.
+  /// In seconds since 1970.
   let modified: Int
 
   static let blockSize = 512
-  /// What a name may take of the block; the form for longer ones is not needed.
-  static let longestName = 100
+  /// Size of the name field; the form for longer names is not needed.
+  static let maxNameLength = 100
 
   private enum Field {
     static let name = 0..<100
@@ -25,10 +24,10 @@ struct TarHeader: Hashable {
     static let magic = 257..<265
   }
 
-  private static let plainFile = UInt8(ascii: "0")
+  private static let regularFile = UInt8(ascii: "0")
   private static let magic = Array("ustar\0".utf8) + Array("00".utf8)
-  /// What eleven octal digits hold; GNU tar's form for more is a number to the base of 256 behind a byte 0x80.
-  private static let largestOctal = 0o777_7777_7777
+  /// Maximum of eleven octal digits; GNU tar writes larger numbers in base 256 after a byte 0x80.
+  private static let maxOctal = 0o777_7777_7777
 
   init(name: String, size: Int, modified: Int) {
     self.name = name
@@ -36,22 +35,22 @@ struct TarHeader: Hashable {
     self.modified = modified
   }
 
-  /// How many zeros follow the contents, up to the next block.
+  /// Zeros after the contents, up to the next block.
   var padding: Int { -size & (Self.blockSize - 1) }
 
   var block: [UInt8] {
     var block = [UInt8](repeating: 0, count: Self.blockSize)
-    block.replaceSubrange(0..<min(name.utf8.count, Self.longestName), with: name.utf8.prefix(Self.longestName))
+    block.replaceSubrange(0..<min(name.utf8.count, Self.maxNameLength), with: name.utf8.prefix(Self.maxNameLength))
     Self.write(octal: 0o600, to: &block, Field.mode)
     Self.write(octal: 0, to: &block, Field.owner)
     Self.write(octal: 0, to: &block, Field.group)
-    if size > Self.largestOctal {
+    if size > Self.maxOctal {
       Self.write(binary: size, to: &block, Field.size)
     } else {
       Self.write(octal: size, to: &block, Field.size)
     }
     Self.write(octal: modified, to: &block, Field.modified)
-    block[Field.type] = Self.plainFile
+    block[Field.type] = Self.regularFile
     block.replaceSubrange(Field.magic, with: Self.magic)
     // Six digits, a NUL and a space.
     Self.write(octal: Self.sum(block), to: &block, Field.sum.dropLast())
@@ -59,14 +58,14 @@ struct TarHeader: Hashable {
     return block
   }
 
-  /// Reads a block that is not all zeros.
+  /// Decodes a block that is not all zeros.
   init(reading block: [UInt8], at place: Int) throws(BackupDamage) {
-    guard block.count == Self.blockSize else { throw .cutOff }
+    guard block.count == Self.blockSize else { throw .truncated }
     guard Self.octal(block[Field.sum].prefix(6)) == Self.sum(block), Array(block[Field.magic]) == Self.magic else {
       throw place == 0 ? .foreign : .badHeader(at: place)
     }
     let name = String(decoding: block[Field.name].prefix { $0 != 0 }, as: UTF8.self)
-    guard block[Field.type] == Self.plainFile else { throw .noPlainFile(name) }
+    guard block[Field.type] == Self.regularFile else { throw .notRegularFile(name) }
     guard let size = Self.number(block[Field.size]), let modified = Self.octal(block[Field.modified].prefix(11)) else {
       throw .badHeader(at: place)
     }
@@ -76,7 +75,7 @@ struct TarHeader: Hashable {
 
   // MARK: Numbers
 
-  /// The sum of all bytes, those of the sum itself counting as spaces.
+  /// Sum of all bytes, with the checksum field as spaces.
   private static func sum(_ block: [UInt8]) -> Int {
     block.indices.reduce(0) { $0 + (Field.sum.contains($1) ? 32 : Int(block[$1])) }
   }

@@ -1,33 +1,33 @@
-// What a person has not read. It is counted, never stored: so no edit, deletion or lost update makes it wrong. The index
+// What a user has not read. It is counted, never stored: so no edit, deletion or lost update makes it wrong. The index
 // `message_for_people` holds all that the count needs.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// How many messages of a conversation wait for a person: at most `ConversationHead.mostUnread`. Who is no participant
+  /// How many messages of a conversation wait for a user: at most `ConversationHead.maxUnread`. Who is no participant
   /// has joined at its beginning.
-  public func unread(of person: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
+  public func unread(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
     let start = try run { connection in
       try connection.first(
         """
         select coalesce(p.joined_seq, 0), coalesce(p.from_seq, 1), coalesce(k.read_seq, 0)
         from conversation c
         left join participant p on p.conversation_id = c.id and p.user_id = $1
-        left join mark k on k.user_id = $1 and k.conversation_id = c.id
+        left join read_position k on k.user_id = $1 and k.conversation_id = c.id
         where c.id = $2
-        """, person.number, conversation.number
+        """, user.number, conversation.number
       ) { row in
         ConversationHead.unreadStart(
           readSeq: try row.int(2), joinedSeq: try row.int(0), fromSeq: try row.int(1))
       }
     }
     guard let start else { return 0 }
-    return try unread(of: person, in: conversation, after: start)
+    return try unread(of: user, in: conversation, after: start)
   }
 
-  /// Where each of a person's conversations stands, by id.
-  public func heads(of person: ID<Account>) throws(Refusal) -> [ConversationHead] {
+  /// Where each of a user's conversations stands, by id.
+  public func heads(of user: ID<User>) throws(Refusal) -> [ConversationHead] {
     var heads: [ConversationHead] = []
     var starts: [Int] = []
     try run { connection in
@@ -37,11 +37,11 @@ extension ReadTransaction {
           coalesce(s.head, 0)
         from participant p
         join conversation c on c.id = p.conversation_id
-        left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
+        left join read_position k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
         left join stream s on s.id = 4 * p.conversation_id + 3
         where p.user_id = $1 and c.state = 'open'
         order by p.conversation_id
-        """, person.number
+        """, user.number
       ) { row in
         let lastSeq = try row.int(1)
         let fromSeq = try row.int(3)
@@ -56,14 +56,14 @@ extension ReadTransaction {
       }
     }
     for place in heads.indices where heads[place].lastSeq > starts[place] {
-      heads[place].unread = try unread(of: person, in: heads[place].conversation, after: starts[place])
+      heads[place].unread = try unread(of: user, in: heads[place].conversation, after: starts[place])
     }
     return heads
   }
 
-  /// Copies that a move has made count nowhere, and what those wrote whom the person mutes or blocks.
+  /// Copies that a move has made count nowhere, and what those wrote whom the user mutes or blocks.
   public func unread(
-    of person: ID<Account>, in conversation: ID<Conversation>, after seq: Int
+    of user: ID<User>, in conversation: ID<Conversation>, after seq: Int
   ) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
@@ -77,7 +77,7 @@ extension ReadTransaction {
           and author_id not in (select other_id from relation where user_id = $3 and kind in ('mute', 'block'))
           limit $4
         ) as waiting
-        """, conversation.number, seq, person.number, ConversationHead.mostUnread
+        """, conversation.number, seq, user.number, ConversationHead.maxUnread
       ) { row in try row.int(0) } ?? 0
     }
   }

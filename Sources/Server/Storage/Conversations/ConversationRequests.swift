@@ -6,14 +6,14 @@ public struct ConversationRequest: Sendable, Hashable {
   public let isWaiting: Bool
   /// Refused, it waits still: closed.
   public let isRefused: Bool
-  public let from: ID<Account>
+  public let from: ID<User>
   public let kind: Conversation.Kind
 }
 
 extension ReadTransaction {
   /// What somebody has to say about taking part; nil for who takes no part.
   public func request(
-    of account: ID<Account>, in conversation: ID<Conversation>
+    of user: ID<User>, in conversation: ID<Conversation>
   ) throws(Refusal) -> ConversationRequest? {
     try run { connection in
       try connection.first(
@@ -22,7 +22,7 @@ extension ReadTransaction {
         from participant p
         join conversation c on c.id = p.conversation_id
         where p.conversation_id = $1 and p.user_id = $2 and c.state in ('open', 'inactive')
-        """, conversation.number, account.number
+        """, conversation.number, user.number
       ) { row in
         ConversationRequest(
           isWaiting: try row.bool(0), isRefused: try row.bool(1), from: ID(try row.int(2)), kind: try row.word(3))
@@ -34,7 +34,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Takes what a stranger began, also when it was refused before.
   public func takeRequest(
-    of conversation: ID<Conversation>, by account: ID<Account>, from other: ID<Account>, wasRefused: Bool
+    of conversation: ID<Conversation>, by user: ID<User>, from other: ID<User>, wasRefused: Bool
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
@@ -42,22 +42,22 @@ extension WriteTransaction {
         update participant
         set request = 0
         where conversation_id = $1 and user_id = $2
-        """, conversation.number, account.number)
+        """, conversation.number, user.number)
     }
-    try log(.relationChanged, in: .user(account), subject: other.number, revision: 0, actor: account.number)
-    if wasRefused { try setRefused(false, conversation, by: account) }
+    try log(.relationChanged, in: .user(user), subject: other.number, revision: 0, actor: user.number)
+    if wasRefused { try setRefused(false, conversation, by: user) }
   }
 
   /// Nobody writes in it any more, and nobody sees it, until the one who refused takes it after all.
   public func refuseRequest(
-    of conversation: ID<Conversation>, by account: ID<Account>, from other: ID<Account>
+    of conversation: ID<Conversation>, by user: ID<User>, from other: ID<User>
   ) throws(Refusal) {
-    try log(.relationChanged, in: .user(account), subject: other.number, revision: 0, actor: account.number)
-    try setRefused(true, conversation, by: account)
+    try log(.relationChanged, in: .user(user), subject: other.number, revision: 0, actor: user.number)
+    try setRefused(true, conversation, by: user)
   }
 
   private func setRefused(
-    _ isRefused: Bool, _ conversation: ID<Conversation>, by actor: ID<Account>
+    _ isRefused: Bool, _ conversation: ID<Conversation>, by actor: ID<User>
   ) throws(Refusal) {
     let revision = try run { connection in
       try connection.first(
@@ -73,7 +73,7 @@ extension WriteTransaction {
     try log(
       kind, in: .conversation(conversation), subject: conversation.number, revision: revision, actor: actor.number)
     for participant in try participants(of: conversation, after: nil, limit: 2) {
-      try tell(kind, of: conversation, to: participant.account, by: actor)
+      try tell(kind, of: conversation, to: participant.user, by: actor)
     }
   }
 }

@@ -9,7 +9,7 @@ import ParleySQLite
 public struct NewConversation: Sendable {
   public var kind: Conversation.Kind
   /// Whose feed it is.
-  public var owner: ID<Account>?
+  public var owner: ID<User>?
   public var title: String?
   public var type: String?
   public var annotations = JSONRaw(trusted: Array("[]".utf8))
@@ -25,12 +25,12 @@ public struct NewConversation: Sendable {
 
 /// Somebody who will take part; to a stranger the conversation is a request.
 public struct NewParticipant: Sendable, Hashable {
-  public var account: ID<Account>
+  public var user: ID<User>
   public var role: ParticipantRole
   public var isRequest: Bool
 
-  public init(_ account: ID<Account>, _ role: ParticipantRole = .member, isRequest: Bool = false) {
-    self.account = account
+  public init(_ user: ID<User>, _ role: ParticipantRole = .member, isRequest: Bool = false) {
+    self.user = user
     self.role = role
     self.isRequest = isRequest
   }
@@ -79,27 +79,27 @@ extension ReadTransaction {
     }
   }
 
-  /// Conversations as one person has them, in the order in which they are asked for. `fromSeq` says where the history
-  /// of each begins for that person. What they think of its last message has to be added.
+  /// Conversations as one user has them, in the order in which they are asked for. `fromSeq` says where the history
+  /// of each begins for that user. What they think of its last message has to be added.
   public func conversations(
-    _ ids: [(id: ID<Conversation>, fromSeq: Int)], of person: ID<Account>
+    _ ids: [(id: ID<Conversation>, fromSeq: Int)], of user: ID<User>
   ) throws(Refusal) -> [OwnConversation] {
     var found: [OwnConversation] = []
     for (id, fromSeq) in ids {
-      guard let own = try own(id, of: person, fromSeq: fromSeq) else { continue }
+      guard let own = try own(id, of: user, fromSeq: fromSeq) else { continue }
       found.append(own)
     }
     let last = try messages(found.compactMap(\.conversation.lastMessage))
     let byID = Dictionary(last.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     for place in found.indices {
-      found[place].lastMessage = found[place].conversation.lastMessage.flatMap { byID[$0] }.map { SeenMessage($0) }
+      found[place].lastMessage = found[place].conversation.lastMessage.flatMap { byID[$0] }.map { MessageView($0) }
     }
     return found
   }
 
   /// Without its last message. What is before `fromSeq` is as if it were not there.
   private func own(
-    _ id: ID<Conversation>, of person: ID<Account>, fromSeq: Int
+    _ id: ID<Conversation>, of user: ID<User>, fromSeq: Int
   ) throws(Refusal) -> OwnConversation? {
     let found = try run { connection in
       try connection.first(
@@ -108,12 +108,12 @@ extension ReadTransaction {
           select \(Self.conversationColumns), \(Self.ownColumns)
           from conversation c
           left join participant p on p.conversation_id = c.id and p.user_id = $1
-          left join mark k on k.user_id = $1 and k.conversation_id = c.id
+          left join read_position k on k.user_id = $1 and k.conversation_id = c.id
           left join stream s on s.id = 4 * c.id + 3
-          left join level l on l.user_id = $1 and l.place_id = c.id
-          left join level f on f.user_id = $1 and f.place_id = c.forum_id
+          left join level l on l.user_id = $1 and l.scope_id = c.id
+          left join level f on f.user_id = $1 and f.scope_id = c.forum_id
           where c.id = $2 and c.state = 'open'
-          """), person.number, id.number
+          """), user.number, id.number
       ) { row in (own: try OwnConversation(row), joinedSeq: try row.int(26)) }
     }
     guard let found else { return nil }
@@ -121,14 +121,14 @@ extension ReadTransaction {
     try addParticipants(to: &own.conversation)
     let start = ConversationHead.unreadStart(readSeq: own.readSeq, joinedSeq: found.joinedSeq, fromSeq: fromSeq)
     if own.conversation.lastSeq < fromSeq { own.conversation.lastMessage = nil }
-    if own.conversation.lastSeq > start { own.unread = try unread(of: person, in: id, after: start) }
+    if own.conversation.lastSeq > start { own.unread = try unread(of: user, in: id, after: start) }
     return own
   }
 
   /// Which conversations somebody takes part in, last active first; `activity` is the newest id that belongs to one: its
   /// last message's, or its own. A forum's count where its visibility is among `seen`, or for its members.
   public func conversations(
-    of person: ID<Account>, seeing seen: [Visibility], kind: Conversation.Kind?, type: String?, before activity: Int?,
+    of user: ID<User>, seeing seen: [Visibility], kind: Conversation.Kind?, type: String?, before activity: Int?,
     limit: Int
   ) throws(Refusal) -> [(id: ID<Conversation>, activity: Int)] {
     try run { connection in
@@ -152,7 +152,7 @@ extension ReadTransaction {
         )
         order by activity desc
         limit $8
-        """, person.number, activity ?? .max, kind?.rawValue, type,
+        """, user.number, activity ?? .max, kind?.rawValue, type,
         seen.contains(.public) ? Visibility.public.rawValue : "",
         seen.contains(.members) ? Visibility.members.rawValue : "",
         seen.contains(.private) ? Visibility.private.rawValue : "", limit
@@ -175,31 +175,31 @@ extension ReadTransaction {
     }
   }
 
-  public func feed(of person: ID<Account>) throws(Refusal) -> ID<Conversation>? {
+  public func feed(of user: ID<User>) throws(Refusal) -> ID<Conversation>? {
     try run { connection in
       try connection.first(
         """
         select id
         from conversation
         where owner_id = $1 and kind = 'feed'
-        """, person.number
+        """, user.number
       ) { row in ID(try row.int(0)) }
     }
   }
 
   private func addParticipants(to conversation: inout Conversation) throws(Refusal) {
     guard !conversation.kind.isInForum, conversation.kind != .feed else { return }
-    let some = try participants(of: conversation.id, after: nil, limit: Conversation.mostListed + 1)
-    if some.count <= Conversation.mostListed { conversation.participants = some }
+    let some = try participants(of: conversation.id, after: nil, limit: Conversation.maxListed + 1)
+    if some.count <= Conversation.maxListed { conversation.participants = some }
     conversation.participantCount =
-      some.count <= Conversation.mostListed
-      ? some.count : try participantCount(of: conversation.id, upTo: Conversation.mostCounted)
+      some.count <= Conversation.maxListed
+      ? some.count : try participantCount(of: conversation.id, upTo: Conversation.maxCounted)
   }
 }
 
 extension WriteTransaction {
   /// Makes it, with all who take part from the beginning.
-  public func add(_ new: NewConversation, by creator: ID<Account>) throws(Refusal) -> ID<Conversation> {
+  public func add(_ new: NewConversation, by creator: ID<User>) throws(Refusal) -> ID<Conversation> {
     let id = ID<Conversation>(nextID())
     try run { connection in
       try connection.execute(
@@ -216,7 +216,7 @@ extension WriteTransaction {
     try log(.conversationCreated, in: .conversation(id), subject: id.number, revision: 1, actor: creator.number)
     for participant in new.participants {
       try insert(participant, in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
-      try tell(.conversationCreated, of: id, to: participant.account, by: creator)
+      try tell(.conversationCreated, of: id, to: participant.user, by: creator)
     }
     if let owner = new.owner { try tell(.conversationCreated, of: id, to: owner, by: creator) }
     return id
@@ -224,7 +224,7 @@ extension WriteTransaction {
 
   /// Stores what was changed of a conversation. The caller has compared; the revision goes up by one.
   public func change(
-    _ conversation: Conversation, from old: Conversation, by actor: ID<Account>
+    _ conversation: Conversation, from old: Conversation, by actor: ID<User>
   ) throws(Refusal) -> Conversation {
     var conversation = conversation
     conversation.revision = old.revision + 1
@@ -255,18 +255,18 @@ extension WriteTransaction {
       try connection.execute(
         """
         update conversation
-        set anyone_from_seq = $1, people_from_seq = case when $2 then $1 else people_from_seq end
+        set anyone_from_seq = $1, users_from_seq = case when $2 then $1 else users_from_seq end
         where id = $3
         """, start, beginning || audience == .listed, conversation.id.number)
     }
   }
 
   /// Nobody sees it any more, and whoever took part is told. Its messages stay for those who look after the place.
-  public func delete(_ conversation: Conversation, by actor: ID<Account>) throws(Refusal) {
+  public func delete(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
     let participants = try conversation.kind.isInForum ? [] : participants(of: conversation.id, after: nil, limit: .max)
     try close(conversation, as: "deleted", by: actor)
     for participant in participants {
-      try tell(.conversationRemoved, of: conversation.id, to: participant.account, by: actor)
+      try tell(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
     }
     guard !participants.isEmpty else { return }
     try run { connection in
@@ -275,12 +275,12 @@ extension WriteTransaction {
   }
 
   /// The last one has left.
-  func deactivate(_ conversation: Conversation, by actor: ID<Account>) throws(Refusal) {
+  func deactivate(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
     try close(conversation, as: "inactive", by: actor)
   }
 
   private func close(
-    _ conversation: Conversation, as state: String, by actor: ID<Account>
+    _ conversation: Conversation, as state: String, by actor: ID<User>
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
@@ -297,7 +297,7 @@ extension WriteTransaction {
 
   /// In its stream, and where it belongs to a forum also there.
   private func log(
-    _ kind: Event.Kind, of conversation: Conversation, by actor: ID<Account>
+    _ kind: Event.Kind, of conversation: Conversation, by actor: ID<User>
   ) throws(Refusal) {
     let (id, revision) = (conversation.id, conversation.revision)
     try log(kind, in: .conversation(id), subject: id.number, revision: revision, actor: actor.number)
@@ -305,11 +305,11 @@ extension WriteTransaction {
     try log(kind, in: .forum(forum), subject: id.number, revision: revision, actor: actor.number)
   }
 
-  /// Gaining or losing a conversation is news for all of a person's devices.
+  /// Gaining or losing a conversation is news for all of a user's devices.
   func tell(
-    _ kind: Event.Kind, of conversation: ID<Conversation>, to account: ID<Account>, by actor: ID<Account>
+    _ kind: Event.Kind, of conversation: ID<Conversation>, to user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
-    try log(kind, in: .user(account), subject: conversation.number, revision: 0, actor: actor.number)
+    try log(kind, in: .user(user), subject: conversation.number, revision: 0, actor: actor.number)
   }
 }
 

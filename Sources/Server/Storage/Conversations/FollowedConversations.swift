@@ -13,12 +13,12 @@ public struct FollowedConversation: Sendable {
 
 extension ReadTransaction {
   /// What somebody takes part in, as far as it is open, and their own feed.
-  public func followedConversations(of person: ID<Account>) throws(Refusal) -> [FollowedConversation] {
+  public func followedConversations(of user: ID<User>) throws(Refusal) -> [FollowedConversation] {
     try run { connection in
       try connection.all(
         """
         select p.conversation_id, p.from_seq, p.from_offset, c.forum_id, f.visibility, m.role,
-          coalesce(f.people_from_id, 0) <> 0 or coalesce(f.anyone_from_id, 0) <> 0 or coalesce(m.from_id, 0) <> 0
+          coalesce(f.users_from_id, 0) <> 0 or coalesce(f.anyone_from_id, 0) <> 0 or coalesce(m.from_id, 0) <> 0
         from participant p
         join conversation c on c.id = p.conversation_id
         left join forum f on f.id = c.forum_id
@@ -28,7 +28,7 @@ extension ReadTransaction {
         select c.id, 1, 1, null, null, null, 0
         from conversation c
         where c.owner_id = $1 and c.kind = 'feed' and c.state = 'open'
-        """, person.number
+        """, user.number
       ) { row in
         var forum: (id: ID<Forum>, standing: ForumStanding, hasStart: Bool)?
         if let id = try row.optionalInt(3) {
@@ -43,14 +43,14 @@ extension ReadTransaction {
   }
 
   /// The first event of a conversation that somebody gets to see.
-  public func fromOffset(of account: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
+  public func fromOffset(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
         """
         select from_offset
         from participant
         where conversation_id = $1 and user_id = $2
-        """, conversation.number, account.number
+        """, conversation.number, user.number
       ) { row in try row.int(0) } ?? 1
     }
   }

@@ -14,13 +14,13 @@ public struct ImportedConversation: Sendable {
   /// Of a room or a topic, and of nothing else.
   public var forum: ID<Forum>?
   /// Of a feed, and of nothing else.
-  public var owner: ID<Account>?
+  public var owner: ID<User>?
   public var title: String?
-  public let creator: ID<Account>
+  public let creator: ID<User>
   /// When it began, in milliseconds since 1970.
   public let createdAt: Int64
 
-  public init(_ kind: Conversation.Kind, title: String? = nil, by creator: ID<Account>, createdAt: Int64) {
+  public init(_ kind: Conversation.Kind, title: String? = nil, by creator: ID<User>, createdAt: Int64) {
     self.kind = kind
     self.title = title
     self.creator = creator
@@ -61,7 +61,7 @@ extension WriteTransaction {
   }
 
   /// From now on it is a conversation like any other, and can be read and written.
-  public func openImported(_ id: ID<Conversation>, by actor: ID<Account>) throws(Refusal) {
+  public func openImported(_ id: ID<Conversation>, by actor: ID<User>) throws(Refusal) {
     let opened = try run { connection in
       try connection.first(
         """

@@ -3,7 +3,7 @@ import ParleySQLite
 
 extension ReadTransaction {
   public func participants(
-    of conversation: ID<Conversation>, after account: ID<Account>?, limit: Int
+    of conversation: ID<Conversation>, after user: ID<User>?, limit: Int
   ) throws(Refusal) -> [Participant] {
     try run { connection in
       try connection.all(
@@ -13,13 +13,13 @@ extension ReadTransaction {
         where conversation_id = $1 and user_id > $2
         order by user_id
         limit $3
-        """, conversation.number, account?.number ?? 0, limit
+        """, conversation.number, user?.number ?? 0, limit
       ) { row in Participant(ID(try row.int(0)), try row.word(1)) }
     }
   }
 
   public func participant(
-    _ account: ID<Account>, of conversation: ID<Conversation>
+    _ user: ID<User>, of conversation: ID<Conversation>
   ) throws(Refusal) -> Participant? {
     try run { connection in
       try connection.first(
@@ -27,8 +27,8 @@ extension ReadTransaction {
         select role
         from participant
         where conversation_id = $1 and user_id = $2
-        """, conversation.number, account.number
-      ) { row in Participant(account, try row.word(0)) }
+        """, conversation.number, user.number
+      ) { row in Participant(user, try row.word(0)) }
     }
   }
 
@@ -50,7 +50,7 @@ extension ReadTransaction {
   }
 
   /// Whether an admin is left, besides this one.
-  public func hasAdmin(of conversation: ID<Conversation>, besides account: ID<Account>) throws(Refusal) -> Bool {
+  public func hasAdmin(of conversation: ID<Conversation>, besides user: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
         """
@@ -58,13 +58,13 @@ extension ReadTransaction {
         from participant
         where conversation_id = $1 and user_id <> $2 and role = 'admin'
         limit 1
-        """, conversation.number, account.number
+        """, conversation.number, user.number
       ) { _ in true } ?? false
     }
   }
 
   /// Who leads after the last admin: of the members, else of the readers, the one who has been there the longest.
-  fileprivate func heir(of conversation: Conversation) throws(Refusal) -> ID<Account>? {
+  fileprivate func heir(of conversation: Conversation) throws(Refusal) -> ID<User>? {
     try run { connection in
       try connection.first(
         """
@@ -82,19 +82,19 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Adds somebody whose history begins at `fromSeq`; nil for whoever joins now and sees nothing from before.
   public func add(
-    _ participant: NewParticipant, to conversation: Conversation, fromSeq: Int?, by actor: ID<Account>
+    _ participant: NewParticipant, to conversation: Conversation, fromSeq: Int?, by actor: ID<User>
   ) throws(Refusal) {
     let head = try offset(in: conversation.id)
     try insert(
       participant, in: conversation.id, fromSeq: fromSeq ?? conversation.lastSeq + 1,
       fromOffset: fromSeq == nil ? head + 1 : 1, joinedSeq: conversation.lastSeq)
-    try logParticipant(.participantJoined, participant.account, of: conversation.id, by: actor)
-    try tell(.conversationCreated, of: conversation.id, to: participant.account, by: actor)
+    try logParticipant(.participantJoined, participant.user, of: conversation.id, by: actor)
+    try tell(.conversationCreated, of: conversation.id, to: participant.user, by: actor)
     try becomeOrdinary(conversation, by: actor)
   }
 
   public func setRole(
-    _ role: ParticipantRole, of account: ID<Account>, in conversation: ID<Conversation>, by actor: ID<Account>
+    _ role: ParticipantRole, of user: ID<User>, in conversation: ID<Conversation>, by actor: ID<User>
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
@@ -102,28 +102,28 @@ extension WriteTransaction {
         update participant
         set role = $1
         where conversation_id = $2 and user_id = $3
-        """, role.rawValue, conversation.number, account.number)
+        """, role.rawValue, conversation.number, user.number)
     }
-    try logParticipant(.participantChanged, account, of: conversation, by: actor)
+    try logParticipant(.participantChanged, user, of: conversation, by: actor)
   }
 
   /// Somebody is there no longer. A conversation without anyone is closed.
   public func remove(
-    _ participant: Participant, from conversation: Conversation, by actor: ID<Account>
+    _ participant: Participant, from conversation: Conversation, by actor: ID<User>
   ) throws(Refusal) {
-    _ = try removeRow(of: participant.account, in: conversation.id)
-    try logParticipant(.participantLeft, participant.account, of: conversation.id, by: actor)
-    try tell(.conversationRemoved, of: conversation.id, to: participant.account, by: actor)
+    _ = try removeRow(of: participant.user, in: conversation.id)
+    try logParticipant(.participantLeft, participant.user, of: conversation.id, by: actor)
+    try tell(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
     guard try participantCount(of: conversation.id, upTo: 1) > 0 else {
       return try deactivate(conversation, by: actor)
     }
     try becomeOrdinary(conversation, by: actor)
-    try passLead(of: conversation, after: participant, by: actor)
+    try promoteNextAdmin(of: conversation, after: participant, by: actor)
   }
 
   /// Who has been there the longest leads where nobody does any more, once `participant` is gone.
-  func passLead(of conversation: Conversation, after participant: Participant, by actor: ID<Account>) throws(Refusal) {
-    guard participant.role == .admin, try !hasAdmin(of: conversation.id, besides: participant.account),
+  func promoteNextAdmin(of conversation: Conversation, after participant: Participant, by actor: ID<User>) throws(Refusal) {
+    guard participant.role == .admin, try !hasAdmin(of: conversation.id, besides: participant.user),
       let heir = try heir(of: conversation)
     else { return }
     try setRole(.admin, of: heir, in: conversation.id, by: actor)
@@ -132,22 +132,22 @@ extension WriteTransaction {
   /// Who has something to do with a topic takes part in it: whoever writes there, or is mentioned. What was said before
   /// the message that drew them in, at `seq`, is read, but does not wait to be.
   public func takePart(
-    _ person: ID<Account>, inTopic topic: ID<Conversation>, since seq: Int, by actor: ID<Account>
+    _ user: ID<User>, inTopic topic: ID<Conversation>, since seq: Int, by actor: ID<User>
   ) throws(Refusal) {
-    guard try participant(person, of: topic) == nil else { return }
-    try insert(NewParticipant(person), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: seq - 1)
-    try logParticipant(.participantJoined, person, of: topic, by: actor)
-    try tell(.conversationCreated, of: topic, to: person, by: actor)
+    guard try participant(user, of: topic) == nil else { return }
+    try insert(NewParticipant(user), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: seq - 1)
+    try logParticipant(.participantJoined, user, of: topic, by: actor)
+    try tell(.conversationCreated, of: topic, to: user, by: actor)
   }
 
   /// Who follows a topic takes part in it from now on, and has read none of it. Nothing for who already does.
-  public func follow(_ topic: Conversation, by account: ID<Account>) throws(Refusal) {
-    guard try participant(account, of: topic.id) == nil else { return }
-    try add(NewParticipant(account), to: topic, fromSeq: 1, by: account)
+  public func follow(_ topic: Conversation, by user: ID<User>) throws(Refusal) {
+    guard try participant(user, of: topic.id) == nil else { return }
+    try add(NewParticipant(user), to: topic, fromSeq: 1, by: user)
   }
 
   /// With others in it, it is no longer the only one of these participants.
-  private func becomeOrdinary(_ conversation: Conversation, by actor: ID<Account>) throws(Refusal) {
+  private func becomeOrdinary(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
     guard conversation.isDistinct else { return }
     var ordinary = conversation
     ordinary.isDistinct = false
@@ -163,26 +163,26 @@ extension WriteTransaction {
         insert into participant (
           conversation_id, user_id, role, joined_at, from_seq, from_offset, joined_seq, request)
         values ($1, $2, $3, $4, $5, $6, $7, $8)
-        """, conversation.number, participant.account.number, participant.role.rawValue, Int(now), fromSeq,
+        """, conversation.number, participant.user.number, participant.role.rawValue, Int(now), fromSeq,
         fromOffset, joinedSeq, participant.isRequest)
     }
   }
 
   /// Whether there was one.
-  func removeRow(of account: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
+  func removeRow(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(
         """
         delete from participant
         where conversation_id = $1 and user_id = $2
-        """, conversation.number, account.number) == 1
+        """, conversation.number, user.number) == 1
     }
   }
 
   func logParticipant(
-    _ kind: Event.Kind, _ account: ID<Account>, of conversation: ID<Conversation>, by actor: ID<Account>
+    _ kind: Event.Kind, _ user: ID<User>, of conversation: ID<Conversation>, by actor: ID<User>
   ) throws(Refusal) {
-    try log(kind, in: .conversation(conversation), subject: account.number, revision: 0, actor: actor.number)
+    try log(kind, in: .conversation(conversation), subject: user.number, revision: 0, actor: actor.number)
   }
 
   private func offset(in conversation: ID<Conversation>) throws(Refusal) -> Int {

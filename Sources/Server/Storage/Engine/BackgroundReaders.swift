@@ -2,15 +2,15 @@ import ParleyModel
 import ParleySQLite
 import Synchronization
 
-/// Readers for what may take long: searches, exports, pages of a replay. Each has a thread of its own, so that neither an
-/// event loop nor the shared pool waits for a disk, and a time, after which its query is cut short.
+/// Readers for long queries: searches, exports, replay pages. Each has a thread of its own, so that neither an event loop nor
+/// the shared pool waits for the disk, and a time limit for its query.
 final class BackgroundReaders: Sendable {
   private let lanes: [Lane]
 
-  /// Two, so that one long export does not hold up every search.
+  /// Two, so that one long export does not block every search.
   static let laneCount = 2
-  /// How many may wait for a lane; beyond it a caller is told to come back.
-  static let mostWaiting = 256
+  /// Maximum number of queued requests. Further callers get `unavailable`.
+  static let maxWaiting = 256
 
   init(_ makeReader: @Sendable () -> Reader) {
     lanes = (0..<Self.laneCount).map { _ in Lane(makeReader()) }
@@ -39,7 +39,7 @@ final class BackgroundReaders: Sendable {
 
     nonisolated func enter() -> Bool {
       waiting.withLock { count in
-        guard count < BackgroundReaders.mostWaiting else { return false }
+        guard count < BackgroundReaders.maxWaiting else { return false }
         count += 1
         return true
       }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The one folder that holds everything: the database, the uploaded files, and a lock that keeps a second daemon out.
+/// The data folder: the database, the uploaded files, and a lock file that excludes a second daemon.
 public final class DataFolder: Sendable {
   public let path: String
   /// Whether a restore that was cut off has been brought to its end by taking the folder.
@@ -20,8 +20,8 @@ public final class DataFolder: Sendable {
     }
   }
 
-  /// Takes the folder for this process, until the object is let go; the system gives the lock back whatever happens. A
-  /// restore that was cut off half way is ended first, so that nobody sees half of it.
+  /// Locks the folder for this process, until the object is released or the process ends. Completes an interrupted restore
+  /// first.
   public init(_ path: String) throws(Fault) {
     self.path = path
     let descriptor = unsafe open(Self.lockPath(in: path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -42,7 +42,7 @@ public final class DataFolder: Sendable {
 
   deinit { close(lock) }
 
-  /// Lets another process have it, although the object is still held somewhere.
+  /// Releases the lock before the object is released.
   func release() { flock(lock, LOCK_UN) }
 
   public var database: String { Self.database(in: path) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The file system said no.
+/// A failed file operation.
 struct DiskError: Error, CustomStringConvertible {
   let what: String
   let code: Int32
@@ -35,7 +35,7 @@ enum Disk {
     return Int(status.st_size)
   }
 
-  /// How many bytes are left on the disk that a folder is on, for those who are not root, and how many it has.
+  /// Returns the free bytes (for users other than root) and the total bytes of the disk of a folder.
   static func space(_ path: String) -> (free: Int, total: Int)? {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }
@@ -64,8 +64,7 @@ enum Disk {
     guard unsafe rename(path, other) == 0 else { throw DiskError("\(path) can't be moved to \(other)") }
   }
 
-  /// Gives a file another name beside the one that it has; where the file system can't, in its place. That there is such a
-  /// name is fine.
+  /// Links a file under another name, or renames it on file systems without hard links. An existing link is no error.
   static func name(_ path: String, also other: String) throws(DiskError) {
     guard unsafe link(path, other) != 0, errno != EEXIST else { return }
     try move(path, to: other)
@@ -76,7 +75,7 @@ enum Disk {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw DiskError("\(path) can't be removed") }
   }
 
-  /// Only if nothing is in it; whether it is gone.
+  /// Removes an empty folder. Returns whether it was removed.
   static func removeEmpty(_ folder: String) -> Bool { unsafe rmdir(folder) == 0 }
 
   /// A folder with all that is in it. That there is none is fine.
@@ -99,7 +98,7 @@ enum Disk {
     try walk(folder) { path, isFolder throws(DiskError) in if isFolder { try sync(path) } }
   }
 
-  /// What root makes for somebody else would be of no use to them: it gets the owner of `folder`.
+  /// Sets the owner of a file to the owner of `folder`, so that root can create files for the server's user.
   static func give(_ path: String, toOwnerOf folder: String) throws(DiskError) {
     guard geteuid() == 0 else { return }
     var status = stat()
@@ -128,7 +127,7 @@ enum Disk {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// What is in a folder first, and then the folder itself. Links are not followed.
+  /// Visits a folder's content first, and then the folder. Does not follow links.
   private static func walk(
     _ path: String, _ visit: (_ path: String, _ isFolder: Bool) throws(DiskError) -> Void
   ) throws(DiskError) {
@@ -159,7 +158,7 @@ final class DiskFile {
   static func open(
     _ path: String, followingLinks: Bool = false, isWritten: Bool = false
   ) throws(DiskError) -> DiskFile {
-    // Not to wait for who might write to a FIFO.
+    // O_NONBLOCK: opening a FIFO would wait for a writer.
     let link = followingLinks ? 0 : O_NOFOLLOW
     let access = isWritten ? O_RDWR : O_RDONLY
     let descriptor = unsafe Glibc.open(path, access | O_CLOEXEC | O_NONBLOCK | link)
@@ -216,12 +215,12 @@ final class DiskFile {
     }
   }
 
-  /// Goes on reading there.
+  /// Sets the position of the next read.
   func seek(to offset: Int) throws(DiskError) {
     guard lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset) else { throw DiskError("\(path) can't be read") }
   }
 
-  /// Forgets what was written from there on, and goes on writing there.
+  /// Truncates the file and sets the position of the next write to its end.
   func cut(to size: Int) throws(DiskError) {
     guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) == off_t(size) else {
       throw DiskError("\(path) can't be cut")
@@ -230,7 +229,7 @@ final class DiskFile {
 
   func sync() throws(DiskError) {
     guard fsync(descriptor) == 0 else { throw DiskError("\(path) can't be written to the disk") }
-    // Whoever reads it next reads what the disk has, not what memory still holds.
+    // The next read comes from the disk, not from the page cache.
     posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
   }
 }

@@ -1,8 +1,8 @@
 import ParleyCrypto
 import ParleySQLite
 
-/// Which history the place has: made with the database, and changed when a backup is restored. A client that knows
-/// another one begins anew.
+/// The identity of the site's history. It is created with the database and changes with each restore. A client with a
+/// cursor of another epoch gets a reset.
 enum Epoch {
   private static let byteCount = 12
 

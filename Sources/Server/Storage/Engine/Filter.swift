@@ -1,7 +1,7 @@
 import ParleySQLite
 
-/// The conditions of a query of which some may be left out: its text has only those that are there, so that each finds the
-/// index that fits. What varies is bound.
+/// Optional conditions of a query. The SQL contains only the conditions in use, so that each combination gets its index.
+/// Values are bound.
 struct Filter {
   private var clauses: [String] = []
   private var values: [Value] = []
@@ -25,9 +25,9 @@ struct Filter {
     clauses.append(clause("$\(values.count)"))
   }
 
-  /// What the query has found, at most `limit` rows.
+  /// Returns at most `limit` rows.
   ///
-  /// - Parameter text: the statement around the conditions and the name of the last parameter, the limit.
+  /// - Parameter text: the statement, given the conditions and the name of the limit parameter.
   func all<Found>(
     limit: Int, _ connection: Connection, _ text: (_ conditions: String, _ limit: String) -> String,
     _ read: (borrowing Row) throws -> Found

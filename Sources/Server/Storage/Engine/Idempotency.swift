@@ -1,26 +1,26 @@
 public import ParleyModel
 import ParleySQLite
 
-/// What can be made under a name that the sender gives, so that a repeated request makes no second one. The words are
+/// Kinds of rows that are created under a `client_id`, so that a repeated request creates no second one. The raw values are
 /// stored.
 public enum CreationKind: String, Sendable, Hashable, CaseIterable {
-  case account, invite, token
+  case user, invite, token
   case forum, conversation, message
   case file, report, warning, removal
 }
 
-/// What a request made before.
+/// The result of an earlier request.
 public struct Creation: Sendable, Hashable {
-  /// The id of what was made.
+  /// The id of the created row.
   public let subject: Int
-  /// SHA-256 of what was sent; empty where nothing is compared.
+  /// SHA-256 of the request; empty if requests are not compared.
   public let fingerprint: [UInt8]
 }
 
 extension ReadTransaction {
-  /// What this author made under this name. Names are apart for each author and kind, and are kept for ever.
+  /// Returns the row that this author created under this `client_id`. Keys are per author and kind and never expire.
   public func remembered(
-    _ kind: CreationKind, by author: ID<Account>, _ clientID: String
+    _ kind: CreationKind, by author: ID<User>, _ clientID: String
   ) throws(Refusal) -> Creation? {
     try run { connection in
       try connection.first(
@@ -37,7 +37,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// In the transaction that makes it. Another thing under the same name is refused as `clientIDReused`.
   public func remember(
-    _ kind: CreationKind, by author: ID<Account>, _ clientID: String, subject: Int, fingerprint: [UInt8] = []
+    _ kind: CreationKind, by author: ID<User>, _ clientID: String, subject: Int, fingerprint: [UInt8] = []
   ) throws(Refusal) {
     let isNew = try run { connection in
       try connection.execute(

@@ -10,7 +10,7 @@ struct ListQuery: Sendable {
     self.init { list, _ in text(list) }
   }
 
-  /// - Parameter text: the same, with the name of one more parameter, which stands behind the list.
+  /// - Parameter text: the statement, given the list and the name of one more parameter after it.
   init(_ text: (_ list: String, _ one: String) -> String) {
     texts = [1, 50, 200].map { size in
       (size, SQL(text((1...size).map { "$\($0)" }.joined(separator: ", "), "$\(size + 1)")))

@@ -1,11 +1,11 @@
 import ParleySQLite
 
-/// A query about many pairs of ids at once: what `ListQuery` is for single ones. The pairs stand in a table of constants,
-/// `wanted (a, b)`, from which the query joins by index.
+/// A query for many pairs of ids, as `ListQuery` is for single ids. The pairs form a constant table `wanted (a, b)` that the
+/// query joins by index.
 struct PairQuery: Sendable {
   private let texts: [(size: Int, sql: SQL)]
 
-  /// - Parameter text: what follows the table of pairs.
+  /// - Parameter text: the statement after the table of pairs.
   init(_ text: String) {
     texts = [1, 50, 200].map { size in
       let pairs = (1...size).map { "($\(2 * $0 - 1), $\(2 * $0))" }.joined(separator: ", ")

@@ -1,4 +1,4 @@
-/// Where in the sources something was asked of the store, so that the log can name whose fault it was.
+/// The source location of a call, for log entries about slow or failed closures.
 struct Place: Sendable, CustomStringConvertible {
   let file: StaticString
   let line: Int

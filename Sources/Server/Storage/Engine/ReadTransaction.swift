@@ -1,16 +1,15 @@
 import ParleyModel
 import ParleySQLite
 
-/// One picture of the whole database: whatever is written meanwhile, all that is asked of it belongs together. It lives
-/// for one closure and never leaves it.
+/// A consistent snapshot of the database, for the duration of one closure.
 ///
-/// What can be asked stands in extensions of this class, one file per family of tables. A `WriteTransaction` is one too,
-/// so a rule asks in the transaction that changes.
+/// Queries are extensions of this class, in one file per group of tables. `WriteTransaction` is a subclass, so a rule reads
+/// in the transaction that it changes.
 public class ReadTransaction {
   let connection: Connection
   /// Milliseconds since 1970, the same for the whole closure.
   public final let now: Int64
-  /// Broken machinery. It was told as `unavailable`; the log gets this.
+  /// A fault of the database. Callers get `unavailable`; the log gets this text.
   private(set) final var fault: String?
 
   init(_ connection: Connection, now: Int64) {
@@ -18,7 +17,7 @@ public class ReadTransaction {
     self.now = now
   }
 
-  /// Runs statements. What goes wrong in them is no refusal of the domain: the caller gets `unavailable`.
+  /// Runs statements. Their errors are faults, not refusals: the caller gets `unavailable`.
   @discardableResult
   final func run<Result>(_ body: (Connection) throws -> Result) throws(Refusal) -> Result {
     do {
@@ -37,7 +36,7 @@ public class ReadTransaction {
     }
   }
 
-  /// What to throw when something is not as it can be: `reason` is for the log.
+  /// Returns the refusal for an inconsistent database. Logs `reason`.
   final func broken(_ reason: String) -> Refusal {
     fault = reason
     return .unavailable

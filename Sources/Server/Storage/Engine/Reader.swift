@@ -1,8 +1,8 @@
 public import ParleyModel
 import ParleySQLite
 
-/// A connection that reads, for one thread: an event loop has one, and asks it inline what is bounded and has an index.
-/// What may take long belongs to `Store.readInBackground`.
+/// A read-only connection for one thread. Event loops run bounded, indexed queries on it inline. Long queries belong to
+/// `Store.readInBackground`.
 public final class Reader {
   private let path: String
   private let vfs: String?
@@ -10,7 +10,8 @@ public final class Reader {
   private let complain: @Sendable (String) -> Void
   private var connection: Connection?
 
-  /// However wrong a query was planned, a loop comes back. (What holds the whole thread up does not count.)
+  /// The time limit of an inline query, so that a wrong query plan cannot block a loop. Time without the processor does not
+  /// count.
   private static let longest: Duration = .seconds(1)
 
   init(
@@ -32,12 +33,12 @@ public final class Reader {
       complain("the database can't be read: \(error)")
       throw .unavailable
     }
-    // On a thread apart nobody waits but who asks, and those behind them.
+    // On a background thread only queued requests wait.
     let patience = time == nil ? 20 : 2
     return try connection.limited(to: time ?? Self.longest, patience: patience) { () throws(Refusal) in
       let picture = ReadTransaction(connection, now: clock())
       defer { if let fault = picture.fault { complain("a query failed: \(fault)") } }
-      // Ends with this scope. Nothing was written, so how it ends makes no difference.
+      // A read transaction: commit and rollback at the end of the scope are the same.
       let transaction = try picture.begin()
       let value = try body(picture)
       transaction.rollBack()

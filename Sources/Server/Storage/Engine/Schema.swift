@@ -5,13 +5,13 @@ public enum Schema {
   public struct Step: Hashable, Sendable {
     /// The migration's file.
     public let file: String
-    /// Milliseconds since 1970; nil for one that is still to come.
+    /// Milliseconds since 1970; nil for a pending migration.
     public let appliedAt: Int?
   }
 
   private static func migrator(_ folder: String) -> Migrator { Migrator(folder: folder, known: MigrationHashes.all) }
 
-  /// Every step. Changes nothing, and works beside a running server.
+  /// Returns all migrations. Read-only; works beside a running server.
   public static func status(ofDatabaseIn data: String, migrations: String) throws(StoreFault) -> [Step] {
     let path = DataFolder.database(in: data)
     let connection: Connection?
@@ -27,7 +27,7 @@ public enum Schema {
     }
   }
 
-  /// Applies what is missing; the files that were applied.
+  /// Applies pending migrations. Returns the applied files.
   public static func migrate(_ folder: DataFolder, migrations: String, at now: Int64) throws(StoreFault) -> [String] {
     let (connection, applied) = try open(folder, migrations: migrations, vfs: nil, at: now)
     connection.close()

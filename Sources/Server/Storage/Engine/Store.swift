@@ -1,4 +1,4 @@
-// The store as the community sees it: one writer, readers, and the log of what happened.
+// The store: one writer, readers, and the event log.
 
 public import ParleyModel
 import ParleySQLite
@@ -14,20 +14,19 @@ public final class Store: Sendable {
   private let background: BackgroundReaders
   private let vfs: String?
   let backups = Backups()
-  /// The content of what people upload.
+  /// The content of uploaded files.
   public let blobs: Blobs
   /// Which history this is: a cursor of another one leads nowhere.
   public let epoch: String
   private let jobStarts: AsyncStream<Void>.Continuation
 
-  /// Opens the database, brings it to the schema that this program knows, takes the pen, and goes on with the jobs that
-  /// were not finished.
+  /// Opens the database, applies migrations, starts the writer and resumes unfinished jobs.
   ///
   /// - Parameters:
   ///   - migrations: the folder with the numbered files.
-  ///   - jobs: every kind of large work that rules start.
+  ///   - jobs: every kind of job that rules start.
   ///   - clock: milliseconds since 1970.
-  ///   - deliver: gets what was committed, in the order of the log.
+  ///   - deliver: receives committed events, in the order of the log.
   public init(
     _ folder: DataFolder, migrations: String, vfs: String? = nil, jobs: [JobKind] = [],
     clock: @escaping @Sendable () -> Int64, deliver: @escaping @Sendable (Delivery) -> Void = { _ in },
@@ -44,8 +43,8 @@ public final class Store: Sendable {
     (connection, migrated) = try Schema.open(folder, migrations: migrations, vfs: vfs, at: clock())
     do {
       epoch = try Epoch.readOrMake(connection)
-      try SearchIndex.bringUpToDate(connection, tell: complain)
-      try connection.endUnfinishedBackups(at: clock())
+      try SearchIndex.rebuildIfOutdated(connection, tell: complain)
+      try connection.failUnfinishedBackups(at: clock())
       writer = try Writer(
         connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, complain: complain)
     } catch {
@@ -60,19 +59,19 @@ public final class Store: Sendable {
   /// A reader for one event loop.
   public func reader() -> Reader { Reader(folder.database, vfs: vfs, clock: clock, complain: complain) }
 
-  /// Reads what may take long, on a thread apart; after `time` it is cut short and refused as `unavailable`.
+  /// Runs a long query on a background thread. After `time` it is interrupted and refused as `unavailable`.
   public func readInBackground<Value: Sendable>(
     within time: Duration = .seconds(10), _ body: @escaping @Sendable (ReadTransaction) throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
     try await background.read(within: time, body)
   }
 
-  /// Runs a rule with the pen in its hand, and returns once what it changed is on the disk. The closure may run a moment
-  /// later, on another thread, and twice if another's changes have to be taken back; it does nothing but ask and change
-  /// `tx`. When it throws, it changed nothing.
+  /// Runs `rule` in the writer's transaction and returns after the commit is durable. The closure runs on the writer's thread,
+  /// and twice if another closure of the batch is rolled back; it must only read and change `tx`. If it throws, its changes
+  /// are rolled back.
   ///
-  /// A closure that takes more than 100 ms of the processor or changes more than 10,000 rows changes nothing either: it is
-  /// refused as `unavailable`, and the log names the place. Larger work is a job.
+  /// A closure that exceeds the limits of `Writer` in time or rows is rolled back, refused as `unavailable`, and logged with
+  /// its call site. Larger work is a job.
   @discardableResult public func write<Value: Sendable>(
     file: StaticString = #fileID, line: Int = #line,
     _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
@@ -80,7 +79,7 @@ public final class Store: Sendable {
     try await writer.write(Place(file: file, line: line), rule)
   }
 
-  /// Copies everything to one file, while all goes on. One at a time. `program` is the version of Parley.
+  /// Writes an online backup to one file. One at a time. `program` is the version of Parley.
   public func backUp(
     to path: String, program: String, report: @escaping BackupProgress.Report
   ) async throws(BackupFault) -> BackupReport {
@@ -92,12 +91,12 @@ public final class Store: Sendable {
     return made
   }
 
-  /// For whoever removes uploaded files that nothing names any longer: not now, a backup may still want to copy them. Ask
-  /// inside `write`, and remove them there.
+  /// Whether a backup is running. Unreferenced files must not be removed then, since the backup may still copy them. Check
+  /// inside `write` and remove them there.
   public var isBackingUp: Bool { backups.isBusy }
 
-  /// Uses the writer's connection between two batches, outside of any transaction: for checkpoints and merges. It holds up
-  /// everyone who writes, so it is short, and else cut short.
+  /// Uses the writer's connection between two batches, outside of a transaction, for checkpoints and merges. It delays all
+  /// writes, so it has a time limit.
   func aside<Value: Sendable>(
     isLimited: Bool = true, file: StaticString = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (Connection) throws -> Value
@@ -105,13 +104,13 @@ public final class Store: Sendable {
     try await writer.aside(Place(file: file, line: line), isLimited: isLimited, body)
   }
 
-  /// Whether what is asked for now can be expected to become durable: it is open, and the last change reached the disk.
+  /// Whether the store accepts writes: it is open, and the last commit succeeded.
   public var isReady: Bool { writer.isReady }
 
   /// How many writes have not been answered yet.
   public var waitingCount: Int { writer.waitingCount }
 
-  /// Jobs whose chunk failed are looked at again.
+  /// Retries failed jobs.
   func wakeJobs() { jobStarts.yield() }
 
   /// Takes no more writes, carries out those that wait, closes the database, and lets the folder go.

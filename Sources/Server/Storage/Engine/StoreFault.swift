@@ -1,6 +1,6 @@
 import ParleySQLite
 
-/// Why a store does not open. Each says in a sentence or two what is wrong and what to do; nothing was overwritten.
+/// The reason for a failure to open the store. The description names the fault and a remedy. The database was not changed.
 public enum StoreFault: Error, Sendable, CustomStringConvertible {
   case damaged(String, reason: String)
   case unusable(String, reason: String)

@@ -1,14 +1,13 @@
-// The one that writes. Callers queue closures; the writer takes all that wait, runs them in one transaction, feeds the
-// search index once, commits once with a sync, and then answers all. While one batch is being synced the next gathers, so
-// the more write at once, the more each sync carries.
+// The single writer, with group commit. Callers queue closures. The writer runs all queued closures in one transaction,
+// updates the search index once, commits once with fsync, and then answers all callers. The next batch gathers during the
+// sync, so concurrent load makes batches larger.
 //
-// A closure that refuses takes back what it did and nothing else, and so does one that takes too long or changes too
-// much: nobody waits for more than the limits below. Nearly all that refuse have changed nothing yet, so a batch begins
-// without savepoints, which are a fifth of what it costs. Once one has something to take back, the transaction is rolled
-// back, and all its closures run again, each in a savepoint. Broken machinery may have rolled back everything: then
-// nothing of the batch is acknowledged, every caller gets `unavailable`, and the next batch tries the disk anew.
+// A closure that refuses, takes too long or changes too many rows is rolled back alone. Nearly all refusals come before
+// the first change, so a batch starts without savepoints, which are a fifth of its cost. If a closure needs a rollback after
+// a change, the transaction is rolled back and all closures run again, each in a savepoint. After a database fault nothing
+// of the batch is acknowledged, every caller gets `unavailable`, and the next batch tries the disk again.
 //
-// Between two batches there is room for one piece of work outside of any transaction, such as a checkpoint.
+// Between two batches the writer can run one task outside of a transaction, such as a checkpoint.
 
 import Dispatch
 import Glibc
@@ -20,7 +19,7 @@ actor Writer {
   /// One closure that waits, and how its caller is answered.
   private struct Request: Sendable {
     let place: Place
-    /// Runs the closure; what comes back answers the caller once it is known whether the batch was committed.
+    /// Runs the closure. The result answers the caller after the commit.
     let run: @Sendable (WriteTransaction) -> Outcome
     /// For a closure that never ran.
     let refuse: @Sendable () -> Void
@@ -33,7 +32,7 @@ actor Writer {
     case refused(answer: () -> Void)
   }
 
-  /// What came of running a closure once.
+  /// The result of one run of a closure.
   private struct Run {
     let work: WriteTransaction
     let rows: Int
@@ -44,9 +43,9 @@ actor Writer {
   /// Work between two batches, which returns how its caller is answered.
   private typealias Aside = @Sendable (Connection) -> () -> Void
 
-  /// What one commit carries.
+  /// The requests of one commit.
   private struct Batch {
-    /// What it has taken, in order.
+    /// Its requests, in order.
     var requests: [Request]
     /// Whether each runs in a savepoint.
     var isApart = false
@@ -74,27 +73,25 @@ actor Writer {
   private nonisolated let inbox = Mutex(Inbox())
   private let connection: Connection
   private var counters: Counters
-  /// What was taken out of the inbox, the next one last.
+  /// Requests taken from the queue, the next one last.
   private var taken: [Request] = []
   private let clock: @Sendable () -> Int64
   private let deliver: @Sendable (Delivery) -> Void
   private let startJobs: @Sendable () -> Void
   private nonisolated let complain: @Sendable (String) -> Void
 
-  /// How many closures may wait. Beyond it a caller is told to come back, instead of memory without end.
-  static let mostWaiting = 8_192
+  /// Maximum number of queued closures. Further callers get `unavailable`.
+  static let maxWaiting = 8_192
   /// How many closures one commit carries.
-  private static let mostInBatch = 256
+  private static let maxInBatch = 256
   /// How long a batch takes more closures: the first of them waits for the last.
   private static let longestBatch: Duration = .milliseconds(50)
-  /// What one closure may take. More is a fault of ours, for which nobody else should wait: work for a job. The time is
-  /// the processor's, so that nothing is refused because the machine is busy with other things; but a machine whose host
-  /// takes its processor away counts that as used, so what took much is named in the log, and what took far too much is
-  /// taken back.
+  /// The processor time after which a closure is logged, and the time after which it is rolled back. Processor time does not
+  /// depend on other load, but a virtual machine counts stolen time as used, hence two limits. Larger work is a job.
   static let muchWork: Duration = .milliseconds(100)
-  static let mostWork: Duration = .seconds(2)
-  static let mostRows = 10_000
-  /// When a closure, or work aside, is cut short whatever it waits for.
+  static let maxWork: Duration = .seconds(2)
+  static let maxRows = 10_000
+  /// The wall-clock limit of a closure and of a task between batches.
   private static let longest: Duration = .seconds(5)
 
   init(
@@ -172,7 +169,7 @@ actor Writer {
 
   private nonisolated func submit(_ add: (inout Inbox) -> Void) -> Bool {
     let (isTaken, mustWake) = inbox.withLock { inbox in
-      guard !inbox.isClosed, inbox.waitingCount < Self.mostWaiting else { return (false, false) }
+      guard !inbox.isClosed, inbox.waitingCount < Self.maxWaiting else { return (false, false) }
       add(&inbox)
       inbox.waitingCount += 1
       defer { inbox.isBusy = true }
@@ -188,7 +185,7 @@ actor Writer {
   /// Whether a change asked for now may be expected to become durable: the writer is open, and the disk took the last.
   nonisolated var isReady: Bool { inbox.withLock { !$0.isClosed && !$0.hasFailed } }
 
-  /// Nothing more is taken. What waits is still written; then the database is closed.
+  /// Refuses new requests, writes the queued ones and closes the database.
   func close() {
     inbox.withLock { $0.isClosed = true }
     drain()
@@ -197,7 +194,7 @@ actor Writer {
 
   // MARK: Turns
 
-  /// One batch, one piece of work aside, and again: neither keeps the other waiting.
+  /// Alternates batches and tasks, so that neither starves.
   private func drain() {
     repeat {
       if let first = takeRequest() { write(first) }
@@ -226,7 +223,7 @@ actor Writer {
     answer()
   }
 
-  /// Whether there is nothing to do. From then on whoever submits something wakes the writer.
+  /// Whether the queue is empty. After that the next submission wakes the writer.
   private func rests() -> Bool {
     guard taken.isEmpty else { return false }
     return inbox.withLock { inbox in
@@ -256,7 +253,7 @@ actor Writer {
           try repeatApart(&batch)
           batch.answers.append(answer)
         }
-        next = batch.requests.count < Self.mostInBatch && .now < end ? takeRequest() : nil
+        next = batch.requests.count < Self.maxInBatch && .now < end ? takeRequest() : nil
         if let next { batch.requests.append(next) }
       }
       if counters.id != before.id || counters.event != before.event { try saveCounters() }
@@ -278,16 +275,15 @@ actor Writer {
     for request in unrun { request.refuse() }
   }
 
-  /// Those that a failed batch leaves without a try. When not even the first could begin, nobody who waits would fare
-  /// better.
+  /// The requests that a failed batch did not run. If not even the first could begin, all fail.
   private func unrun(_ batch: Batch) -> [Request] {
     guard batch.answers.isEmpty else { return Array(batch.requests[batch.answers.count...]) }
     defer { taken = [] }
     return batch.requests + taken.reversed()
   }
 
-  /// Runs one without a savepoint. When it is not kept and has changed something, all that the transaction holds must go:
-  /// then its answer comes back, and is not yet among the others.
+  /// Runs a request without a savepoint. If it fails after a change, the whole transaction must be rolled back: returns its
+  /// answer, which is not yet among the others.
   private func runTogether(_ request: Request, _ batch: inout Batch) -> Answer? {
     let run = run(request)
     if run.isKept { keep(run, &batch) } else if run.rows > 0 { return run.answer }
@@ -307,7 +303,7 @@ actor Writer {
     batch.answers.append(run.answer)
   }
 
-  /// Runs again what the batch had run before its last request, which found what it finds now, and so has its answer.
+  /// Repeats the batch in savepoints, except for its last request, which has its answer.
   private func repeatApart(_ batch: inout Batch) throws {
     let requests = batch.requests
     batch = Batch(requests: requests, isApart: true)
@@ -325,7 +321,7 @@ actor Writer {
     let fault = work.fault ?? Self.excess(rows, time)
     if let complaint = fault ?? Self.much(time) { complain("\(request.place): \(complaint)") }
     return switch outcome {
-    // The rule went on after a statement had failed: what it made is not what it meant. Or it took too much.
+    // The rule continued after a failed statement, or exceeded a limit: its result is discarded.
     case .changed(let answer) where fault != nil: Run(work: work, rows: rows, isKept: false) { _ in answer(false) }
     case .changed(let answer): Run(work: work, rows: rows, isKept: true, answer: answer)
     case .refused(let answer): Run(work: work, rows: rows, isKept: false) { _ in answer() }
@@ -342,8 +338,8 @@ actor Writer {
   }
 
   private static func excess(_ rows: Int, _ time: Duration) -> String? {
-    if rows > mostRows { return "a write changed \(rows) rows, and \(mostRows) is the most" }
-    if time > mostWork { return "a write took \(time) of the processor, and \(mostWork) is the most" }
+    if rows > maxRows { return "a write changed \(rows) rows, and \(maxRows) is the most" }
+    if time > maxWork { return "a write took \(time) of the processor, and \(maxWork) is the most" }
     return nil
   }
 

@@ -1,6 +1,6 @@
 public import ParleyModel
 
-/// What a commit carried, for those who follow along.
+/// The events of a commit, for subscribers.
 public struct Delivery: Sendable {
   /// In the order of the log.
   public var events: [Event]

@@ -2,7 +2,7 @@ import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// Appends one event to the log, in the same transaction as the change that it tells of.
+  /// Appends an event to the log, in the transaction of its change.
   func log(
     _ kind: Event.Kind, in stream: EventStream, subject: Int, revision: Int, actor: Int
   ) throws(Refusal) {

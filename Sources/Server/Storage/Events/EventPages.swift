@@ -17,7 +17,7 @@ extension ReadTransaction {
     }
   }
 
-  /// The first event that the log still holds; nil when it holds none.
+  /// Returns the first event in the log; nil if the log is empty.
   public func firstEvent() throws(Refusal) -> Int? {
     try run { connection in
       try connection.first(
@@ -32,7 +32,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Events of a stream, in order. The first one has the offset after `offset`, if the log still holds it.
+  /// Returns events of a stream, in order. The first has the offset after `offset`, unless it was trimmed.
   public func events(in stream: EventStream, after offset: Int, limit: Int) throws(Refusal) -> [Event] {
     guard 1...EventLimits.page ~= limit else { throw .invalid("limit", .outOfRange(1...EventLimits.page)) }
     return try run { connection in
@@ -53,7 +53,7 @@ extension ReadTransaction {
     }
   }
 
-  /// What was logged after an event, of all streams, in order: for who has to know everything.
+  /// Returns events of all streams after an event, in order.
   public func events(after event: Int, limit: Int) throws(Refusal) -> [Event] {
     try run { connection in
       try connection.all(
@@ -109,7 +109,7 @@ extension ReadTransaction {
     return before
   }
 
-  /// 0 for what the log no longer holds, which is older than anything that it does.
+  /// Returns 0 for a trimmed event, which is older than all others.
   private func id(of offset: Int, in stream: EventStream) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(

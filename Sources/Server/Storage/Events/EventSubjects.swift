@@ -1,26 +1,26 @@
-// What events are about, read for a whole page at once: never one query for an event. What is not there is left out.
+// Reads the subjects of events, one query per kind for a whole page. Missing rows are left out.
 
 public import ParleyModel
 import ParleySQLite
 
-/// Somebody, and the conversation, forum, message or person that concerns them.
+/// A user paired with a conversation, forum, message or user.
 public struct Concern<Thing>: Hashable, Sendable {
-  public let account: ID<Account>
+  public let user: ID<User>
   public let thing: ID<Thing>
 
-  public init(_ account: ID<Account>, _ thing: ID<Thing>) {
-    self.account = account
+  public init(_ user: ID<User>, _ thing: ID<Thing>) {
+    self.user = user
     self.thing = thing
   }
 
-  fileprivate var pair: (Int, Int) { (account.number, thing.number) }
+  fileprivate var pair: (Int, Int) { (user.number, thing.number) }
 }
 
-/// Somebody's place in a conversation that they were told to have gained.
+/// A user's access to a conversation that was added to the user's stream.
 public struct Gain: Sendable {
-  public var account: ID<Account>
+  public var user: ID<User>
   public var conversation: ID<Conversation>
-  /// At the place.
+  /// The role on the site.
   public var role: Role
   /// Of a room or a topic: whether its forum lets them in.
   public var forum: ForumStanding?
@@ -29,7 +29,7 @@ public struct Gain: Sendable {
 }
 
 extension ReadTransaction {
-  /// Those that are open, with who takes part where they are few.
+  /// Returns open conversations, with participants if they are few.
   public func conversations(
     _ ids: some Sequence<ID<Conversation>>
   ) throws(Refusal) -> [ID<Conversation>: Conversation] {
@@ -40,8 +40,8 @@ extension ReadTransaction {
         conversation.participantCount = try row.optionalInt(22)
         found[conversation.id] = conversation
       }
-      let people = try Self.listed(found.values, connection)
-      for (id, people) in people { found[id]?.participants = people }
+      let users = try Self.listed(found.values, connection)
+      for (id, users) in users { found[id]?.participants = users }
     }
     return found
   }
@@ -54,7 +54,7 @@ extension ReadTransaction {
     """
   }
 
-  /// Of the conversation `c`, as far as it is counted; null where there is no list of those who take part.
+  /// The participant count of conversation `c`, up to a limit; null without a participant list.
   static let participantCountColumn = """
     case when c.kind in ('direct', 'group', 'channel') then (
       select count(*)
@@ -62,23 +62,23 @@ extension ReadTransaction {
         select 1
         from participant
         where conversation_id = c.id
-        limit \(Conversation.mostCounted)
+        limit \(Conversation.maxCounted)
       ) as counted
     ) end
     """
 
-  /// Who takes part in each of those that were counted and are few.
+  /// Returns the participants of conversations with few of them.
   static func listed(
     _ conversations: some Sequence<Conversation>, _ connection: Connection
   ) throws -> [ID<Conversation>: [Participant]] {
     var listed: [ID<Conversation>: [Participant]] = [:]
     for conversation in conversations {
-      if let count = conversation.participantCount, count <= Conversation.mostListed { listed[conversation.id] = [] }
+      if let count = conversation.participantCount, count <= Conversation.maxListed { listed[conversation.id] = [] }
     }
     try participantsByConversation.each(listed.keys.map(\.number), connection) { row in
       listed[ID(try row.int(0)), default: []].append(Participant(ID(try row.int(1)), try row.word(2)))
     }
-    for id in listed.keys { listed[id]?.sort { $0.account < $1.account } }
+    for id in listed.keys { listed[id]?.sort { $0.user < $1.user } }
     return listed
   }
 
@@ -109,26 +109,26 @@ extension ReadTransaction {
     """
   }
 
-  public func people(_ ids: some Sequence<ID<Account>>) throws(Refusal) -> [ID<Account>: Person] {
-    var found: [ID<Account>: Person] = [:]
+  public func users(_ ids: some Sequence<ID<User>>) throws(Refusal) -> [ID<User>: User] {
+    var found: [ID<User>: User] = [:]
     try run { connection in
-      try Self.peopleByID.each(ids.map(\.number), connection) { row in
-        let person = try Person(row)
-        found[person.account.id] = person
+      try Self.usersByID.each(ids.map(\.number), connection) { row in
+        let user = try User(row)
+        found[user.summary.id] = user
       }
     }
     return found
   }
 
-  private static let peopleByID = ListQuery { list in
+  private static let usersByID = ListQuery { list in
     """
-    select \(Person.columns)
+    select \(User.columns)
     from account a
     where a.id in (\(list))
     """
   }
 
-  // MARK: Who is where
+  // MARK: Participants and members
 
   public func roles(
     of concerns: some Sequence<Concern<Conversation>>
@@ -156,9 +156,9 @@ extension ReadTransaction {
     """)
 
   public func gains(_ concerns: some Sequence<Concern<Conversation>>) throws(Refusal) -> [Concern<Conversation>: Gain] {
-    try each(concerns, Self.gainsOfPeople) { row in
+    try each(concerns, Self.gainsOfUsers) { row in
       Gain(
-        account: ID(try row.int(0)), conversation: ID(try row.int(1)), role: try row.word(2),
+        user: ID(try row.int(0)), conversation: ID(try row.int(1)), role: try row.word(2),
         forum: row.isNull(3) ? nil : ForumStanding(visibility: try row.word(3), role: try row.optionalWord(4)),
         isOwner: try row.bool(5),
         participation: row.isNull(6)
@@ -169,7 +169,7 @@ extension ReadTransaction {
     }
   }
 
-  private static let gainsOfPeople = PairQuery(
+  private static let gainsOfUsers = PairQuery(
     """
     select w.a, w.b, a.role, f.visibility, m.role, c.owner_id is w.a, p.role, p.from_seq, p.from_offset, p.joined_seq,
       p.request
@@ -182,64 +182,64 @@ extension ReadTransaction {
     where f.deleted_at is null
     """)
 
-  // MARK: What concerns one person
+  // MARK: Rows of one user
 
-  public func marks(
+  public func readPositions(
     of concerns: some Sequence<Concern<Conversation>>
-  ) throws(Refusal) -> [Concern<Conversation>: Mark] {
-    try each(concerns, Self.marksOfPeople) { row in Mark(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
+  ) throws(Refusal) -> [Concern<Conversation>: ReadPosition] {
+    try each(concerns, Self.readPositionsOfUsers) { row in ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
   }
 
-  private static let marksOfPeople = PairQuery(
+  private static let readPositionsOfUsers = PairQuery(
     """
     select w.a, w.b, k.read_seq, k.delivered_seq
     from wanted w
-    cross join mark k on k.user_id = w.a and k.conversation_id = w.b
+    cross join read_position k on k.user_id = w.a and k.conversation_id = w.b
     """)
 
   /// Marks that the others in a conversation may know of.
   public func receipts(
     of concerns: some Sequence<Concern<Conversation>>
-  ) throws(Refusal) -> [Concern<Conversation>: Mark] {
-    try each(concerns, Self.receiptsOfPeople) { row in Mark(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
+  ) throws(Refusal) -> [Concern<Conversation>: ReadPosition] {
+    try each(concerns, Self.receiptsOfUsers) { row in ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
   }
 
-  private static let receiptsOfPeople = PairQuery(
+  private static let receiptsOfUsers = PairQuery(
     """
     select w.a, w.b, k.read_seq, k.delivered_seq
     from wanted w
     cross join participant p on p.conversation_id = w.b and p.user_id = w.a and p.request = 0
     cross join account a on a.id = w.a and a.shows_receipts = 1
     cross join conversation c on c.id = w.b and c.kind in ('direct', 'group') and c.state = 'open'
-    cross join mark k on k.user_id = w.a and k.conversation_id = w.b
+    cross join read_position k on k.user_id = w.a and k.conversation_id = w.b
     where (
       select count(*)
       from (
         select 1
         from participant
         where conversation_id = w.b
-        limit \(Conversation.mostListed + 1)
+        limit \(Conversation.maxListed + 1)
       ) as counted
-    ) <= \(Conversation.mostListed)
+    ) <= \(Conversation.maxListed)
     """)
 
-  /// On which of these messages people have set a star.
+  /// On which of these messages users have set a star.
   public func stars(of concerns: some Sequence<Concern<Message>>) throws(Refusal) -> Set<Concern<Message>> {
-    Set(try each(concerns, Self.starsOfPeople) { _ in true }.keys)
+    Set(try each(concerns, Self.starsOfUsers) { _ in true }.keys)
   }
 
-  private static let starsOfPeople = PairQuery(
+  private static let starsOfUsers = PairQuery(
     """
     select w.a, w.b
     from wanted w
     cross join action s on s.message_id = w.b and s.type = 'star' and s.user_id = w.a
     """)
 
-  /// What people hear of a forum or a conversation, and whether they have said so.
+  /// Returns notification levels, and whether they were set explicitly.
   public func levels(
-    of concerns: some Sequence<Concern<LevelPlace>>
-  ) throws(Refusal) -> [Concern<LevelPlace>: (place: LevelPlace, level: SetLevel)] {
-    try each(concerns, Self.levelsOfPeople) { row in
+    of concerns: some Sequence<Concern<LevelScope>>
+  ) throws(Refusal) -> [Concern<LevelScope>: (place: LevelScope, level: SetLevel)] {
+    try each(concerns, Self.levelsOfUsers) { row in
       let own: Level? = try row.optionalWord(2)
       guard let kind: Conversation.Kind = try row.optionalWord(3) else {
         return (.forum(ID(try row.int(1))), SetLevel(own ?? .usualInForum, isOwn: own != nil))
@@ -249,41 +249,41 @@ extension ReadTransaction {
     }
   }
 
-  private static let levelsOfPeople = PairQuery(
+  private static let levelsOfUsers = PairQuery(
     """
     select w.a, w.b, l.level, c.kind, f.level
     from wanted w
-    left join level l on l.user_id = w.a and l.place_id = w.b
+    left join level l on l.user_id = w.a and l.scope_id = w.b
     left join conversation c on c.id = w.b
-    left join level f on f.user_id = w.a and f.place_id = c.forum_id and c.kind = 'room'
+    left join level f on f.user_id = w.a and f.scope_id = c.forum_id and c.kind = 'room'
     """)
 
-  /// What people have said of one another.
+  /// Returns relations between users.
   public func relations(
-    of concerns: some Sequence<Concern<Account>>
-  ) throws(Refusal) -> [Concern<Account>: PersonalRelations] {
-    var found: [Concern<Account>: PersonalRelations] = [:]
-    for concern in concerns { found[concern] = PersonalRelations(concern.thing) }
+    of concerns: some Sequence<Concern<User>>
+  ) throws(Refusal) -> [Concern<User>: UserRelations] {
+    var found: [Concern<User>: UserRelations] = [:]
+    for concern in concerns { found[concern] = UserRelations(concern.thing) }
     let pairs = found.keys.map(\.pair)
     try run { connection in
-      try Self.relationsOfPeople.each(pairs, connection) { row in
+      try Self.relationsOfUsers.each(pairs, connection) { row in
         found[Concern(ID(try row.int(0)), ID(try row.int(1)))]?.kinds.insert(try row.word(2))
       }
-      try Self.requestsToPeople.each(Set(pairs.map(\.0)).sorted(), connection) { row in
+      try Self.requestsToUsers.each(Set(pairs.map(\.0)).sorted(), connection) { row in
         found[Concern(ID(try row.int(0)), ID(try row.int(1)))]?.requests.insert(ID(try row.int(2)))
       }
     }
     return found
   }
 
-  private static let relationsOfPeople = PairQuery(
+  private static let relationsOfUsers = PairQuery(
     """
     select w.a, w.b, r.kind
     from wanted w
     cross join relation r on r.user_id = w.a and r.kind in ('follow', 'mute', 'block') and r.other_id = w.b
     """)
 
-  private static let requestsToPeople = ListQuery { list in
+  private static let requestsToUsers = ListQuery { list in
     """
     select p.user_id, c.created_by, c.id
     from participant p
@@ -292,7 +292,7 @@ extension ReadTransaction {
     """
   }
 
-  /// The first two columns say whom a row concerns.
+  /// Reads the pair from the first two columns of each row.
   private func each<Thing, Value>(
     _ concerns: some Sequence<Concern<Thing>>, _ query: PairQuery, _ read: (borrowing Row) throws -> Value
   ) throws(Refusal) -> [Concern<Thing>: Value] {

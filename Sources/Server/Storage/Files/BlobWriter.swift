@@ -1,39 +1,39 @@
 import ParleyCrypto
 public import ParleyModel
 
-/// Content that comes in piece by piece, on a thread where the disk may take its time. What is not finished is removed.
+/// Writes content in chunks, on a thread for disk I/O. Unfinished content is removed.
 public actor BlobWriter {
-  private nonisolated let lane: SerialQueue
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe lane.asUnownedSerialExecutor() }
+  private nonisolated let queue: SerialQueue
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
   private let blobs: Blobs
-  private let scrap: Scrap
+  private let temporaryFile: TemporaryFile
   private var file: DiskFile?
   private var digest: Digest?
   private var size = 0
 
-  /// A file that goes with this object, unless it has become something.
-  private final class Scrap {
+  /// A temporary file, removed with this object unless it was stored.
+  private final class TemporaryFile {
     let path: String
-    var isKept = true
+    var isStored = true
 
     init(_ path: String) { self.path = path }
 
     func remove() throws(DiskError) {
-      if isKept { return }
+      if isStored { return }
       try Disk.remove(path)
-      isKept = true
+      isStored = true
     }
 
     deinit {
-      // Nobody is left to be told; the next start removes it.
+      // An error has no recipient; the next start removes the file.
       do throws(DiskError) { try remove() } catch { return }
     }
   }
 
-  init(_ blobs: Blobs, _ path: String, on lane: SerialQueue) {
+  init(_ blobs: Blobs, _ path: String, on queue: SerialQueue) {
     self.blobs = blobs
-    self.lane = lane
-    scrap = Scrap(path)
+    self.queue = queue
+    temporaryFile = TemporaryFile(path)
   }
 
   public func append(_ bytes: [UInt8]) throws(Refusal) {
@@ -42,33 +42,33 @@ public actor BlobWriter {
       try file?.write(bytes)
       try digest?.update(bytes)
       size += bytes.count
-    } catch { throw blobs.broken(error) }
+    } catch { throw blobs.storageFailure(error) }
   }
 
-  /// All has come. It is on the disk when this returns.
+  /// Completes the content. It is durable when this returns.
   public func finish() throws(Refusal) -> StoredContent {
     do {
       try open()
       guard let file, let digest = digest.take() else { throw Refusal.unavailable }
       try file.sync()
       self.file = nil
-      let content = try blobs.settle(scrap.path, try digest.finish(), size)
-      scrap.isKept = true
+      let content = try blobs.store(temporaryFile.path, try digest.finish(), size)
+      temporaryFile.isStored = true
       return content
-    } catch { throw blobs.broken(error) }
+    } catch { throw blobs.storageFailure(error) }
   }
 
-  /// It will not be finished.
+  /// Discards unfinished content.
   public func discard() {
     file = nil
-    do throws(DiskError) { try scrap.remove() } catch { _ = blobs.broken(error) }
+    do throws(DiskError) { try temporaryFile.remove() } catch { _ = blobs.storageFailure(error) }
   }
 
   private func open() throws {
     guard file == nil else { return }
     try blobs.makeFolders()
-    file = try DiskFile.make(scrap.path)
-    scrap.isKept = false
+    file = try DiskFile.make(temporaryFile.path)
+    temporaryFile.isStored = false
     digest = try Digest(.sha256)
   }
 }

@@ -1,18 +1,17 @@
-// What people upload, as files on the disk: `files/ab/cd/<sha-256>`, equal content once.
+// Uploaded content as files: `files/ab/cd/<sha-256>`, equal content stored once.
 //
-// New bytes go to `files/tmp`. When all have come they are brought to the disk, the file is renamed to its digest, and the
-// folders are brought to the disk too, all before the row that names it is committed. So a row never names what is not there.
+// New bytes go to `files/tmp`. A complete file is synced, renamed to its digest, and its folders are synced, all
+// before the commit of the row that names it. So a row never names missing content.
 //
-// From the rename to the answer of that commit the content is *claimed* in memory, and is not removed meanwhile, although
-// no row names it yet. All of it happens on a few threads of its own, since nothing here is quick on every disk.
+// From the rename until that commit is answered the content is *claimed* in memory and not removed, although no row
+// names it yet. All of this runs on a few threads of its own, since any disk may be slow.
 
 import Glibc
 import ParleyCrypto
 public import ParleyModel
 import Synchronization
 
-/// Content that is on the disk for certain. Claimed as long as this is held: keep it until a row that names it is
-/// committed.
+/// Durable content. It is claimed while this object exists: retain it until the row that names it is committed.
 public final class StoredContent: Sendable {
   public let digest: [UInt8]
   public let size: Int
@@ -31,59 +30,59 @@ public final class StoredContent: Sendable {
 public final class Blobs: Sendable {
   let folder: String
   private let complain: @Sendable (String) -> Void
-  private let lanes: [SerialQueue]
+  private let queues: [SerialQueue]
   private let state = Mutex(State())
 
   private struct State {
     var claims: [[UInt8]: Int] = [:]
-    /// What was claimed and may have got no row.
+    /// Digests whose last claim ended; they may have no row.
     var released: Set<[UInt8]> = []
     var parts: [ID<Upload>: PartFile] = [:]
-    var made = 0
+    var writerCount = 0
   }
 
-  /// Threads for disks. Each upload keeps to one.
-  private static let laneCount = 4
+  /// Threads for disk I/O. Each upload stays on one.
+  private static let queueCount = 4
   private static let newPrefix = "new-"
   static let partPrefix = "upload-"
 
   init(_ folder: String, complain: @escaping @Sendable (String) -> Void) {
     self.folder = folder
     self.complain = complain
-    lanes = (0..<Self.laneCount).map { SerialQueue("parley.files.\($0)") }
-    clear()
+    queues = (0..<Self.queueCount).map { SerialQueue("parley.files.\($0)") }
+    removeUnfinished()
   }
 
   var temporary: String { folder + "/tmp" }
 
-  /// Where content is, whether it is there or not.
+  /// Path of content, existing or not.
   public func path(of digest: [UInt8]) -> String {
     let name = Hex.text(digest)
     return "\(folder)/\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"
   }
 
-  /// For content that comes in.
+  /// Writer for new content.
   public func writer() -> BlobWriter {
     let number = state.withLock { state in
-      state.made += 1
-      return state.made
+      state.writerCount += 1
+      return state.writerCount
     }
-    return BlobWriter(self, "\(temporary)/\(Self.newPrefix)\(number)", on: lanes[number % lanes.count])
+    return BlobWriter(self, "\(temporary)/\(Self.newPrefix)\(number)", on: queues[number % queues.count])
   }
 
-  /// What has come of a large upload. `received` is what the store knows of it, for who asks first.
+  /// Received bytes of a resumable upload. `received` is the size recorded by the store, used at the first call.
   public func part(of upload: ID<Upload>, received: Int) -> PartFile {
     state.withLock { state in
       if let part = state.parts[upload] { return part }
-      let lane = lanes[upload.number % lanes.count]
-      let part = PartFile(self, "\(temporary)/\(Self.partPrefix)\(upload)", received: received, on: lane)
+      let queue = queues[upload.number % queues.count]
+      let part = PartFile(self, "\(temporary)/\(Self.partPrefix)\(upload)", received: received, on: queue)
       state.parts[upload] = part
       return part
     }
   }
 
-  /// What has come of an upload is not wanted any more.
-  public func end(_ upload: ID<Upload>) async {
+  /// Discards the received bytes of an upload.
+  public func discard(_ upload: ID<Upload>) async {
     await part(of: upload, received: 0).discard()
     forget(upload)
   }
@@ -106,7 +105,7 @@ public final class Blobs: Sendable {
     }
   }
 
-  /// Content that is claimed no longer since this was asked last: it has a row, or is to go.
+  /// Content whose claims ended since the last call: it has a row, or has to be removed.
   func takeReleased() -> Set<[UInt8]> {
     state.withLock { state in
       defer { state.released = [] }
@@ -114,7 +113,7 @@ public final class Blobs: Sendable {
     }
   }
 
-  /// Removes content that no row names, unless somebody is about to; whether it is gone.
+  /// Removes content without a row, unless it is claimed. Returns whether it is gone.
   func remove(_ digest: [UInt8]) throws(DiskError) -> Bool {
     let isClaimed = state.withLock { $0.claims[digest] != nil }
     guard !isClaimed else { return false }
@@ -124,19 +123,19 @@ public final class Blobs: Sendable {
 
   // MARK: For the writers
 
-  /// Gives a file of `files/tmp` that is on the disk its name, in the place of the one that it had or beside it.
-  func settle(
-    _ temporary: String, _ digest: [UInt8], _ size: Int, isKept: Bool = false
+  /// Renames or links a synced file of `files/tmp` to its digest.
+  func store(
+    _ temporary: String, _ digest: [UInt8], _ size: Int, keepsSource: Bool = false
   ) throws(DiskError) -> StoredContent {
-    // Before the file is there, so that nobody removes it.
+    // Claims the content before the file exists, so that it is not removed.
     let content = StoredContent(digest, size, self)
     let path = path(of: digest)
     let inner = Disk.folder(of: path)
     let outer = Disk.folder(of: inner)
     try Disk.makeFolder(outer)
     try Disk.makeFolder(inner)
-    if isKept { try Disk.name(temporary, also: path) } else { try Disk.move(temporary, to: path) }
-    // The outer ones too: whoever made them may not have come so far.
+    if keepsSource { try Disk.name(temporary, also: path) } else { try Disk.move(temporary, to: path) }
+    // Outer folders too: their creator may not have synced them yet.
     for folder in [inner, outer, folder] { try Disk.sync(folder) }
     return content
   }
@@ -146,25 +145,25 @@ public final class Blobs: Sendable {
     try Disk.makeFolder(temporary)
   }
 
-  /// The log is told; whoever uploads is told that it can't be done now.
-  func broken(_ error: any Error) -> Refusal {
+  /// Logs the failure and returns a refusal for the uploader.
+  func storageFailure(_ error: any Error) -> Refusal {
     complain("an upload failed: \(error)")
     return .unavailable
   }
 
-  // MARK: What a crash has left
+  // MARK: Cleanup after a crash
 
-  /// Uploads that can't go on.
-  private func clear() {
+  /// Removes uploads that cannot be resumed.
+  private func removeUnfinished() {
     guard Disk.exists(temporary) else { return }
     do {
       for name in try Disk.names(in: temporary) where name.hasPrefix(Self.newPrefix) {
         try Disk.remove("\(temporary)/\(name)")
       }
-    } catch { complain("what is left of uploads can't be removed: \(error)") }
+    } catch { complain("unfinished uploads can't be removed: \(error)") }
   }
 
-  /// The uploads of which something is here.
+  /// Uploads with received bytes.
   func parts() throws(DiskError) -> [ID<Upload>] {
     guard Disk.exists(temporary) else { return [] }
     return try Disk.names(in: temporary).compactMap { name in
@@ -172,7 +171,7 @@ public final class Blobs: Sendable {
     }
   }
 
-  /// All content that is here.
+  /// Digests of all content.
   func contents() throws(DiskError) -> [[UInt8]] {
     guard Disk.exists(folder) else { return [] }
     var found: [[UInt8]] = []

@@ -1,4 +1,4 @@
-// Large files that come in parts, as rows.
+// Rows of resumable uploads.
 
 public import ParleyModel
 import ParleySQLite
@@ -23,8 +23,8 @@ extension ReadTransaction {
     }
   }
 
-  /// How many somebody has under way, and how large they will be together.
-  public func uploadsUnderWay(of owner: ID<Account>) throws(Refusal) -> (count: Int, bytes: Int) {
+  /// Number and total size of a user's open uploads.
+  public func openUploads(of owner: ID<User>) throws(Refusal) -> (count: Int, bytes: Int) {
     try run { connection in
       try connection.first("select count(*), coalesce(sum(size), 0) from upload where owner_id = $1", owner.number) {
         row in (try row.int(0), try row.int(1))
@@ -34,7 +34,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  public func addUpload(_ draft: FileDraft, size: Int, by owner: ID<Account>) throws(Refusal) -> Upload {
+  public func addUpload(_ draft: FileDraft, size: Int, by owner: ID<User>) throws(Refusal) -> Upload {
     let id = nextID()
     try run { connection in
       try connection.execute(
@@ -46,8 +46,8 @@ extension WriteTransaction {
     return Upload(id: ID(id), owner: owner, draft: draft, size: size, offset: 0, createdAt: now)
   }
 
-  /// So much of it is on the disk.
-  public func note(_ received: Int, of upload: ID<Upload>) throws(Refusal) {
+  /// Records the number of durable bytes.
+  public func recordReceived(_ received: Int, of upload: ID<Upload>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
@@ -58,7 +58,7 @@ extension WriteTransaction {
     }
   }
 
-  /// It is a file now, or was given up.
+  /// Removes a completed or cancelled upload.
   public func removeUpload(_ id: ID<Upload>) throws(Refusal) {
     try run { connection in try connection.execute("delete from upload where id = $1", id.number) }
   }

@@ -1,19 +1,18 @@
-// What was said in a forum that is no more: its conversations are closed and their messages become tombstones, one after
-// the other, in a stored job.
+// Erasure of a deleted forum, in a stored job: closes its conversations and turns their messages into tombstones.
 
 public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// How far the erasure of a forum has come.
+/// Progress of a forum's erasure.
 public struct ForumErasure: Sendable {
   let forum: ID<Forum>
-  let actor: ID<Account>
-  /// All conversations before this one are done, and in it all up to `seq`.
+  let actor: ID<User>
+  /// Conversations below this id are done, and in this one all messages up to `seq`.
   var conversation = ID<Conversation>(0)
   var seq = 0
 
-  public init(_ forum: ID<Forum>, by actor: ID<Account>) {
+  public init(_ forum: ID<Forum>, by actor: ID<User>) {
     self.forum = forum
     self.actor = actor
   }
@@ -23,20 +22,20 @@ extension JobKind {
   public static let forumErasure = JobKind(
     "forum.erasure", progress: { (tx, erasure: ForumErasure) throws(Refusal) in try tx.progress(of: erasure) }
   ) { (tx, erasure: inout ForumErasure) throws(Refusal) in
-    try tx.eraseMore(&erasure)
+    try tx.eraseNextChunk(&erasure)
   }
 }
 
 extension WriteTransaction {
-  private static let messagesAtOnce = 100
-  /// A message may have hundreds of earlier texts, so what is changed counts too.
-  private static let changesAtOnce = 2_000
+  private static let messagesPerChunk = 100
+  /// A message may have hundreds of revisions, so changed rows are limited too.
+  private static let erasedRowsPerChunk = 2_000
 
-  /// One chunk; whether nothing is left.
-  func eraseMore(_ erasure: inout ForumErasure) throws(Refusal) -> Bool {
+  /// Runs one chunk. Returns true when the erasure is complete.
+  func eraseNextChunk(_ erasure: inout ForumErasure) throws(Refusal) -> Bool {
     let start = connection.totalChanges
-    var left = Self.messagesAtOnce
-    while left > 0, connection.totalChanges - start < Self.changesAtOnce {
+    var left = Self.messagesPerChunk
+    while left > 0, connection.totalChanges - start < Self.erasedRowsPerChunk {
       if erasure.seq == 0 {
         guard let next = try conversation(of: erasure.forum, after: erasure.conversation) else { return true }
         try close(next)
@@ -80,8 +79,8 @@ extension WriteTransaction {
     }
   }
 
-  /// What a moderator had removed can't be restored any more, either.
-  private func erase(_ id: ID<Message>, by actor: ID<Account>) throws(Refusal) {
+  /// Erases a message. One removed by a moderator can no longer be restored.
+  private func erase(_ id: ID<Message>, by actor: ID<User>) throws(Refusal) {
     let message = try state(of: id)
     guard message.deletion == nil else { return try breakSeal(of: id) }
     _ = try entomb(message, as: .erased, by: actor)
@@ -97,8 +96,8 @@ extension ReadTransaction {
     )
   }
 
-  /// How much of a forum's conversations a walk through them has behind it. `inside` is how far it is in `conversation`;
-  /// nil where it has come to its end.
+  /// Fraction of a forum's conversations that a job has processed. `inside` is its progress in `conversation`, nil if
+  /// that conversation is done.
   public func share(
     of forum: ID<Forum>, upTo conversation: ID<Conversation>, inside: Double?
   ) throws(Refusal) -> Double {

@@ -1,16 +1,16 @@
-// Who belongs to a forum. A member takes part in its room; in a topic, who has something to do with it.
+// Members of a forum. A member is a participant of its room; participants of a topic are recorded per topic.
 
 public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// Makes somebody a member, or gives a member another role: whether anything changed. Who comes in reads what was said
-  /// after `message`.
+  /// Adds a member, whose history begins after `message`, or changes a member's role. Returns whether anything
+  /// changed.
   public func setMember(
-    _ account: ID<Account>, _ role: ForumRole, of forum: ID<Forum>, after message: ID<Message>? = nil,
-    by actor: ID<Account>
+    _ user: ID<User>, _ role: ForumRole, of forum: ID<Forum>, after message: ID<Message>? = nil,
+    by actor: ID<User>
   ) throws(Refusal) -> Bool {
-    let old = try self.role(of: account, in: forum)
+    let old = try self.role(of: user, in: forum)
     guard old != role else { return false }
     try run { connection in
       try connection.execute(
@@ -19,25 +19,26 @@ extension WriteTransaction {
         values ($1, $2, $3, $4, $5)
         on conflict (forum_id, user_id) do update
         set role = excluded.role
-        """, forum.number, account.number, role.rawValue, message?.number ?? 0, Int(now))
+        """, forum.number, user.number, role.rawValue, message?.number ?? 0, Int(now))
     }
     let kind: Event.Kind = old == nil ? .participantJoined : .participantChanged
-    try logMember(kind, account, of: forum, by: actor)
-    if old == nil { try joinRoom(of: forum, account, after: message, by: actor) }
+    try logMember(kind, user, of: forum, by: actor)
+    if old == nil { try joinRoom(of: forum, user, after: message, by: actor) }
     return true
   }
 
-  /// For those who follow the forum, and for the devices of the one, who may not.
+  /// Logs an event in the forum's stream, and in the user's for that user's devices, which may not be subscribed to
+  /// the forum.
   private func logMember(
-    _ kind: Event.Kind, _ account: ID<Account>, of forum: ID<Forum>, by actor: ID<Account>
+    _ kind: Event.Kind, _ user: ID<User>, of forum: ID<Forum>, by actor: ID<User>
   ) throws(Refusal) {
-    try log(kind, in: .forum(forum), subject: account.number, revision: 0, actor: actor.number)
-    try log(kind, in: .user(account), subject: forum.number, revision: 0, actor: actor.number)
+    try log(kind, in: .forum(forum), subject: user.number, revision: 0, actor: actor.number)
+    try log(kind, in: .user(user), subject: forum.number, revision: 0, actor: actor.number)
   }
 
-  /// What was said before is read, but does not wait to be.
+  /// Adds a participant to the room. Messages before the join are readable, but not unread.
   private func joinRoom(
-    of forum: ID<Forum>, _ account: ID<Account>, after message: ID<Message>?, by actor: ID<Account>
+    of forum: ID<Forum>, _ user: ID<User>, after message: ID<Message>?, by actor: ID<User>
   ) throws(Refusal) {
     guard let room = try room(of: forum) else { return }
     let fromSeq = try firstSeq(in: room.id, after: message?.number ?? 0, lastSeq: room.lastSeq, last: room.lastMessage)
@@ -47,9 +48,9 @@ extension WriteTransaction {
         insert into participant (conversation_id, user_id, joined_at, from_seq, joined_seq)
         values ($1, $2, $3, $4, $5)
         on conflict (conversation_id, user_id) do nothing
-        """, room.id.number, account.number, Int(now), fromSeq, room.lastSeq)
+        """, room.id.number, user.number, Int(now), fromSeq, room.lastSeq)
     }
-    try tell(.conversationCreated, of: room.id, to: account, by: actor)
+    try tell(.conversationCreated, of: room.id, to: user, by: actor)
   }
 
   private func room(
@@ -67,37 +68,38 @@ extension WriteTransaction {
     }
   }
 
-  /// Whether they were a member. They take part in the room no longer; in topics they do until `loseConversations`.
+  /// Removes a member. The user stops being a participant of the room at once, of topics by `removeFromConversations`.
+  /// Returns whether the user was a member.
   public func removeMember(
-    _ account: ID<Account>, of forum: ID<Forum>, by actor: ID<Account>
+    _ user: ID<User>, of forum: ID<Forum>, by actor: ID<User>
   ) throws(Refusal) -> Bool {
     let isRemoved = try run { connection in
       try connection.execute(
         """
         delete from forum_member
         where forum_id = $1 and user_id = $2
-        """, forum.number, account.number) == 1
+        """, forum.number, user.number) == 1
     }
     guard isRemoved else { return false }
-    try logMember(.participantLeft, account, of: forum, by: actor)
-    if let room = try room(of: forum) { try lose(room.id, account, by: actor) }
+    try logMember(.participantLeft, user, of: forum, by: actor)
+    if let room = try room(of: forum) { try removeParticipation(room.id, user, by: actor) }
     return true
   }
 
-  /// Makes one who was there longest the lead, if nobody is: a moderator before a member. Nobody who has just stepped
-  /// down is asked.
-  public func passLead(of forum: ID<Forum>, besides account: ID<Account>) throws(Refusal) {
-    guard try firstMember(of: forum, .admin, besides: nil) == nil else { return }
+  /// Promotes the member of longest standing to admin if the forum has none: a moderator before a member. Excludes
+  /// `user`, who has just stepped down.
+  public func promoteNextAdmin(of forum: ID<Forum>, excluding user: ID<User>) throws(Refusal) {
+    guard try firstMember(of: forum, .admin, excluding: nil) == nil else { return }
     for role in [ForumRole.moderator, .member] {
-      guard let next = try firstMember(of: forum, role, besides: account) else { continue }
-      _ = try setMember(next, .admin, of: forum, by: account)
+      guard let next = try firstMember(of: forum, role, excluding: user) else { continue }
+      _ = try setMember(next, .admin, of: forum, by: user)
       return
     }
   }
 
   private func firstMember(
-    of forum: ID<Forum>, _ role: ForumRole, besides account: ID<Account>?
-  ) throws(Refusal) -> ID<Account>? {
+    of forum: ID<Forum>, _ role: ForumRole, excluding user: ID<User>?
+  ) throws(Refusal) -> ID<User>? {
     try run { connection in
       try connection.first(
         """
@@ -107,34 +109,34 @@ extension WriteTransaction {
         where m.forum_id = $1 and m.role = $2 and m.user_id is not $3 and a.state = 'active'
         order by m.created_at, m.user_id
         limit 1
-        """, forum.number, role.rawValue, account?.number
+        """, forum.number, role.rawValue, user?.number
       ) { row in ID(try row.int(0)) }
     }
   }
 }
 
-// MARK: Losing what can't be read
+// MARK: Losing access
 
-/// Somebody who takes part in a conversation.
+/// A participant of a conversation.
 public struct Participation: Sendable, Hashable {
   public let conversation: ID<Conversation>
-  public let account: ID<Account>
-  /// At the place.
+  public let user: ID<User>
+  /// Role on the site.
   public let role: Role
 }
 
 extension WriteTransaction {
-  /// Takes part no longer; all the person's devices let go of it.
-  public func lose(
-    _ conversation: ID<Conversation>, _ account: ID<Account>, by actor: ID<Account>
+  /// Removes a participant. The user's devices delete their copy of the conversation.
+  public func removeParticipation(
+    _ conversation: ID<Conversation>, _ user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
-    guard try removeRow(of: account, in: conversation) else { return }
-    try tell(.conversationRemoved, of: conversation, to: account, by: actor)
+    guard try removeRow(of: user, in: conversation) else { return }
+    try tell(.conversationRemoved, of: conversation, to: user, by: actor)
   }
 
-  /// Somebody loses the conversations of a forum, so many at once: whether more are left.
-  public func loseConversations(
-    of forum: ID<Forum>, _ account: ID<Account>, limit: Int, by actor: ID<Account>
+  /// Removes a user from up to `limit` conversations of a forum. Returns whether more remain.
+  public func removeFromConversations(
+    of forum: ID<Forum>, _ user: ID<User>, limit: Int, by actor: ID<User>
   ) throws(Refusal) -> Bool {
     let lost = try run { connection in
       try connection.all(
@@ -145,29 +147,29 @@ extension WriteTransaction {
         where p.user_id = $1 and c.forum_id = $2
         order by p.conversation_id
         limit $3
-        """, account.number, forum.number, limit
+        """, user.number, forum.number, limit
       ) { row in ID<Conversation>(try row.int(0)) }
     }
-    for conversation in lost { try lose(conversation, account, by: actor) }
+    for conversation in lost { try removeParticipation(conversation, user, by: actor) }
     return lost.count == limit
   }
 
-  /// Of a forum that is no more: its own stream is closed.
-  public func forgetMember(_ account: ID<Account>, of forum: ID<Forum>, by actor: ID<Account>) throws(Refusal) {
+  /// Removes a member of a deleted forum. The forum's stream is closed, so only the user's stream gets an event.
+  public func removeDeletedForumMember(_ user: ID<User>, of forum: ID<Forum>, by actor: ID<User>) throws(Refusal) {
     let wasMember = try run { connection in
       try connection.execute(
         """
         delete from forum_member
         where forum_id = $1 and user_id = $2
-        """, forum.number, account.number) == 1
+        """, forum.number, user.number) == 1
     }
     guard wasMember else { return }
-    try log(.participantLeft, in: .user(account), subject: forum.number, revision: 0, actor: actor.number)
+    try log(.participantLeft, in: .user(user), subject: forum.number, revision: 0, actor: actor.number)
   }
 }
 
 extension ReadTransaction {
-  /// The next conversation of a forum by id, whatever its state.
+  /// The next conversation of a forum by id, in any state.
   public func conversation(of forum: ID<Forum>, after conversation: ID<Conversation>) throws(Refusal) -> ID<
     Conversation
   >? {
@@ -184,9 +186,9 @@ extension ReadTransaction {
     }
   }
 
-  /// Who takes part in a conversation, by id.
+  /// Participants of a conversation, by id.
   public func participations(
-    in conversation: ID<Conversation>, after account: ID<Account>, limit: Int
+    in conversation: ID<Conversation>, after user: ID<User>, limit: Int
   ) throws(Refusal) -> [Participation] {
     try run { connection in
       try connection.all(
@@ -197,9 +199,9 @@ extension ReadTransaction {
         where p.conversation_id = $1 and p.user_id > $2
         order by p.user_id
         limit $3
-        """, conversation.number, account.number, limit
+        """, conversation.number, user.number, limit
       ) { row in
-        Participation(conversation: conversation, account: ID(try row.int(0)), role: try row.word(1))
+        Participation(conversation: conversation, user: ID(try row.int(0)), role: try row.word(1))
       }
     }
   }
@@ -208,27 +210,27 @@ extension ReadTransaction {
 // MARK: Reading
 
 extension ReadTransaction {
-  /// What somebody is in a forum; nil for who is not a member.
-  public func role(of account: ID<Account>, in forum: ID<Forum>) throws(Refusal) -> ForumRole? {
+  /// Role of a user in a forum; nil for a non-member.
+  public func role(of user: ID<User>, in forum: ID<Forum>) throws(Refusal) -> ForumRole? {
     try run { connection in
       try connection.first(
         """
         select role
         from forum_member
         where forum_id = $1 and user_id = $2
-        """, forum.number, account.number
+        """, forum.number, user.number
       ) { row in try row.word(0) }
     }
   }
 
-  /// The message after which a visibility lets people with an account read, and everyone.
+  /// The messages after which the visibility lets signed-in users, and visitors, read.
   public func historyStarts(
     of forum: ID<Forum>
-  ) throws(Refusal) -> (people: ID<Message>, anyone: ID<Message>)? {
+  ) throws(Refusal) -> (users: ID<Message>, anyone: ID<Message>)? {
     try run { connection in
       try connection.first(
         """
-        select people_from_id, anyone_from_id
+        select users_from_id, anyone_from_id
         from forum
         where id = $1 and deleted_at is null
         """, forum.number
@@ -236,12 +238,12 @@ extension ReadTransaction {
     }
   }
 
-  public func member(_ account: ID<Account>, of forum: ID<Forum>) throws(Refusal) -> ForumMember? {
-    try members(of: forum, after: ID(account.number - 1), limit: 1).first { $0.account.id == account }
+  public func member(_ user: ID<User>, of forum: ID<Forum>) throws(Refusal) -> ForumMember? {
+    try members(of: forum, after: ID(user.number - 1), limit: 1).first { $0.user.id == user }
   }
 
-  /// By id, after that one.
-  public func members(of forum: ID<Forum>, after account: ID<Account>, limit: Int) throws(Refusal) -> [ForumMember] {
+  /// Members with ids above `user`.
+  public func members(of forum: ID<Forum>, after user: ID<User>, limit: Int) throws(Refusal) -> [ForumMember] {
     try run { connection in
       try connection.all(
         """
@@ -251,17 +253,17 @@ extension ReadTransaction {
         where m.forum_id = $1 and m.user_id > $2
         order by m.user_id
         limit $3
-        """, forum.number, account.number, limit
+        """, forum.number, user.number, limit
       ) { row in
-        let account = Account(
+        let user = UserSummary(
           id: ID(try row.int(0)), name: row.isNull(2) ? nil : try row.text(1), displayName: try row.optionalText(3),
           bio: try row.text(4), role: try row.word(5), createdAt: Int64(try row.int(6)), revision: try row.int(7))
-        return ForumMember(account, role: try row.word(8), since: Int64(try row.int(9)))
+        return ForumMember(user, role: try row.word(8), since: Int64(try row.int(9)))
       }
     }
   }
 
-  /// At most `Forum.mostCounted`.
+  /// Number of members, up to `Forum.maxCounted`.
   public func memberCount(of forum: ID<Forum>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
@@ -273,7 +275,7 @@ extension ReadTransaction {
           where forum_id = $1
           limit $2
         ) as counted
-        """, forum.number, Forum.mostCounted
+        """, forum.number, Forum.maxCounted
       ) { row in try row.int(0) } ?? 0
     }
   }

@@ -4,8 +4,8 @@ public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// Makes a forum with its room; its maker is the first member, and leads it. Refused when the title is taken.
-  public func add(_ draft: ForumDraft, by creator: ID<Account>) throws(Refusal) -> Forum {
+  /// Creates a forum and its room. The creator becomes its first member and admin. Throws if the title is taken.
+  public func add(_ draft: ForumDraft, by creator: ID<User>) throws(Refusal) -> Forum {
     let id = ID<Forum>(nextID())
     let room = ID<Conversation>(nextID())
     var position = draft.position
@@ -23,18 +23,19 @@ extension WriteTransaction {
         Int(now), draft.icon?.number) == 1
     }
     guard isAdded else { throw .taken("title") }
-    if let icon = draft.icon { try take(icon) }
+    if let icon = draft.icon { try markUsed(icon) }
     try log(.forumCreated, in: .forum(id), subject: id.number, revision: 1, actor: creator.number)
     if draft.visibility != .private {
       try log(.forumCreated, in: .site, subject: id.number, revision: 1, actor: creator.number)
     }
     try addConversation(room, .room, in: id, title: nil, by: creator)
     _ = try setMember(creator, .admin, of: id, by: creator)
-    guard let made = try forum(id) else { throw .unavailable }
-    return made
+    guard let created = try forum(id) else { throw .unavailable }
+    return created
   }
 
-  /// Behind all of its section, or of all others where the section is new: sections stand as their first forums do.
+  /// Position after the last forum of the section, or of all forums for a new section: sections are ordered by their
+  /// first forum.
   private func lastPosition(in section: String?) throws(Refusal) -> Int {
     let highest = try run { connection in
       try connection.first(
@@ -49,9 +50,9 @@ extension WriteTransaction {
     return min(highest + Forum.positionStep, Forum.positions.upperBound)
   }
 
-  /// Its own readers learn of it, and those of the forum.
+  /// Inserts a conversation and logs it in its own stream and in the forum's.
   func addConversation(
-    _ id: ID<Conversation>, _ kind: Conversation.Kind, in forum: ID<Forum>, title: String?, by creator: ID<Account>
+    _ id: ID<Conversation>, _ kind: Conversation.Kind, in forum: ID<Forum>, title: String?, by creator: ID<User>
   ) throws(Refusal) {
     try run { connection in
       try connection.execute(
@@ -65,8 +66,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Keeps what of a forum is other than before; the revision goes up by one. Refused when the title is taken.
-  public func change(_ before: Forum, to forum: Forum, by actor: ID<Account>) throws(Refusal) -> Forum {
+  /// Stores the changed fields of a forum and increments its revision. Throws if the title is taken.
+  public func change(_ before: Forum, to forum: Forum, by actor: ID<User>) throws(Refusal) -> Forum {
     var forum = forum
     forum.revision = before.revision + 1
     if forum.title != before.title, try hasForum(titled: forum.title) { throw .taken("title") }
@@ -75,20 +76,20 @@ extension WriteTransaction {
         """
         update forum
         set title = $1, title_key = $2, description = $3, icon_url = $4, visibility = $5, write = $6, start_topics = $7,
-          ring = $8, section = $9, position = $10, slow_seconds = $11, locked = $12, solvable = $13,
+          room_mention = $8, section = $9, position = $10, slow_seconds = $11, locked = $12, solvable = $13,
           shows_revisions = $14, call_url = $15, archived_at = case when $16 then coalesce(archived_at, $17) end,
           revision = $18, icon_file_id = $19
         where id = $20
         """, forum.title, Forum.key(forum.title), forum.about, forum.iconURL, forum.visibility.rawValue,
-        forum.write.rawValue, forum.startTopics.rawValue, forum.ring.rawValue, forum.section, forum.position,
+        forum.write.rawValue, forum.startTopics.rawValue, forum.roomMention.rawValue, forum.section, forum.position,
         forum.slowSeconds, forum.isLocked, forum.isSolvable, forum.showsRevisions, forum.callURL, forum.isArchived,
         Int(now), forum.revision, forum.icon?.number, forum.id.number)
     }
     if forum.icon != before.icon {
-      if let icon = forum.icon { try take(icon) }
+      if let icon = forum.icon { try markUsed(icon) }
       if let icon = before.icon { try letGo(of: [icon]) }
     }
-    // Who could see it in the list before learns that it is gone from there, too.
+    // After a change to private the site's subscribers learn that the forum is no longer listed.
     let isListed = forum.visibility != .private || before.visibility != .private
     for stream in isListed ? [EventStream.forum(forum.id), .site] : [.forum(forum.id)] {
       try log(.forumUpdated, in: stream, subject: forum.id.number, revision: forum.revision, actor: actor.number)
@@ -96,7 +97,7 @@ extension WriteTransaction {
     return forum
   }
 
-  /// Where those begin to read whom a wider visibility lets in: at the next message, or at the first.
+  /// Start of the history for users admitted by a wider visibility: the next message, or the first.
   public func openHistory(
     of forum: ID<Forum>, after message: ID<Message>?, from old: Visibility, to new: Visibility
   ) throws(Refusal) {
@@ -105,18 +106,18 @@ extension WriteTransaction {
         """
         update forum
         set anyone_from_id = case when $1 then $2 else anyone_from_id end,
-          people_from_id = case when $3 then $2 else people_from_id end
+          users_from_id = case when $3 then $2 else users_from_id end
         where id = $4
         """, message != nil || new == .public, message?.number ?? 0, message == nil || old == .private, forum.number)
     }
   }
 
-  /// The last message, or what would be, from which on nothing was said yet.
-  public var presentMessage: ID<Message> { ID(counters.id) }
+  /// The highest id issued so far: every later message has a higher one.
+  public var latestMessageID: ID<Message> { ID(counters.id) }
 
-  /// Nobody sees it any more, and nothing is left of how it was called: the title is free. What was said in it goes in a
-  /// stored job, as does what people have of it.
-  public func delete(_ forum: Forum, by actor: ID<Account>) throws(Refusal) {
+  /// Deletes a forum: hides it, clears its description and frees its title. Stored jobs erase its messages and
+  /// memberships.
+  public func delete(_ forum: Forum, by actor: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
@@ -132,23 +133,23 @@ extension WriteTransaction {
     }
   }
 
-  /// Whether `@room` rings now, which it does once in a while; from here on it does not.
-  public func ring(_ forum: ID<Forum>, atMostEvery interval: Int64) throws(Refusal) -> Bool {
+  /// Records a use of `@room`, unless the last one was less than `interval` ms ago. Returns whether it is allowed.
+  public func recordRoomMention(in forum: ID<Forum>, minInterval interval: Int64) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(
         """
         update forum
-        set rung_at = $1
-        where id = $2 and (rung_at is null or rung_at <= $3)
+        set room_mentioned_at = $1
+        where id = $2 and (room_mentioned_at is null or room_mentioned_at <= $3)
         """, Int(now), forum.number, Int(now - interval)) == 1
     }
   }
 }
 
 extension ReadTransaction {
-  /// What `Forum.init(_: Row)` reads, in its order.
+  /// Columns of `Forum.init(_: Row)`, in its order.
   static let forumColumns = """
-    id, title, description, icon_url, visibility, write, start_topics, ring, section, position, slow_seconds, locked,
+    id, title, description, icon_url, visibility, write, start_topics, room_mention, section, position, slow_seconds, locked,
     archived_at, solvable, shows_revisions, call_url, room_id, created_by, created_at, last_message_id, revision,
     icon_file_id
     """
@@ -177,8 +178,8 @@ extension ReadTransaction {
     }
   }
 
-  /// Who deleted it; nil for one that was not.
-  public func deleter(of forum: ID<Forum>) throws(Refusal) -> ID<Account>? {
+  /// The user who deleted a forum; nil if it is not deleted.
+  public func deleter(of forum: ID<Forum>) throws(Refusal) -> ID<User>? {
     try run { connection in
       try connection.first(
         """
@@ -190,7 +191,7 @@ extension ReadTransaction {
     }.flatMap(\.self)
   }
 
-  /// How many messages people could read in it: for a reader in the background, since it counts.
+  /// Number of readable messages in a forum. Counts rows: run it on a background reader.
   public func messageCount(of forum: ID<Forum>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
@@ -208,32 +209,32 @@ extension ReadTransaction {
 // MARK: Lists
 
 extension ReadTransaction {
-  /// The forums that somebody sees, the newest activity first: of these visibilities, and those that they belong to.
-  /// `text` stands in the title.
+  /// Forums visible to a user, newest activity first: those of the visibilities `visible`, and the user's own. `text`
+  /// filters by title.
   ///
-  /// Each visibility is walked by an index, and one's own forums are looked at one by one, so it costs what the page and
-  /// one's own memberships do, however many forums there are; with `text` it looks at all titles.
+  /// Each visibility is read by an index and own forums one by one, so the cost depends on the page and the user's
+  /// memberships, not on the number of forums; `text` scans all titles.
   public func forums(
-    for account: ID<Account>?, seeing visible: [Visibility], with text: String? = nil, before activity: Int? = nil,
+    for user: ID<User>?, seeing visible: [Visibility], with text: String? = nil, before activity: Int? = nil,
     limit: Int
-  ) throws(Refusal) -> [SeenForum] {
+  ) throws(Refusal) -> [ForumView] {
     let key = text.map { Forum.key($0) }
     let activity = activity ?? .max
     var found: [(activity: Int, id: Int)] = []
-    for visibility in visible { found += try places(of: visibility, with: key, before: activity, limit: limit) }
-    if let account, visible.count < Visibility.allCases.count {
-      found += try ownPlaces(of: account, besides: visible, with: key, before: activity)
+    for visibility in visible { found += try forumIDs(of: visibility, with: key, before: activity, limit: limit) }
+    if let user, visible.count < Visibility.allCases.count {
+      found += try ownForumIDs(of: user, excluding: visible, with: key, before: activity)
     }
     found.sort { $0.activity > $1.activity }
     let ids = found.prefix(limit).map { ID<Forum>($0.id) }
     let forums = try forums(ids)
-    let roles = try account.map { person throws(Refusal) in try self.roles(of: ids.map { Concern(person, $0) }) }
+    let roles = try user.map { user throws(Refusal) in try self.roles(of: ids.map { Concern(user, $0) }) }
     return ids.compactMap { id in
-      forums[id].map { SeenForum($0, role: account.flatMap { roles?[Concern($0, id)] }) }
+      forums[id].map { ForumView($0, role: user.flatMap { roles?[Concern($0, id)] }) }
     }
   }
 
-  private func places(
+  private func forumIDs(
     of visibility: Visibility, with key: String?, before activity: Int, limit: Int
   ) throws(Refusal) -> [(activity: Int, id: Int)] {
     try run { connection in
@@ -249,8 +250,8 @@ extension ReadTransaction {
     }
   }
 
-  private func ownPlaces(
-    of account: ID<Account>, besides visible: [Visibility], with key: String?, before activity: Int
+  private func ownForumIDs(
+    of user: ID<User>, excluding visible: [Visibility], with key: String?, before activity: Int
   ) throws(Refusal) -> [(activity: Int, id: Int)] {
     try run { connection in
       try connection.all(
@@ -261,7 +262,7 @@ extension ReadTransaction {
         where m.user_id = $1 and f.deleted_at is null and f.activity < $2
         and ($3 is null or instr(f.title_key, $3) > 0)
         and (f.visibility = 'private' or f.visibility = 'members' and $4)
-        """, account.number, activity, key, !visible.contains(.members)
+        """, user.number, activity, key, !visible.contains(.members)
       ) { row in (try row.int(0), try row.int(1)) }
     }
   }
@@ -273,7 +274,7 @@ extension Forum {
     self.init(
       id: ID(try row.int(0)), title: try row.text(1), about: try row.text(2), iconURL: try row.optionalText(3),
       icon: try row.optionalInt(21).map { ID($0) },
-      visibility: try row.word(4), write: try row.word(5), startTopics: try row.word(6), ring: try row.word(7),
+      visibility: try row.word(4), write: try row.word(5), startTopics: try row.word(6), roomMention: try row.word(7),
       section: try row.optionalText(8), position: try row.int(9), slowSeconds: try row.int(10),
       isLocked: try row.bool(11), isArchived: !row.isNull(12), isSolvable: try row.bool(13),
       showsRevisions: try row.bool(14), callURL: try row.optionalText(15), room: ID(try row.int(16)),

@@ -2,9 +2,9 @@ public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// Starts a topic. Who starts it takes part in it.
+  /// Creates a topic with its creator as a participant.
   public func addTopic(
-    _ title: String, in forum: ID<Forum>, by creator: ID<Account>
+    _ title: String, in forum: ID<Forum>, by creator: ID<User>
   ) throws(Refusal) -> ID<Conversation> {
     let id = ID<Conversation>(nextID())
     try addConversation(id, .topic, in: forum, title: title, by: creator)
@@ -13,8 +13,8 @@ extension WriteTransaction {
     return id
   }
 
-  /// Keeps what of a topic is other than before; the revision goes up by one.
-  public func change(_ before: Topic, to topic: Topic, by actor: ID<Account>) throws(Refusal) -> Topic {
+  /// Stores the changed fields of a topic and increments its revision.
+  public func change(_ before: Topic, to topic: Topic, by actor: ID<User>) throws(Refusal) -> Topic {
     var topic = topic
     topic.revision = before.revision + 1
     try run { connection in
@@ -34,7 +34,7 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// Nil for what is no topic, or is one no longer.
+  /// Nil for a deleted topic or another kind of conversation.
   public func topic(_ id: ID<Conversation>) throws(Refusal) -> Topic? {
     try run { connection in
       try connection.first(
@@ -47,7 +47,7 @@ extension ReadTransaction {
     }
   }
 
-  /// The topics of a forum, pinned ones first, each part by the newest activity.
+  /// Topics of a forum: pinned ones first, then by newest activity.
   public func topics(
     of forum: ID<Forum>, after last: (isPinned: Bool, activity: Int)? = nil, limit: Int
   ) throws(Refusal) -> [Topic] {
@@ -64,7 +64,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether a live message stands in a conversation.
+  /// Whether a conversation contains this message, not deleted.
   public func hasMessage(_ message: ID<Message>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(

@@ -1,18 +1,17 @@
-// What was destroyed is counted, in the transaction that destroys it, and so is how far its bytes have left the files: a
-// restart loses none of it, and a round is due exactly when the two differ.
+// Counters of destroyed content, changed in the transaction that destroys it, and of content purged from the files.
+// They survive a restart, and a round is due exactly when the two differ.
 
 import ParleyModel
 import ParleySQLite
 
 struct Destruction: Hashable, Sendable {
-  /// How often something that was said has been destroyed.
+  /// Number of destructions of content.
   let count: Int
-  /// How many of these a round of `Forgetting` has taken out of the files, and how many are in none since the database
-  /// was written anew.
-  let forgotten: Int
+  /// Number of destructions purged by a round of `PurgeRound`, and number purged by the last rewrite of the database.
+  let purged: Int
   let rewritten: Int
-  /// When it was last begun to be written anew, in milliseconds since 1970.
-  let rewriteBegunAt: Int64
+  /// Start of the last rewrite, in milliseconds since 1970.
+  let rewriteStartedAt: Int64
 }
 
 extension ReadTransaction {
@@ -28,14 +27,14 @@ extension ReadTransaction {
         ) { row in (try row.text(0), try row.int(1)) })
     }
     return Destruction(
-      count: numbers["destroyed"] ?? 0, forgotten: numbers["forgotten"] ?? 0, rewritten: numbers["rewritten"] ?? 0,
-      rewriteBegunAt: Int64(numbers["rewrite_begun_at"] ?? 0))
+      count: numbers["destroyed"] ?? 0, purged: numbers["forgotten"] ?? 0, rewritten: numbers["rewritten"] ?? 0,
+      rewriteStartedAt: Int64(numbers["rewrite_begun_at"] ?? 0))
   }
 }
 
 extension WriteTransaction {
-  /// For every verb after which something that was said is nowhere any longer: its bytes have to leave the files.
-  func noteDestruction() throws(Refusal) {
+  /// Required after every operation that destroys content: its bytes have to be purged from the files.
+  func recordDestruction() throws(Refusal) {
     guard !hasNotedDestruction else { return }
     hasNotedDestruction = true
     try run { connection in
@@ -49,13 +48,13 @@ extension WriteTransaction {
     }
   }
 
-  /// What a round that began after `count` destructions has taken out of the files.
-  func noteForgotten(_ count: Int, rewritten: Bool) throws(Refusal) {
+  /// Records the result of a round that started after `count` destructions.
+  func recordPurged(_ count: Int, rewritten: Bool) throws(Refusal) {
     try note("forgotten", count)
     if rewritten { try note("rewritten", count) }
   }
 
-  func noteRewriteBegun() throws(Refusal) { try note("rewrite_begun_at", Int(now)) }
+  func recordRewriteStart() throws(Refusal) { try note("rewrite_begun_at", Int(now)) }
 
   private func note(_ name: String, _ number: Int) throws(Refusal) {
     try run { connection in try connection.keepSetting(name, String(number)) }

@@ -1,11 +1,11 @@
-// What is kept for a while only. Each call does a bounded part, so that whoever keeps house can call it between other
-// writes until nothing is left.
+// Expiry of data with limited retention. Each call does a bounded part, so that housekeeping can run it between other
+// writes until nothing remains.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// How many seals, and how many copies in reports, are there although their time is over.
+  /// Numbers of expired seals and report copies.
   func expired() throws(Refusal) -> (seals: Int, copies: Int) {
     try run { connection in
       let seals = try connection.first("select count(*) from sealed where until <= $1", Int(now)) { try $0.int(0) }
@@ -18,9 +18,9 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Takes away seals whose time is over.
+  /// Deletes expired seals.
   ///
-  /// - Returns: whether more are left.
+  /// - Returns: whether more remain.
   public func expireSealed(limit: Int) throws(Refusal) -> Bool {
     let due = try run { connection in
       try connection.all(
@@ -37,9 +37,9 @@ extension WriteTransaction {
     return due.count > limit
   }
 
-  /// Takes away the copies of messages in reports whose time is over; the reports stay.
+  /// Deletes expired copies of messages in reports; the reports remain.
   ///
-  /// - Returns: whether more are left.
+  /// - Returns: whether more remain.
   public func expireReportCopies(limit: Int) throws(Refusal) -> Bool {
     let due = try run { connection in
       try connection.all(
@@ -58,16 +58,16 @@ extension WriteTransaction {
           "update report set copy = null, surroundings = null, copy_until = null where id = $1", report)
       }
     }
-    if !due.isEmpty { try noteDestruction() }
+    if !due.isEmpty { try recordDestruction() }
     return due.count > limit
   }
 
   // MARK: The log
 
-  /// Forgets what was logged before a time, oldest first and without a hole, up to the first event that is younger. Where
-  /// the log begins then is kept, so that nobody is told less than everything.
+  /// Deletes events older than `time`, in order and without gaps, up to the first newer event. Stores the new start of
+  /// the log, so that no catch-up is incomplete without notice.
   ///
-  /// - Returns: whether more are left.
+  /// - Returns: whether more remain.
   func removeEvents(before time: Int64, limit: Int) throws(Refusal) -> Bool {
     let old = try run { connection in
       try connection.all(
@@ -92,11 +92,11 @@ extension WriteTransaction {
     return old.count == limit
   }
 
-  // MARK: Ways in that lead nowhere any longer
+  // MARK: Expired sessions, tokens and links
 
-  /// Whether more are left.
+  /// Returns whether more remain.
   func removeExpiredSessions(limit: Int) throws(Refusal) -> Bool {
-    try noteEnded { connection in
+    try recordEnded { connection in
       try connection.all(
         """
         delete from session
@@ -113,7 +113,7 @@ extension WriteTransaction {
     } == limit
   }
 
-  /// Whether more are left.
+  /// Returns whether more remain.
   func removeExpiredLinks(limit: Int) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(

@@ -1,23 +1,21 @@
-// What the store does by itself. `tick` is called every few seconds and does what is due, a little at a time: a chore is
-// a closure of the writer, queued again while more is left, so that what people write goes between.
+// Background maintenance of the store. `tick` is called every few seconds and does what is due in small parts: a chore
+// is a closure of the writer, queued again while rows remain, so that users' writes run in between.
 //
-// What was deleted must be out of the files ten minutes after. The database overwrites it (`secure_delete`) as soon as
-// the log is copied into it, and the log is emptied by a truncating checkpoint, two minutes after the last one when
-// something was written since. What was said in messages is in the search index, too: a round of `Forgetting` begins
-// when some of it was destroyed, four minutes after the last one began at the earliest, and has then six minutes to come
-// to its end. A reader that still looks at an older picture keeps the log: nobody waits for it, the next tick tries
-// again.
+// Deleted content must be gone from the files after ten minutes. The database overwrites it (`secure_delete`) at the
+// checkpoint. The log is truncated two minutes after the last truncation if there were writes since. Message text is
+// also in the search index: a round of `PurgeRound` starts after content was destroyed, at least four minutes after
+// the last one, and has six minutes to complete. A reader of an older snapshot retains the log: the next tick retries.
 
 import ParleyModel
 import ParleySQLite
 
 public actor Housekeeping {
-  /// What goes when its time has come.
+  /// Periodic deletions.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts, endedBans,
+    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts, expiredBans,
       unusedFiles, idleUploads
 
-    /// Takes at most so many rows, and returns whether more are left.
+    /// Deletes up to `limit` rows and returns whether more remain.
     func work(_ tx: WriteTransaction, limit: Int) throws(Refusal) -> Bool {
       switch self {
       case .finishedJobs: try tx.removeFinishedJobs(limit: limit)
@@ -26,7 +24,7 @@ public actor Housekeeping {
       case .expiredSeals: try tx.expireSealed(limit: limit)
       case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
       case .owedReceipts: try tx.tellOwedReceipts(limit: limit)
-      case .endedBans: try tx.liftEndedBans(limit: limit)
+      case .expiredBans: try tx.liftExpiredBans(limit: limit)
       case .unusedFiles: try tx.removeUnusedFiles(limit: limit)
       case .idleUploads: try tx.removeIdleUploads(limit: limit)
       }
@@ -34,159 +32,158 @@ public actor Housekeeping {
   }
 
   private let store: Store
-  private let largestRewritten: Int
+  private let maxRewrittenBytes: Int
   private let eventAge: Int64?
   private var isTicking = false
-  /// When the log was last emptied, and what the connection had changed until then.
-  private var emptied: (at: Int64, changes: Int)?
-  private var hasComplainedOfLog = false
-  /// Whether what a crash may have left has not been looked for yet.
-  private var hasStrays = true
-  /// The round that is under way, and how much had been destroyed when it began.
-  private var round: (forgetting: Forgetting, destroyed: Int)?
+  /// Time of the last truncation of the log, and `totalChanges` then.
+  private var lastTruncation: (at: Int64, changes: Int)?
+  private var hasLoggedSize = false
+  /// Whether the search for files left by a crash is pending.
+  private var needsCleanup = true
+  /// The current round, and the number of destructions at its start.
+  private var round: (purgeRound: PurgeRound, destroyed: Int)?
   private var lastRoundAt: Int64?
 
-  /// How often the daemon should call `tick`.
+  /// Interval at which the daemon calls `tick`.
   public static let interval: Duration = .seconds(10)
-  private static let rowsAtOnce = 100
-  private static let eventsAtOnce = 1_000
-  /// How often a chore is repeated in one tick.
-  private static let mostRepeats = 100
-  static let timeBetweenEmptyings: Int64 = 120_000
-  static let timeBetweenRounds: Int64 = 240_000
-  /// Steps of a round in one tick: an index of ten million messages takes 23 ticks.
-  private static let mostSteps = 200
-  static let timeBetweenRewritings: Int64 = 86_400_000
-  /// A log of more pages than this, 256 MB, is told to the host.
-  static let largestLog = 65_536
+  private static let rowsPerChunk = 100
+  private static let eventsPerChunk = 1_000
+  /// Maximum repetitions of a chore per tick.
+  private static let maxRepeats = 100
+  static let truncationInterval: Int64 = 120_000
+  static let roundInterval: Int64 = 240_000
+  /// Steps of a round per tick: an index of ten million messages takes 23 ticks.
+  private static let maxSteps = 200
+  static let rewriteInterval: Int64 = 86_400_000
+  /// A log of more pages than this, 256 MB, is logged.
+  static let maxLogPages = 65_536
 
-  /// A database of more than `largestRewritten` bytes takes longer than four seconds to be written anew, during which
-  /// nobody writes: that is left to `parley purge`.
-  /// Events are kept for `eventAge` milliseconds; nil is for ever.
-  public init(_ store: Store, largestRewritten: Int = 256_000_000, eventAge: Int64? = nil) {
+  /// A rewrite of more than `maxRewrittenBytes` bytes blocks writes for more than four seconds and is left to `parley
+  /// purge`. Events older than `eventAge` milliseconds are deleted; nil keeps them all.
+  public init(_ store: Store, maxRewrittenBytes: Int = 256_000_000, eventAge: Int64? = nil) {
     self.store = store
-    self.largestRewritten = largestRewritten
+    self.maxRewrittenBytes = maxRewrittenBytes
     self.eventAge = eventAge
   }
 
-  /// Does what is due. One that comes while the one before is still busy does nothing.
+  /// Runs the chores that are due. No-op while the previous tick runs.
   public func tick() async {
     guard !isTicking else { return }
     isTicking = true
     defer { isTicking = false }
     if !store.isReady { await tryDisk() }
-    for chore in Chore.allCases { await run { tx throws(Refusal) in try chore.work(tx, limit: Self.rowsAtOnce) } }
+    for chore in Chore.allCases { await run { tx throws(Refusal) in try chore.work(tx, limit: Self.rowsPerChunk) } }
     if let eventAge {
       let end = store.clock() - eventAge
-      await run { tx throws(Refusal) in try tx.removeEvents(before: end, limit: Self.eventsAtOnce) }
+      await run { tx throws(Refusal) in try tx.removeEvents(before: end, limit: Self.eventsPerChunk) }
     }
     await removeFiles()
-    await forget()
-    await emptyLog()
+    await purgeDeleted()
+    await truncateLog()
     store.wakeJobs()
   }
 
-  /// A chore that fails has been complained of by the writer, and comes again with the next tick.
+  /// The writer logs a failing chore. The next tick retries it.
   private func run(_ work: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Bool) async {
     do throws(Refusal) {
-      for _ in 0..<Self.mostRepeats {
+      for _ in 0..<Self.maxRepeats {
         guard try await store.write(work) else { return }
       }
     } catch { return }
   }
 
-  /// After a failure nobody may write for a long time, since readiness sends people elsewhere: so the store does.
+  /// Probes the disk. After a failure readiness diverts traffic, so no user's write would show the recovery.
   private func tryDisk() async {
     do throws(Refusal) { try await store.write { tx throws(Refusal) in try tx.touch() } } catch { return }
   }
 
-  /// What no row names any longer.
+  /// Removes content without a row.
   private func removeFiles() async {
     do throws(Refusal) {
-      if hasStrays {
-        try await store.removeStrays()
-        hasStrays = false
+      if needsCleanup {
+        try await store.removeOrphanedContent()
+        needsCleanup = false
       }
-      for _ in 0..<Self.mostRepeats { guard try await store.removeLooseContent() else { break } }
-      try await store.removeStrayParts()
+      for _ in 0..<Self.maxRepeats { guard try await store.removeLooseContent() else { break } }
+      try await store.removeOrphanedParts()
     } catch { return }
   }
 
-  // MARK: Forgetting
+  // MARK: PurgeRound
 
-  private func forget() async {
+  private func purgeDeleted() async {
     do throws(Refusal) {
       if round == nil { round = try await nextRound() }
       guard let (begun, destroyed) = round else { return }
-      var forgetting = begun
-      // One that writes everything anew is not tried again and again.
-      if forgetting.isRewriting { round = nil }
-      for _ in 0..<Self.mostSteps {
-        let progress = try await store.advance(&forgetting)
-        round = (forgetting, destroyed)
+      var purgeRound = begun
+      // A failed rewrite is not retried.
+      if purgeRound.isRewriting { round = nil }
+      for _ in 0..<Self.maxSteps {
+        let progress = try await store.advance(&purgeRound)
+        round = (purgeRound, destroyed)
         switch progress {
         case .more: continue
         case .blocked: return
         case .done:
           round = nil
-          let isRewriting = forgetting.isRewriting
+          let isRewriting = purgeRound.isRewriting
           return try await store.write { tx throws(Refusal) in
-            try tx.noteForgotten(destroyed, rewritten: isRewriting)
+            try tx.recordPurged(destroyed, rewritten: isRewriting)
           }
         }
       }
     } catch { return }
   }
 
-  private func nextRound() async throws(Refusal) -> (Forgetting, Int)? {
+  private func nextRound() async throws(Refusal) -> (PurgeRound, Int)? {
     let now = store.clock()
     let destruction = try await store.readInBackground { tx throws(Refusal) in try tx.destruction() }
-    if destruction.count > destruction.forgotten {
-      guard Self.hasPassed(Self.timeBetweenRounds, since: lastRoundAt, now) else { return nil }
+    if destruction.count > destruction.purged {
+      guard Self.hasPassed(Self.roundInterval, since: lastRoundAt, now) else { return nil }
       lastRoundAt = now
-      return (Forgetting(), destruction.count)
+      return (PurgeRound(), destruction.count)
     }
     guard destruction.count > destruction.rewritten,
-      Self.hasPassed(Self.timeBetweenRewritings, since: destruction.rewriteBegunAt, now), store.waitingCount == 0,
-      let size = Disk.size(store.folder.database), size <= largestRewritten
+      Self.hasPassed(Self.rewriteInterval, since: destruction.rewriteStartedAt, now), store.waitingCount == 0,
+      let size = Disk.size(store.folder.database), size <= maxRewrittenBytes
     else { return nil }
-    try await store.write { tx throws(Refusal) in try tx.noteRewriteBegun() }
-    return (Forgetting(rewriting: true), destruction.count)
+    try await store.write { tx throws(Refusal) in try tx.recordRewriteStart() }
+    return (PurgeRound(rewriting: true), destruction.count)
   }
 
-  /// A clock that was put back holds up nothing.
+  /// After the clock was set back, the time counts as passed.
   private static func hasPassed(_ time: Int64, since last: Int64?, _ now: Int64) -> Bool {
     last.map { !($0..<($0 + time) ~= now) } ?? true
   }
 
   // MARK: The log
 
-  private func emptyLog() async {
+  private func truncateLog() async {
     let now = store.clock()
-    let emptied = emptied
-    guard Self.hasPassed(Self.timeBetweenEmptyings, since: emptied?.at, now) else { return }
+    let lastTruncation = lastTruncation
+    guard Self.hasPassed(Self.truncationInterval, since: lastTruncation?.at, now) else { return }
     do throws(Refusal) {
       let (changes, checkpoint) = try await store.aside { connection in
         let changes = connection.totalChanges
-        return (changes, changes == emptied?.changes ? nil : try connection.checkpoint(.truncate, isWaiting: false))
+        return (changes, changes == lastTruncation?.changes ? nil : try connection.checkpoint(.truncate, isWaiting: false))
       }
       guard let checkpoint else { return }
-      if checkpoint.isBusy { return complain(of: checkpoint.pages) }
-      self.emptied = (now, changes)
-      hasComplainedOfLog = false
+      if checkpoint.isBusy { return logSize(checkpoint.pages) }
+      self.lastTruncation = (now, changes)
+      hasLoggedSize = false
     } catch { return }
   }
 
-  private func complain(of pages: Int) {
-    guard pages > Self.largestLog, !hasComplainedOfLog else { return }
-    hasComplainedOfLog = true
+  private func logSize(_ pages: Int) {
+    guard pages > Self.maxLogPages, !hasLoggedSize else { return }
+    hasLoggedSize = true
     store.complain(
-      "the write-ahead log has \(pages) pages and can't be emptied: a reader, such as a backup, has been busy for long")
+      "the write-ahead log has \(pages) pages and can't be truncated: a reader such as a backup is still running")
   }
 }
 
 extension WriteTransaction {
-  /// A change that leaves nothing and has to reach the disk all the same. (SQLite does not write what is equal.)
+  /// A change that leaves no data but reaches the disk. (SQLite does not write equal content.)
   fileprivate func touch() throws(Refusal) {
     try run { connection in
       try connection.execute("insert into setting (name, value) values ('touch', '')")

@@ -1,82 +1,82 @@
-// What the housekeeping does bit by bit, at once and to its end: what has expired goes, and the bytes of all that was
-// destroyed leave the files for certain, since the database is written anew.
+// An immediate, complete purge: deletes expired data and removes the bytes of all destroyed content from the files by
+// rewriting the database.
 
 import ParleyModel
 import ParleySQLite
 
 public enum PurgePhase: Hashable, Sendable, CaseIterable {
-  case expiring, merging, rewriting, emptyingLog
+  case expiring, merging, rewriting, truncatingLog
 }
 
 public struct PurgeReport: Hashable, Sendable {
-  /// How many seals, and how many copies in reports, were there although their time was over.
+  /// Numbers of expired seals and report copies found.
   public let seals: Int
   public let copies: Int
-  /// Bytes of the database.
+  /// Database size in bytes.
   public let sizeBefore: Int
   public let sizeAfter: Int
 }
 
-/// Why not everything has left the files.
+/// Reason for an incomplete purge.
 public enum PurgeFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The store's log says why.
+  /// The log has the cause.
   case unavailable
-  /// A reader still looks at the old pages.
+  /// A reader still uses old pages.
   case blocked
-  /// Whoever wanted it wants it no more.
-  case stopped
+  /// Cancelled by the caller.
+  case cancelled
 
   public var description: String {
     switch self {
     case .unavailable: "The database can't be written to."
     case .blocked:
-      "Somebody still reads an older state of the database, such as a backup or parley verify, and keeps its bytes. Purge "
-        + "again when that has ended."
-    case .stopped: "It was stopped before its end. What was deleted has not left the files yet."
+      "A reader such as a backup or parley verify still uses an older state of the database, whose bytes remain. Purge "
+        + "again when it has finished."
+    case .cancelled: "The purge was cancelled. Deleted content is still in the files."
     }
   }
 }
 
 extension Store {
-  private static let expiredAtOnce = 100
-  /// How long a reader in the way is waited for.
-  private static let mostTries = 300
-  private static let timeBetweenTries: Duration = .milliseconds(100)
+  private static let expiredPerChunk = 100
+  /// Maximum number of checkpoint attempts while a reader blocks.
+  private static let maxRetries = 300
+  private static let retryDelay: Duration = .milliseconds(100)
 
-  /// `watch` is called at each step, and may end the work by throwing.
+  /// `watch` is called at each step and cancels the purge by throwing.
   public func purge(
     watch: @escaping @Sendable (PurgePhase) throws(PurgeFault) -> Void
   ) async throws(PurgeFault) -> PurgeReport {
     let sizeBefore = Disk.size(folder.database) ?? 0
     try watch(.expiring)
     let expired = try await purging { tx throws(Refusal) in try tx.expired() }
-    while try await purging({ tx throws(Refusal) in try tx.expireSealed(limit: Self.expiredAtOnce) }) {
+    while try await purging({ tx throws(Refusal) in try tx.expireSealed(limit: Self.expiredPerChunk) }) {
       try watch(.expiring)
     }
-    while try await purging({ tx throws(Refusal) in try tx.expireReportCopies(limit: Self.expiredAtOnce) }) {
+    while try await purging({ tx throws(Refusal) in try tx.expireReportCopies(limit: Self.expiredPerChunk) }) {
       try watch(.expiring)
     }
     let destroyed = try await purging { tx throws(Refusal) in
-      try tx.noteRewriteBegun()
+      try tx.recordRewriteStart()
       return try tx.destruction().count
     }
-    try await forget(watch: watch)
-    try await purging { tx throws(Refusal) in try tx.noteForgotten(destroyed, rewritten: true) }
+    try await runRound(watch: watch)
+    try await purging { tx throws(Refusal) in try tx.recordPurged(destroyed, rewritten: true) }
     return PurgeReport(
       seals: expired.seals, copies: expired.copies, sizeBefore: sizeBefore, sizeAfter: Disk.size(folder.database) ?? 0)
   }
 
-  private func forget(watch: (PurgePhase) throws(PurgeFault) -> Void) async throws(PurgeFault) {
-    var forgetting = Forgetting(rewriting: true)
+  private func runRound(watch: (PurgePhase) throws(PurgeFault) -> Void) async throws(PurgeFault) {
+    var purgeRound = PurgeRound(rewriting: true)
     var tries = 0
-    while let phase = forgetting.stage.phase {
+    while let phase = purgeRound.stage.phase {
       try watch(phase)
-      let progress: Forgetting.Progress
-      do throws(Refusal) { progress = try await advance(&forgetting) } catch { throw .unavailable }
+      let progress: PurgeRound.Progress
+      do throws(Refusal) { progress = try await advance(&purgeRound) } catch { throw .unavailable }
       guard case .blocked = progress else { continue }
       tries += 1
-      guard tries < Self.mostTries else { throw .blocked }
-      do { try await Task.sleep(for: Self.timeBetweenTries) } catch { throw .stopped }
+      guard tries < Self.maxRetries else { throw .blocked }
+      do { try await Task.sleep(for: Self.retryDelay) } catch { throw .cancelled }
     }
   }
 
@@ -87,12 +87,12 @@ extension Store {
   }
 }
 
-extension Forgetting.Stage {
+extension PurgeRound.Stage {
   fileprivate var phase: PurgePhase? {
     switch self {
     case .gathering, .merging: .merging
     case .rewriting: .rewriting
-    case .emptyingLog: .emptyingLog
+    case .truncatingLog: .truncatingLog
     case .done: nil
     }
   }

@@ -1,13 +1,13 @@
 public import ParleyJSON
 public import ParleyModel
 
-/// One kind of large work, such as erasing a person: a name that is stored, and what one chunk does.
+/// A kind of job, such as erasing a user: its stored name, and the closure of one chunk.
 ///
 ///     let erasure = JobKind("erase") { (tx, state: inout Erasure) throws(Refusal) in … }
 ///
-/// A chunk is a closure of the writer like any other, with its limits. It changes the state to say how far it has come,
-/// and returns whether the job is finished; both are durable together with what it changed, so each chunk happens exactly
-/// once. When it throws `unavailable` it is tried again, later; any other refusal ends the job, with its code as the error.
+/// A chunk is a closure of the writer, with its limits. It updates the state and returns whether the job is finished; both
+/// are committed together with its changes, so each chunk runs exactly once. After `unavailable` it is retried later; any
+/// other refusal ends the job, with its code as the error.
 public struct JobKind: Sendable {
   public let name: String
   let chunk: @Sendable (WriteTransaction, _ state: String) throws(Refusal) -> (state: String, isFinished: Bool)

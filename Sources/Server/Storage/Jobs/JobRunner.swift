@@ -1,15 +1,14 @@
 import ParleyModel
 
-/// Carries out stored jobs, chunk by chunk. A chunk is a closure of the writer, queued like any other and only when the
-/// one before it was committed, so that what people write goes between. What is to be done stands in the database alone:
-/// after a restart, or a crash, it goes on where the last commit was.
+/// Runs stored jobs, chunk by chunk. A chunk is queued after the commit of the previous one, so that other writes run in
+/// between. Jobs are stored in the database only: after a restart or crash they resume at the last commit.
 actor JobRunner {
   private let writer: Writer
   private let kinds: [String: JobKind]
   private let clock: @Sendable () -> Int64
   private let complain: @Sendable (String) -> Void
 
-  /// Of a job whose chunk failed.
+  /// The backoff of a failed job.
   private struct Retry {
     var failures: Int
     var at: Int64
@@ -23,12 +22,12 @@ actor JobRunner {
   private var isClosed = false
 
   /// How many jobs take turns; younger ones wait for one to finish.
-  private static let mostAtOnce = 1_000
+  private static let maxAtOnce = 1_000
   /// A failed chunk is tried again after this, then after twice as long, and so on.
   static let firstRetry: Int64 = 10_000
   private static let longestRetry: Int64 = 600_000
 
-  /// - Parameter starts: says when there may be something to do.
+  /// - Parameter starts: signals that jobs may be due.
   init(
     _ writer: Writer, _ kinds: [JobKind], starts: AsyncStream<Void>, clock: @escaping @Sendable () -> Int64,
     complain: @escaping @Sendable (String) -> Void
@@ -40,7 +39,7 @@ actor JobRunner {
     Task { for await _ in starts { await run() } }
   }
 
-  /// Runs what is due until nothing is. Who calls meanwhile waits for the same end.
+  /// Runs due jobs until none is left. Concurrent callers wait for the same run.
   func run() async {
     isWoken = true
     if let round { return await round.value }
@@ -49,7 +48,7 @@ actor JobRunner {
     await round.value
   }
 
-  /// Lets the chunk that runs come to its end, and begins no more.
+  /// Stops after the running chunk.
   func close() async {
     isClosed = true
     await round?.value
@@ -67,7 +66,7 @@ actor JobRunner {
   private func runRound() async -> Bool {
     let open: [(id: ID<Job>, kind: String)]
     do throws(Refusal) {
-      open = try await writer.write(Place()) { tx throws(Refusal) in try tx.openJobs(limit: Self.mostAtOnce) }
+      open = try await writer.write(Place()) { tx throws(Refusal) in try tx.openJobs(limit: Self.maxAtOnce) }
     } catch {
       return false
     }

@@ -1,18 +1,18 @@
-// Large work as rows: what it is, and how far it has come. `JobRunner` carries it out.
+// Stored jobs and their progress. `JobRunner` runs them.
 
 public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// Large work, as it stands.
+/// A stored job.
 public struct StoredJob: Sendable, Hashable {
   public let id: ID<Job>
   public let kind: String
-  /// What it is about.
+  /// The id of its subject.
   public let subject: Int?
-  public let startedBy: ID<Account>?
+  public let startedBy: ID<User>?
   public let startedAt: Int64
-  /// How far it has come: JSON, in the words of its kind.
+  /// Its progress, as JSON of its kind.
   public let state: String
   public let finishedAt: Int64?
   /// The code of the refusal that ended it before it was done.
@@ -40,7 +40,7 @@ extension ReadTransaction {
     }
   }
 
-  /// The newest of a kind about something; nil where there is none, or none any more.
+  /// Returns the newest job of a kind on a subject; nil if there is none.
   public func job(_ kind: JobKind, about subject: Int) throws(Refusal) -> ID<Job>? {
     try run { connection in
       try connection.first(
@@ -74,7 +74,7 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// Begins large work; its first chunk runs after this commit.
   public func startJob(
-    kind: String, subject: Int? = nil, by account: ID<Account>? = nil, state: some JSONWritable
+    kind: String, subject: Int? = nil, by user: ID<User>? = nil, state: some JSONWritable
   ) throws(Refusal) -> ID<Job> {
     let id = ID<Job>(nextID())
     try run { connection in
@@ -82,13 +82,13 @@ extension WriteTransaction {
         """
         insert into job (id, kind, subject, state, created_at, created_by)
         values ($1, $2, $3, $4, $5, $6)
-        """, id.number, kind, subject, state.jsonText, Int(now), account?.number)
+        """, id.number, kind, subject, state.jsonText, Int(now), user?.number)
     }
     hasStartedJob = true
     return id
   }
 
-  /// One chunk, and how far the job has come with it.
+  /// Runs one chunk and stores the progress.
   func runChunk(of id: ID<Job>, _ kind: JobKind) throws(Refusal) {
     guard let job = try job(id), job.finishedAt == nil else { return }
     let (state, isFinished) = try kind.chunk(self, job.state)

@@ -13,12 +13,12 @@ public struct BranchMove: Sendable {
   let conversation: ID<Conversation>
   let topic: ID<Conversation>
   let forum: ID<Forum>
-  let actor: ID<Account>
+  let actor: ID<User>
   /// Where the branch begins; all up to `seq` has been looked at.
   let first: Int
   var seq: Int
 
-  public init(of root: Message, to topic: ID<Conversation>, in forum: ID<Forum>, by actor: ID<Account>) {
+  public init(of root: Message, to topic: ID<Conversation>, in forum: ID<Forum>, by actor: ID<User>) {
     self.root = root.id
     conversation = root.conversation
     self.topic = topic
@@ -128,7 +128,7 @@ private struct BranchWalk {
         break
       }
       path.append(id)
-      guard id > root, let place = try tx.branchPlace(of: id) else { break }
+      guard id > root, let place = try tx.branchPosition(of: id) else { break }
       if place.topic == topic {
         isIn = true
         break
@@ -141,7 +141,7 @@ private struct BranchWalk {
 }
 
 extension ReadTransaction {
-  fileprivate func branchPlace(
+  fileprivate func branchPosition(
     of message: ID<Message>
   ) throws(Refusal) -> (replyTo: ID<Message>?, isGone: Bool, topic: ID<Conversation>?)? {
     try run { connection in

@@ -1,4 +1,4 @@
-// Marks that people set on messages. A star is its owner's alone: its events are of their own stream, and nobody else reads
+// Marks that users set on messages. A star is its owner's alone: its events are of their own stream, and nobody else reads
 // the row.
 
 public import ParleyModel
@@ -7,7 +7,7 @@ import ParleySQLite
 extension WriteTransaction {
   /// Whether it was not set before.
   public func add(
-    _ type: ActionType, to message: ID<Message>, in conversation: ID<Conversation>, by person: ID<Account>
+    _ type: ActionType, to message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>
   ) throws(Refusal) -> Bool {
     let isNew = try run { connection in
       try connection.execute(
@@ -17,30 +17,30 @@ extension WriteTransaction {
         from message
         where id = $4
         on conflict (message_id, type, user_id) do nothing
-        """, type.name, person.number, Int(now), message.number) == 1
+        """, type.name, user.number, Int(now), message.number) == 1
     }
-    if isNew { try log(.actionAdded, type, message, conversation, person) }
+    if isNew { try log(.actionAdded, type, message, conversation, user) }
     return isNew
   }
 
   /// Whether it was set before.
   public func remove(
-    _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by person: ID<Account>
+    _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>
   ) throws(Refusal) -> Bool {
     let isGone = try run { connection in
       try connection.execute(
         """
         delete from action
         where message_id = $1 and type = $2 and user_id = $3
-        """, message.number, type.name, person.number) == 1
+        """, message.number, type.name, user.number) == 1
     }
-    if isGone { try log(.actionRemoved, type, message, conversation, person) }
+    if isGone { try log(.actionRemoved, type, message, conversation, user) }
     return isGone
   }
 
   /// Whoever set it: of a pin there is one, and each who keeps order may take it off.
   public func removeAll(
-    _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by person: ID<Account>
+    _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>
   ) throws(Refusal) {
     let count = try run { connection in
       try connection.execute(
@@ -49,22 +49,22 @@ extension WriteTransaction {
         where message_id = $1 and type = $2
         """, message.number, type.name)
     }
-    if count > 0 { try log(.actionRemoved, type, message, conversation, person) }
+    if count > 0 { try log(.actionRemoved, type, message, conversation, user) }
   }
 
   private func log(
     _ kind: Event.Kind, _ type: ActionType, _ message: ID<Message>, _ conversation: ID<Conversation>,
-    _ person: ID<Account>
+    _ user: ID<User>
   ) throws(Refusal) {
-    let stream: EventStream = type.reach == .personal ? .user(person) : .conversation(conversation)
-    try log(kind, in: stream, subject: message.number, revision: 0, actor: person.number)
+    let stream: EventStream = type.reach == .personal ? .user(user) : .conversation(conversation)
+    try log(kind, in: stream, subject: message.number, revision: 0, actor: user.number)
   }
 }
 
 extension ReadTransaction {
-  /// How many kinds of public marks a message has, and how many of all marks on it are this person's.
+  /// How many kinds of public readPositions a message has, and how many of all readPositions on it are this user's.
   public func actionCounts(
-    of message: ID<Message>, _ person: ID<Account>
+    of message: ID<Message>, _ user: ID<User>
   ) throws(Refusal) -> (types: Int, own: Int) {
     try run { connection in
       let types = try connection.first(
@@ -83,7 +83,7 @@ extension ReadTransaction {
         select count(*)
         from action
         where message_id = $1 and user_id = $2
-        """, message.number, person.number
+        """, message.number, user.number
       ) { row in try row.int(0) }
       return (types ?? 0, own ?? 0)
     }
@@ -102,31 +102,31 @@ extension ReadTransaction {
     }
   }
 
-  /// Which marks a person has set on each of these messages.
+  /// Which readPositions a user has set on each of these messages.
   public func actions(
-    of person: ID<Account>, on messages: [ID<Message>]
+    of user: ID<User>, on messages: [ID<Message>]
   ) throws(Refusal) -> [ID<Message>: Set<String>] {
     var found: [ID<Message>: Set<String>] = [:]
     try run { connection in
-      try Self.ownActions.each(messages.map(\.number), and: person.number, connection) { row in
+      try Self.ownActions.each(messages.map(\.number), and: user.number, connection) { row in
         found[ID(try row.int(0)), default: []].insert(try row.text(1))
       }
     }
     return found
   }
 
-  private static let ownActions = ListQuery { list, person in
+  private static let ownActions = ListQuery { list, user in
     """
     select message_id, type
     from action
-    where message_id in (\(list)) and user_id = \(person)
+    where message_id in (\(list)) and user_id = \(user)
     """
   }
 
-  /// The marks on a message, by type and person: those that everyone sees, and the viewer's own.
+  /// The readPositions on a message, by type and user: those that everyone sees, and the viewer's own.
   public func actions(
-    on message: ID<Message>, type: String? = nil, after: (type: String, user: ID<Account>)? = nil,
-    viewer: ID<Account>?, limit: Int
+    on message: ID<Message>, type: String? = nil, after: (type: String, user: ID<User>)? = nil,
+    viewer: ID<User>?, limit: Int
   ) throws(Refusal) -> [MessageAction] {
     try run { connection in
       try connection.all(
@@ -142,10 +142,10 @@ extension ReadTransaction {
     }
   }
 
-  /// What a person has marked so, the newest message first by when it was written, and where each stands.
+  /// What a user has marked so, the newest message first by when it was written, and where each stands.
   public func marked(
-    _ type: String, by person: ID<Account>, before cursor: TimelineCursor?, limit: Int
-  ) throws(Refusal) -> [(cursor: TimelineCursor, place: MessagePlace)] {
+    _ type: String, by user: ID<User>, before cursor: TimelineCursor?, limit: Int
+  ) throws(Refusal) -> [(cursor: TimelineCursor, place: MessagePosition)] {
     try run { connection in
       try connection.all(
         """
@@ -155,11 +155,11 @@ extension ReadTransaction {
         where a.user_id = $1 and a.type = $2 and (a.message_at, a.message_id) < ($3, $4)
         order by a.message_at desc, a.message_id desc
         limit $5
-        """, person.number, type, cursor?.time ?? .max, cursor?.message.number ?? .max, limit
+        """, user.number, type, cursor?.time ?? .max, cursor?.message.number ?? .max, limit
       ) { row in
         (
           cursor: TimelineCursor(time: try row.int(0), message: ID(try row.int(1))),
-          place: MessagePlace(conversation: ID(try row.int(2)), seq: try row.int(3))
+          place: MessagePosition(conversation: ID(try row.int(2)), seq: try row.int(3))
         )
       }
     }

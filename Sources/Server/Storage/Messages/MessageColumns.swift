@@ -67,8 +67,8 @@ extension ReadTransaction {
 
   /// Messages in the order in which they are asked for, as often as they are; those that do not exist are left out.
   public func messages(_ ids: [ID<Message>]) throws(Refusal) -> [Message] {
-    guard ids.count <= MessageQuery.mostMessages else {
-      throw .invalid("ids", .tooMany(limit: MessageQuery.mostMessages))
+    guard ids.count <= MessageQuery.maxMessages else {
+      throw .invalid("ids", .tooMany(limit: MessageQuery.maxMessages))
     }
     var found: [Message] = []
     try run { connection in

@@ -1,5 +1,5 @@
 // Deletion. A message never leaves its place: it becomes a tombstone, which keeps who, where and when, and nothing of what
-// was said. The marks that others set on it stay in `action`: they are not its author's words, and taking them back would
+// was said. The readPositions that others set on it stay in `action`: they are not its author's words, and taking them back would
 // be an event each.
 
 public import ParleyModel
@@ -11,7 +11,7 @@ extension WriteTransaction {
   ///
   /// - Returns: the message's revision now.
   @discardableResult
-  public func delete(_ id: ID<Message>, by actor: ID<Account>, reason: String? = nil) throws(Refusal) -> Int {
+  public func delete(_ id: ID<Message>, by actor: ID<User>, reason: String? = nil) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard message.deletion == nil else {
       try breakSeal(of: id)
@@ -22,12 +22,12 @@ extension WriteTransaction {
 
   /// Makes a tombstone of a live message.
   func entomb(
-    _ message: MessageState, as deletion: Deletion, by actor: ID<Account>, reason: String? = nil,
+    _ message: MessageState, as deletion: Deletion, by actor: ID<User>, reason: String? = nil,
     movedTo: ID<Message>? = nil
   ) throws(Refusal) -> Int {
     if let entry = try searchEntry(of: message.id) { searchChanges.append(.remove(entry)) }
     try removeRows(of: message.id)
-    try removeFromInboxes(message.id, by: actor)
+    try removeNotifications(message.id, by: actor)
     try detachFiles(of: message.id)
     try forgetFingerprint(of: message)
     try run { connection in
@@ -39,7 +39,7 @@ extension WriteTransaction {
         where id = $6
         """, deletion.rawValue, Int(now), actor.number, reason, movedTo?.number, message.id.number)
     }
-    try noteDestruction()
+    try recordDestruction()
     return try logChange(.messageDeleted, of: message, by: actor)
   }
 }

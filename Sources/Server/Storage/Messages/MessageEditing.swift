@@ -13,7 +13,7 @@ extension WriteTransaction {
   /// - Returns: the message's revision now.
   @discardableResult
   public func edit(
-    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, by editor: ID<Account>,
+    _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, by editor: ID<User>,
     ifRevision expected: Int? = nil
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
@@ -41,7 +41,7 @@ extension WriteTransaction {
   /// - Returns: the message's revision now.
   @discardableResult
   public func deleteRevision(
-    _ revision: Int, of id: ID<Message>, by actor: ID<Account>
+    _ revision: Int, of id: ID<Message>, by actor: ID<User>
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard message.deletion == nil else { throw .gone }
@@ -55,7 +55,7 @@ extension WriteTransaction {
         """, id.number, revision)
     }
     guard count > 0 else { return message.revision }
-    try noteDestruction()
+    try recordDestruction()
     try run { connection in
       try connection.execute("update message set revision = revision + 1 where id = $1", id.number)
     }
@@ -72,7 +72,7 @@ extension WriteTransaction {
     }
   }
 
-  private func markEdited(_ id: ID<Message>, by editor: ID<Account>) throws(Refusal) {
+  private func markEdited(_ id: ID<Message>, by editor: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """

@@ -8,8 +8,8 @@ extension ReadTransaction {
   public func revisions(
     of message: ID<Message>, after revision: Int = 0, limit: Int = 50
   ) throws(Refusal) -> (revisions: [MessageRevision], hasMore: Bool) {
-    guard 1...MessageQuery.mostMessages ~= limit else {
-      throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
+    guard 1...MessageQuery.maxMessages ~= limit else {
+      throw .invalid("limit", .outOfRange(1...MessageQuery.maxMessages))
     }
     var revisions = try run { connection in
       try connection.all(
@@ -38,11 +38,11 @@ extension ReadTransaction {
   ///   - fromSeq: where the viewer's history of the conversation begins.
   ///   - viewer: whose muted authors are left out.
   public func replies(
-    to message: ID<Message>, after reply: ID<Message>? = nil, fromSeq: Int = 1, viewer: ID<Account>? = nil,
+    to message: ID<Message>, after reply: ID<Message>? = nil, fromSeq: Int = 1, viewer: ID<User>? = nil,
     limit: Int = 50
   ) throws(Refusal) -> (messages: [Message], hasMore: Bool) {
-    guard 1...MessageQuery.mostMessages ~= limit else {
-      throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
+    guard 1...MessageQuery.maxMessages ~= limit else {
+      throw .invalid("limit", .outOfRange(1...MessageQuery.maxMessages))
     }
     var messages = try run { connection in
       try connection.all(

@@ -32,7 +32,7 @@ extension ReadTransaction {
   }
 
   /// Where a message stands that was moved, and its new conversation; nil for one that was not.
-  public func movedPlace(of message: ID<Message>) throws(Refusal) -> (id: ID<Message>, conversation: ID<Conversation>)?
+  public func movedPosition(of message: ID<Message>) throws(Refusal) -> (id: ID<Message>, conversation: ID<Conversation>)?
   {
     try run { connection in
       try connection.first(
@@ -52,7 +52,7 @@ extension WriteTransaction {
   ///
   /// - Returns: the copies, as each original's.
   public func move(
-    _ messages: [Message], to topic: ID<Conversation>, in forum: ID<Forum>, by actor: ID<Account>
+    _ messages: [Message], to topic: ID<Conversation>, in forum: ID<Forum>, by actor: ID<User>
   ) throws(Refusal) -> [ID<Message>: ID<Message>] {
     var copies: [ID<Message>: ID<Message>] = [:]
     for message in messages {
@@ -60,7 +60,7 @@ extension WriteTransaction {
         try message.replyTo.flatMap { reply throws(Refusal) in
           if let copy = copies[reply] { return copy }
           // Of a long branch what it answers may have been moved by an earlier chunk.
-          guard let moved = try movedPlace(of: reply), moved.conversation == topic else { return nil }
+          guard let moved = try movedPosition(of: reply), moved.conversation == topic else { return nil }
           return moved.id
         } as ID<Message>?
       let copy = try self.copy(message, to: topic, answering: reply, by: actor)
@@ -72,7 +72,7 @@ extension WriteTransaction {
   }
 
   private func copy(
-    _ message: Message, to topic: ID<Conversation>, answering reply: ID<Message>?, by actor: ID<Account>
+    _ message: Message, to topic: ID<Conversation>, answering reply: ID<Message>?, by actor: ID<User>
   ) throws(Refusal) -> ID<Message> {
     let id = ID<Message>(nextID())
     try run { connection in

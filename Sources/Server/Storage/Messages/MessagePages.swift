@@ -8,8 +8,8 @@ import ParleySQLite
 
 extension ReadTransaction {
   public func messages(_ query: MessageQuery) throws(Refusal) -> MessagePage {
-    guard 1...MessageQuery.mostMessages ~= query.limit else {
-      throw .invalid("limit", .outOfRange(1...MessageQuery.mostMessages))
+    guard 1...MessageQuery.maxMessages ~= query.limit else {
+      throw .invalid("limit", .outOfRange(1...MessageQuery.maxMessages))
     }
     guard let latest = try lastSeq(of: query.conversation) else { throw .notFound }
     var query = query
@@ -24,7 +24,7 @@ extension ReadTransaction {
       skipped: skipped, marked: slice.marked.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
   }
 
-  private func hidesAnyone(_ viewer: ID<Account>) throws(Refusal) -> Bool {
+  private func hidesAnyone(_ viewer: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
         """
@@ -139,7 +139,7 @@ extension ReadTransaction {
 
   // MARK: Queries
 
-  /// Notes in the slice which of them have files and marks: few do, and only those are asked for them.
+  /// Notes in the slice which of them have files and readPositions: few do, and only those are asked for them.
   private func messages(
     _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int, of slice: inout Slice
   ) throws(Refusal) -> [Message] {
@@ -260,7 +260,7 @@ private struct Slice {
   /// As they were read: those of a page are not turned round to be turned back.
   var messages: [Message] = []
   var order = MessageQuery.Order.ascending
-  /// Those with files, and those with marks of anybody.
+  /// Those with files, and those with readPositions of anybody.
   var attached: [Int] = []
   var marked: [Int] = []
   var older: Neighbour?

@@ -4,14 +4,14 @@ public import ParleyModel
 import ParleySQLite
 
 /// Where a message stands.
-public struct MessagePlace: Sendable, Hashable {
+public struct MessagePosition: Sendable, Hashable {
   public let conversation: ID<Conversation>
   public let seq: Int
 }
 
 extension ReadTransaction {
   /// Nil where there is no such message.
-  public func place(of message: ID<Message>) throws(Refusal) -> MessagePlace? {
+  public func place(of message: ID<Message>) throws(Refusal) -> MessagePosition? {
     try run { connection in
       try connection.first(
         """
@@ -19,7 +19,7 @@ extension ReadTransaction {
         from message
         where id = $1
         """, message.number
-      ) { row in MessagePlace(conversation: ID(try row.int(0)), seq: try row.int(1)) }
+      ) { row in MessagePosition(conversation: ID(try row.int(0)), seq: try row.int(1)) }
     }
   }
 
@@ -50,11 +50,11 @@ extension ReadTransaction {
     }
   }
 
-  /// How many milliseconds a person still has to wait before writing there again, where it is slow; 0 for not at all.
+  /// How many milliseconds a user still has to wait before writing there again, where it is slow; 0 for not at all.
   ///
-  /// In a slow conversation each person writes once in that time, so what is looked through is about as long as the list
+  /// In a slow conversation each user writes once in that time, so what is looked through is about as long as the list
   /// of those who write.
-  public func wait(of author: ID<Account>, in conversation: ID<Conversation>) throws(Refusal) -> Int64 {
+  public func wait(of author: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int64 {
     let pause = try run { connection in
       try connection.first(
         """
@@ -80,20 +80,20 @@ extension ReadTransaction {
   }
 
   /// Who is called so, and what they are at the site. Who is not here is nobody.
-  public func person(called name: String) throws(Refusal) -> (id: ID<Account>, role: Role)? {
+  public func user(called name: String) throws(Refusal) -> (id: ID<User>, role: Role)? {
     try run { connection in
       try connection.first(
         """
         select id, role
         from account
         where name_key = $1 and state = 'active'
-        """, AccountName.key(name)
+        """, UserName.key(name)
       ) { row in (id: ID(try row.int(0)), role: try row.word(1)) }
     }
   }
 
-  /// Whether all of these are files that this person uploaded.
-  public func owns(_ files: [ID<File>], _ owner: ID<Account>) throws(Refusal) -> Bool {
+  /// Whether all of these are files that this user uploaded.
+  public func owns(_ files: [ID<File>], _ owner: ID<User>) throws(Refusal) -> Bool {
     for file in files {
       let isOwn = try run { connection in
         try connection.first(

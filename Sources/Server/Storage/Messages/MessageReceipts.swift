@@ -1,4 +1,4 @@
-// How far the others have come. A receipt is computed from one mark for each person and conversation, never stored for a
+// How far the others have come. A receipt is computed from one readPosition for each user and conversation, never stored for a
 // message.
 
 public import ParleyModel
@@ -6,7 +6,7 @@ import ParleySQLite
 
 /// Somebody in a conversation of a few, and how far they have come.
 public struct ReadingParticipant: Sendable, Hashable {
-  public let account: ID<Account>
+  public let user: ID<User>
   /// The conversation's last message when they came: what was said before was not said to them.
   public let joinedSeq: Int
   /// 0 where they don't show it.
@@ -16,7 +16,7 @@ public struct ReadingParticipant: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// Everyone in those of the conversations that are direct or groups of at most `most` people, by their ids.
+  /// Everyone in those of the conversations that are direct or groups of at most `most` users, by their ids.
   public func readingParticipants(
     of conversations: some Sequence<ID<Conversation>>, most: Int
   ) throws(Refusal) -> [ID<Conversation>: [ReadingParticipant]] {
@@ -26,11 +26,11 @@ extension ReadTransaction {
         let shows = try row.bool(5)
         found[ID(try row.int(0)), default: []].append(
           ReadingParticipant(
-            account: ID(try row.int(1)), joinedSeq: try row.int(2), readSeq: shows ? try row.int(3) : 0,
+            user: ID(try row.int(1)), joinedSeq: try row.int(2), readSeq: shows ? try row.int(3) : 0,
             deliveredSeq: shows ? try row.int(4) : 0, showsReceipts: shows))
       }
     }
-    for id in found.keys { found[id]?.sort { $0.account < $1.account } }
+    for id in found.keys { found[id]?.sort { $0.user < $1.user } }
     return found
   }
 
@@ -41,7 +41,7 @@ extension ReadTransaction {
     from conversation c
     join participant p on p.conversation_id = c.id
     join account a on a.id = p.user_id
-    left join mark k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
+    left join read_position k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
     where c.id in (\(list)) and c.kind in ('direct', 'group') and not exists (
       select 1
       from participant

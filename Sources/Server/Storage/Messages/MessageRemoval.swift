@@ -13,7 +13,7 @@ extension WriteTransaction {
   /// - Returns: the message's revision now.
   @discardableResult
   public func remove(
-    _ id: ID<Message>, by moderator: ID<Account>, reason: String?, partOf removal: ID<Removal>? = nil,
+    _ id: ID<Message>, by moderator: ID<User>, reason: String?, partOf removal: ID<Removal>? = nil,
     sealedFor time: Int64 = sealedTime
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
@@ -26,7 +26,7 @@ extension WriteTransaction {
   ///
   /// - Returns: the message's revision now.
   @discardableResult
-  public func restore(_ id: ID<Message>, by moderator: ID<Account>) throws(Refusal) -> Int {
+  public func restore(_ id: ID<Message>, by moderator: ID<User>) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard let deletion = message.deletion else { return message.revision }
     guard deletion == .moderator, let seal = try seal(of: id) else { throw .gone }
@@ -66,16 +66,16 @@ extension WriteTransaction {
       let isBack = try run { connection in
         try connection.execute(
           """
-          insert into inbox (id, user_id, kind, conversation_id, message_id, actor_id, created_at, read_at)
+          insert into notification (id, user_id, kind, conversation_id, message_id, actor_id, created_at, read_at)
           select $1, id, $2, $3, $4, $5, $6, $7
           from account
           where id = $8 and state = 'active'
           on conflict (message_id, user_id) where message_id is not null do nothing
           """, notice.id, notice.kind, notice.conversation, id.number, notice.actor, notice.createdAt, notice.readAt,
-          notice.person) == 1
+          notice.user) == 1
       }
       guard isBack else { continue }
-      try log(.inboxAdded, in: .user(ID(notice.person)), subject: notice.id, revision: 0, actor: notice.actor ?? 0)
+      try log(.notificationCreated, in: .user(ID(notice.user)), subject: notice.id, revision: 0, actor: notice.actor ?? 0)
     }
   }
 }

@@ -18,14 +18,14 @@ extension WriteTransaction {
           """, tag, conversation.number, message.number)
       }
     }
-    for person in text.mentions {
+    for user in text.mentions {
       try run { connection in
         try connection.execute(
           """
           insert into mention (user_id, message_id)
           values ($1, $2)
           on conflict do nothing
-          """, person.number, message.number)
+          """, user.number, message.number)
       }
     }
     for (position, url) in text.links.enumerated() {

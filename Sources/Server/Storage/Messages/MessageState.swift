@@ -11,7 +11,7 @@ struct MessageState {
   let id: ID<Message>
   let conversation: ID<Conversation>
   let isOpen: Bool
-  let author: ID<Account>
+  let author: ID<User>
   let clientID: String?
   let revision: Int
   let deletion: Deletion?
@@ -46,7 +46,7 @@ extension WriteTransaction {
   }
 
   /// Logs a change that has raised the revision by one; the revision now.
-  func logChange(_ kind: Event.Kind, of message: MessageState, by actor: ID<Account>) throws(Refusal) -> Int {
+  func logChange(_ kind: Event.Kind, of message: MessageState, by actor: ID<User>) throws(Refusal) -> Int {
     let revision = message.revision + 1
     try log(
       kind, in: .conversation(message.conversation), subject: message.id.number, revision: revision,

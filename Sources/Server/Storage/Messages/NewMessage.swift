@@ -9,7 +9,7 @@ public struct NewMessage: Sendable {
   }
 
   public var conversation: ID<Conversation>
-  public var author: ID<Account>
+  public var author: ID<User>
   public var clientID: String?
   public var kind = Kind.message
   public var text: MessageText
@@ -19,7 +19,7 @@ public struct NewMessage: Sendable {
   public var annotations: MessageAnnotations?
   public var attachments: [ID<File>] = []
 
-  public init(conversation: ID<Conversation>, author: ID<Account>, clientID: String? = nil, text: MessageText) {
+  public init(conversation: ID<Conversation>, author: ID<User>, clientID: String? = nil, text: MessageText) {
     self.conversation = conversation
     self.author = author
     self.clientID = clientID
@@ -27,7 +27,7 @@ public struct NewMessage: Sendable {
   }
 
   /// Of a text in which nothing was found.
-  public init(conversation: ID<Conversation>, author: ID<Account>, clientID: String? = nil, text: String) {
+  public init(conversation: ID<Conversation>, author: ID<User>, clientID: String? = nil, text: String) {
     self.init(conversation: conversation, author: author, clientID: clientID, text: MessageText(text))
   }
 }
@@ -40,7 +40,7 @@ public struct MessageText: Sendable, Hashable {
   public var entities: String?
   /// In the form in which they are compared.
   public var hashtags: [String] = []
-  public var mentions: [ID<Account>] = []
+  public var mentions: [ID<User>] = []
   public var links: [String] = []
   /// Whether it rings everyone in the forum. It is a matter of the moment and not kept.
   public var callsRoom = false

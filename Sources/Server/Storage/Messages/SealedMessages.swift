@@ -56,7 +56,7 @@ extension WriteTransaction {
     let count = try run { connection in
       try connection.execute("delete from sealed where message_id = $1", id.number)
     }
-    if count > 0 { try noteDestruction() }
+    if count > 0 { try recordDestruction() }
     try letGo(of: files)
   }
 
@@ -129,14 +129,14 @@ extension WriteTransaction {
       seal?.notices = try connection.all(
         """
         select id, user_id, kind, conversation_id, actor_id, created_at, read_at
-        from inbox
+        from notification
         where message_id = $1
         order by user_id
         limit $2
-        """, id.number, Self.inboxChunk
+        """, id.number, Self.notificationChunk
       ) { row in
         Seal.Notice(
-          id: try row.int(0), person: try row.int(1), kind: try row.text(2), conversation: try row.optionalInt(3),
+          id: try row.int(0), user: try row.int(1), kind: try row.text(2), conversation: try row.optionalInt(3),
           actor: try row.optionalInt(4), createdAt: try row.int(5), readAt: try row.optionalInt(6))
       }
       return seal

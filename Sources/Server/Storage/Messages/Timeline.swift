@@ -5,7 +5,7 @@ extension ReadTransaction {
   /// The live posts of those whom somebody follows and has not muted, newest first. Of each feed as many are looked at as
   /// the page holds, so this grows with how many are followed: for the background.
   public func timeline(
-    of person: ID<Account>, isGuest: Bool, before cursor: TimelineCursor?, limit: Int
+    of user: ID<User>, isGuest: Bool, before cursor: TimelineCursor?, limit: Int
   ) throws(Refusal) -> (posts: [Message], next: TimelineCursor?) {
     let places = try run { connection in
       try connection.all(
@@ -18,13 +18,13 @@ extension ReadTransaction {
           from message
           where conversation_id = c.id and coalesce(latest_at, created_at) <= $1
           and (coalesce(latest_at, created_at) < $1 or id < $2)
-          and seq >= case when $3 then c.anyone_from_seq else c.people_from_seq end
+          and seq >= case when $3 then c.anyone_from_seq else c.users_from_seq end
           and deletion is null and machine_only = 0
           order by coalesce(latest_at, created_at) desc, seq desc
           limit $4
         )
         where r.user_id = $5 and r.kind = 'follow' and c.state = 'open'
-        and (c.readers = 'anyone' or c.readers = 'people' and not $3)
+        and (c.readers = 'anyone' or c.readers = 'users' and not $3)
         and not exists (
           select 1
           from relation n
@@ -32,7 +32,7 @@ extension ReadTransaction {
         )
         order by coalesce(m.latest_at, m.created_at) desc, m.id desc
         limit $4
-        """, cursor?.time ?? .max, cursor?.message.number ?? .max, isGuest, limit + 1, person.number
+        """, cursor?.time ?? .max, cursor?.message.number ?? .max, isGuest, limit + 1, user.number
       ) { row in TimelineCursor(time: try row.int(1), message: ID(try row.int(0))) }
     }
     let page = places.prefix(limit)

@@ -1,13 +1,13 @@
-// What was done by those who may. An entry is written in the transaction that does it, and is never changed nor removed:
-// the schema refuses both.
+// The audit log. An entry is written in the transaction of its action and never changed or removed; triggers enforce
+// that.
 
 public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// `subject` is the thing that it was done to; 0 for the place.
+  /// `subject` is the id of the affected object; 0 for the site.
   public func audit(
-    _ action: AuditedAction, by actor: ID<Account>, subject: Int, in forum: ID<Forum>? = nil, reason: String? = nil
+    _ action: AuditedAction, by actor: ID<User>, subject: Int, in forum: ID<Forum>? = nil, reason: String? = nil
   ) throws(Refusal) {
     let id = nextID()
     try run { connection in
@@ -21,7 +21,7 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// The newest first, after the one with the id `last`.
+  /// Entries with ids below `last`, newest first.
   public func audit(
     _ wanted: AuditFilter, before last: ID<AuditEntry>?, limit: Int
   ) throws(Refusal) -> [AuditEntry] {

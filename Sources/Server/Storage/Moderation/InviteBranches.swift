@@ -1,19 +1,19 @@
-// Who came by an invite, and by those that grew from it: the branch that is cut off when it turns out to be rotten.
+// The branch of an invite: users who signed up with it or with the invites of its users. It can be banned as a whole.
 
 public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// How far the people of a branch have been banned.
+/// Progress of the ban of a branch.
 public struct BranchBan: Sendable {
   public let invite: ID<Invite>
   public let includesDescendants: Bool
   public let reason: String?
-  public let actor: ID<Account>
-  /// All up to this one are done.
-  public var account = ID<Account>(0)
+  public let actor: ID<User>
+  /// Users up to this id are banned.
+  public var user = ID<User>(0)
 
-  public init(_ invite: ID<Invite>, descendants: Bool, reason: String?, by actor: ID<Account>) {
+  public init(_ invite: ID<Invite>, descendants: Bool, reason: String?, by actor: ID<User>) {
     self.invite = invite
     includesDescendants = descendants
     self.reason = reason
@@ -28,7 +28,7 @@ extension BranchBan: JSONReadable, JSONWritable {
     includesDescendants = try object.bool("descendants")
     reason = try object.optional("reason")
     actor = try object.read("actor")
-    account = ID(try object.int("account"))
+    user = ID(try object.int("account"))
   }
 
   public func write(to json: inout JSONWriter) {
@@ -37,16 +37,16 @@ extension BranchBan: JSONReadable, JSONWritable {
       json.field("descendants", includesDescendants)
       json.field("reason", reason)
       json.field("actor", actor)
-      json.field("account", account.number)
+      json.field("account", user.number)
     }
   }
 }
 
 extension ReadTransaction {
-  /// Who came by an invite, and, with `descendants`, by the invites of those who did, and so on; by id, after that one.
-  public func people(
-    broughtBy invite: ID<Invite>, descendants: Bool, after account: ID<Account>, limit: Int
-  ) throws(Refusal) -> [ID<Account>] {
+  /// Users of an invite and, with `descendants`, of the invites created by them, recursively; ids above `user`.
+  public func users(
+    inBranchOf invite: ID<Invite>, descendants: Bool, after user: ID<User>, limit: Int
+  ) throws(Refusal) -> [ID<User>] {
     try run { connection in
       try connection.all(
         """
@@ -64,7 +64,7 @@ extension ReadTransaction {
         where u.user_id > $3
         order by u.user_id
         limit $4
-        """, invite.number, descendants, account.number, limit
+        """, invite.number, descendants, user.number, limit
       ) { row in ID(try row.int(0)) }
     }
   }

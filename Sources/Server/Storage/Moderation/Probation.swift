@@ -1,10 +1,10 @@
-// What somebody new has done in an hour. The hour begins with the first message in it; there is one row for each person who
-// was ever new, and only those who are cause a write.
+// Hourly limits for users on probation. An hour begins with its first message. One row per user ever on probation;
+// only their messages cause a write.
 
 public import ParleyModel
 import ParleySQLite
 
-/// An hour of somebody new.
+/// Counters of one hour of a user on probation.
 public struct Probation: Sendable, Hashable {
   /// In milliseconds since 1970.
   public var since: Int64
@@ -16,14 +16,14 @@ public struct Probation: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// How much somebody new may do: one row of the settings, since it is asked for at each message.
+  /// Probation limits: one settings row, because each message reads it.
   public func newcomers() throws(Refusal) -> Newcomers {
     try run { connection in try connection.setting("newcomers").flatMap { Newcomers(stored: $0) } ?? Newcomers() }
   }
 
-  /// When somebody came, and how much they have said: counted up to `most`.
-  public func beginnings(
-    of account: ID<Account>, countingTo most: Int
+  /// A user's sign-up time and number of messages, counted up to `most`.
+  public func signUpTimeAndMessageCount(
+    of user: ID<User>, countingTo limit: Int
   ) throws(Refusal) -> (createdAt: Int64, messages: Int)? {
     try run { connection in
       try connection.first(
@@ -34,19 +34,19 @@ extension ReadTransaction {
         )
         from account a
         where a.id = $1
-        """, account.number, most
+        """, user.number, limit
       ) { row in (createdAt: Int64(try row.int(0)), messages: try row.int(1)) }
     }
   }
 
-  public func probation(of account: ID<Account>) throws(Refusal) -> Probation? {
+  public func probation(of user: ID<User>) throws(Refusal) -> Probation? {
     try run { connection in
       try connection.first(
         """
         select since, messages, links, mentions
         from probation
         where user_id = $1
-        """, account.number
+        """, user.number
       ) { row in
         var probation = Probation(since: Int64(try row.int(0)))
         (probation.messages, probation.links, probation.mentions) = (try row.int(1), try row.int(2), try row.int(3))
@@ -55,8 +55,8 @@ extension ReadTransaction {
     }
   }
 
-  /// How many links a message has, and how many people it calls.
-  public func named(by message: ID<Message>) throws(Refusal) -> (links: Int, mentions: Int) {
+  /// Numbers of links and mentions in a message.
+  public func linkAndMentionCount(of message: ID<Message>) throws(Refusal) -> (links: Int, mentions: Int) {
     try run { connection in
       let links = try connection.first("select count(*) from hyperlink where message_id = $1", message.number) { row in
         try row.int(0)
@@ -70,7 +70,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  public func keep(_ probation: Probation, of account: ID<Account>) throws(Refusal) {
+  public func store(_ probation: Probation, of user: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
@@ -78,13 +78,13 @@ extension WriteTransaction {
         values ($1, $2, $3, $4, $5)
         on conflict (user_id) do update
         set since = excluded.since, messages = excluded.messages, links = excluded.links, mentions = excluded.mentions
-        """, account.number, Int(probation.since), probation.messages, probation.links, probation.mentions)
+        """, user.number, Int(probation.since), probation.messages, probation.links, probation.mentions)
     }
   }
 }
 
 extension Newcomers {
-  /// As the settings keep it.
+  /// Format of the settings row.
   var stored: String {
     [days, messages, messagesPerHour, linksPerHour, mentionsPerHour].map(String.init).joined(separator: " ")
   }

@@ -1,13 +1,13 @@
-// Taking away, and putting back, all that somebody said since a time. Each message is removed as a moderator removes one;
-// its seal names the removal, so that exactly those are put back that were taken away by it and were not dealt with since.
+// Bulk removal and restoration of a user's messages since a time. Each message is removed as by a moderator; its seal
+// names the removal, so that undoing it restores exactly those messages.
 
 public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// What is kept of a new removal, checked by the rules above.
+/// A new removal, validated by the Community layer.
 public struct NewRemoval: Sendable {
-  public var author: ID<Account>?
+  public var author: ID<User>?
   public var invite: ID<Invite>?
   public var forum: ID<Forum>?
   public let since: Int64
@@ -19,36 +19,36 @@ public struct NewRemoval: Sendable {
   }
 }
 
-/// How far a removal has come.
+/// Progress of a removal job.
 public struct RemovalProgress: Sendable {
   public let removal: ID<Removal>
-  /// All authors up to this one are done.
-  public var author = ID<Account>(0)
-  /// Of the next author all messages from this one on are done.
+  /// Authors up to this id are done.
+  public var author = ID<User>(0)
+  /// Messages of the next author down to this id are done.
   public var message: ID<Message>?
 
   public init(_ removal: ID<Removal>) { self.removal = removal }
 }
 
-/// How far the undoing of a removal has come.
+/// Progress of a restoration job.
 public struct RestorationProgress: Sendable {
   public let removal: ID<Removal>
-  public let actor: ID<Account>
-  /// All up to this one are done.
+  public let actor: ID<User>
+  /// Messages up to this id are done.
   public var message = ID<Message>(0)
 
-  public init(_ removal: ID<Removal>, by actor: ID<Account>) {
+  public init(_ removal: ID<Removal>, by actor: ID<User>) {
     self.removal = removal
     self.actor = actor
   }
 }
 
-/// A message of somebody's, as a removal looks at it.
+/// A message examined by a removal.
 public struct RemovalCandidate: Sendable {
   public let id: ID<Message>
   public let conversation: ID<Conversation>
   public let createdAt: Int64
-  /// Neither a tombstone nor the server's own words.
+  /// Neither a tombstone nor a system message.
   public let isLive: Bool
 }
 
@@ -74,9 +74,9 @@ extension ReadTransaction {
     }
   }
 
-  /// What somebody wrote, the newest first, before that one.
+  /// Messages of an author with ids below `message`, newest first.
   public func candidates(
-    by author: ID<Account>, before message: ID<Message>?, limit: Int
+    by author: ID<User>, before message: ID<Message>?, limit: Int
   ) throws(Refusal) -> [RemovalCandidate] {
     try run { connection in
       try connection.all(
@@ -97,7 +97,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  public func add(_ removal: NewRemoval, by actor: ID<Account>) throws(Refusal) -> ID<Removal> {
+  public func add(_ removal: NewRemoval, by actor: ID<User>) throws(Refusal) -> ID<Removal> {
     let id = nextID()
     try run { connection in
       try connection.execute(
@@ -110,8 +110,8 @@ extension WriteTransaction {
     return ID(id)
   }
 
-  /// That it has taken away so many more, and whether that was all.
-  public func note(_ count: Int, removedBy removal: ID<Removal>, isFinished: Bool) throws(Refusal) {
+  /// Records the progress of a removal.
+  public func recordProgress(_ count: Int, removedBy removal: ID<Removal>, isFinished: Bool) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
@@ -122,8 +122,8 @@ extension WriteTransaction {
     }
   }
 
-  /// From now on it takes nothing away any more. Whether it was not so before.
-  public func markUndone(_ removal: ID<Removal>, by actor: ID<Account>) throws(Refusal) -> Bool {
+  /// Marks a removal as undone, so that its job stops. Returns whether it was not undone before.
+  public func markUndone(_ removal: ID<Removal>, by actor: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(
         """
@@ -134,13 +134,13 @@ extension WriteTransaction {
     }
   }
 
-  private static let restoredAtOnce = 100
-  /// A message may have hundreds of earlier texts, so what is changed counts too.
-  public static let changesOfAChunk = 2_000
+  private static let restoredPerChunk = 100
+  /// A message may have hundreds of revisions, so changed rows are limited too.
+  public static let changesPerChunk = 2_000
 
-  /// One chunk of an undoing; whether nothing is left. Where a conversation was closed since, or the time is over, nothing
-  /// comes back.
-  public func restoreMore(_ progress: inout RestorationProgress) throws(Refusal) -> Bool {
+  /// Restores one chunk. Returns true when the restoration is complete. Messages of closed conversations and expired
+  /// seals are not restored.
+  public func restoreNextChunk(_ progress: inout RestorationProgress) throws(Refusal) -> Bool {
     let start = changeCount
     let sealed = try run { connection in
       try connection.all(
@@ -152,19 +152,19 @@ extension WriteTransaction {
         where s.removal_id = $2 and s.message_id > $3
         order by s.message_id
         limit $4
-        """, Int(now), progress.removal.number, progress.message.number, Self.restoredAtOnce
+        """, Int(now), progress.removal.number, progress.message.number, Self.restoredPerChunk
       ) { row in (id: ID<Message>(try row.int(0)), canBeRestored: try row.bool(1)) }
     }
     var count = 0
-    var isCut = sealed.count == Self.restoredAtOnce
+    var hasMore = sealed.count == Self.restoredPerChunk
     for (id, canBeRestored) in sealed {
       progress.message = id
       if canBeRestored {
         try restore(id, by: progress.actor)
         count += 1
       }
-      guard changeCount - start < Self.changesOfAChunk else {
-        isCut = true
+      guard changeCount - start < Self.changesPerChunk else {
+        hasMore = true
         break
       }
     }
@@ -174,12 +174,12 @@ extension WriteTransaction {
         update removal
         set restored = restored + $1, restored_at = $2
         where id = $3
-        """, count, isCut ? nil : Int(now), progress.removal.number)
+        """, count, hasMore ? nil : Int(now), progress.removal.number)
     }
-    return !isCut
+    return !hasMore
   }
 
-  /// How many rows this connection has ever changed: for chunks to know how much they did.
+  /// Rows changed by this connection since it was opened, to limit chunks.
   public var changeCount: Int { connection.totalChanges }
 }
 

@@ -1,33 +1,33 @@
-// What people report, with a copy of what was said. The copy has an end (`Expiry.swift`); what stood around it goes as soon
-// as the report was judged.
+// Reports with a copy of the reported message. The copy expires (`Expiry.swift`); the context is deleted when the
+// report is closed.
 
 import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// What is kept of a new report, checked by the rules above.
+/// A new report, validated by the Community layer.
 public struct NewReport: Sendable {
-  public let reporter: ID<Account>
-  public let account: ID<Account>
+  public let reporter: ID<User>
+  public let user: ID<User>
   public let reason: String
   public var message: ID<Message>?
   public var conversation: ID<Conversation>?
   public var forum: ID<Forum>?
-  /// JSON: the message, and an array of those around it.
+  /// JSON: the message, and an array of adjacent messages.
   private(set) var copy: String?
   private(set) var surroundings: String?
 
-  public init(by reporter: ID<Account>, of account: ID<Account>, reason: String) {
+  public init(by reporter: ID<User>, of user: ID<User>, reason: String) {
     self.reporter = reporter
-    self.account = account
+    self.user = user
     self.reason = reason
   }
 
-  /// The message as it is, and of those around it as many as come to so many bytes.
-  public mutating func show(_ message: Message, among others: [Message], mostBytes: Int) {
+  /// Stores the message and as many adjacent messages as fit into `maxBytes`.
+  public mutating func attach(_ message: Message, context others: [Message], maxBytes: Int) {
     copy = message.jsonText
     var around: [String] = []
-    var left = mostBytes
+    var left = maxBytes
     for text in others.filter({ $0.id != message.id }).map(\.jsonText) {
       left -= text.utf8.count
       if left >= 0 { around.append(text) }
@@ -37,7 +37,7 @@ public struct NewReport: Sendable {
 }
 
 extension ReadTransaction {
-  /// With what stands around it, if that is still kept.
+  /// The report with its context, if still stored.
   public func report(_ id: ID<Report>) throws(Refusal) -> Report? {
     try run { connection in
       try connection.first(
@@ -55,16 +55,16 @@ extension ReadTransaction {
     }
   }
 
-  /// The newest first, before that one, but for those about `viewer`.
+  /// Reports with ids below `last`, newest first, without those about `viewer`.
   public func reports(
-    _ wanted: ReportFilter, before last: ID<Report>?, limit: Int, viewer: ID<Account>
+    _ wanted: ReportFilter, before last: ID<Report>?, limit: Int, viewer: ID<User>
   ) throws(Refusal) -> [Report] {
     var filter = Filter()
     filter.add(wanted.state.rawValue) { "state = \($0)" }
     filter.add(last?.number ?? Int.max) { "id < \($0)" }
     filter.add(viewer.number) { "user_id <> \($0)" }
     filter.add(wanted.forum?.number) { "forum_id = \($0)" }
-    filter.add(wanted.account?.number) { "user_id = \($0)" }
+    filter.add(wanted.user?.number) { "user_id = \($0)" }
     filter.add(wanted.assignee?.number) { "assignee_id = \($0)" }
     return try run { connection in
       try filter.all(limit: limit, connection) { conditions, limit in
@@ -81,9 +81,9 @@ extension ReadTransaction {
     }
   }
 
-  /// The open report of somebody about the same.
+  /// The open report of a user about the same message or user.
   public func openReport(
-    by reporter: ID<Account>, of account: ID<Account>, _ message: ID<Message>?
+    by reporter: ID<User>, of user: ID<User>, _ message: ID<Message>?
   ) throws(Refusal) -> ID<Report>? {
     try run { connection in
       try connection.first(
@@ -91,12 +91,12 @@ extension ReadTransaction {
         select id
         from report
         where reporter_id = $1 and state = 'open' and message_id is $2 and user_id = $3
-        """, reporter.number, message?.number, account.number
+        """, reporter.number, message?.number, user.number
       ) { row in ID(try row.int(0)) }
     }
   }
 
-  /// Others that wait, about the same message, or the same person and no message.
+  /// Other open reports about the same message, or about the same user without a message.
   public func openReports(like report: Report, limit: Int) throws(Refusal) -> [ID<Report>] {
     try run { connection in
       guard let message = report.message else {
@@ -107,7 +107,7 @@ extension ReadTransaction {
           where user_id = $1 and state = 'open' and message_id is null and id <> $2
           order by id
           limit $3
-          """, report.account.number, report.id.number, limit
+          """, report.user.number, report.id.number, limit
         ) { row in ID(try row.int(0)) }
       }
       return try connection.all(
@@ -122,8 +122,8 @@ extension ReadTransaction {
     }
   }
 
-  /// Who keeps order, at the place and in a forum; at most so many at each.
-  public func keepersOfOrder(in forum: ID<Forum>?, limit: Int) throws(Refusal) -> [ID<Account>] {
+  /// Moderators of the site and of a forum, up to `limit` each.
+  public func keepersOfOrder(in forum: ID<Forum>?, limit: Int) throws(Refusal) -> [ID<User>] {
     try run { connection in
       let everywhere = try connection.all(
         """
@@ -132,7 +132,7 @@ extension ReadTransaction {
         where role in ('owner', 'admin', 'moderator') and state = 'active' and imported = 0
         limit $1
         """, limit
-      ) { row in ID<Account>(try row.int(0)) }
+      ) { row in ID<User>(try row.int(0)) }
       guard let forum else { return everywhere.sorted() }
       let here = try connection.all(
         """
@@ -142,12 +142,12 @@ extension ReadTransaction {
         where m.forum_id = $1 and m.role in ('moderator', 'admin') and a.state = 'active'
         limit $2
         """, forum.number, limit
-      ) { row in ID<Account>(try row.int(0)) }
+      ) { row in ID<User>(try row.int(0)) }
       return Set(everywhere + here).sorted()
     }
   }
 
-  public func openReportCount(by reporter: ID<Account>) throws(Refusal) -> Int {
+  public func openReportCount(by reporter: ID<User>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
         """
@@ -161,7 +161,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// How long the copy of what was reported is kept, in milliseconds.
+  /// Retention of the copy of a reported message, in milliseconds.
   public static let reportCopyTime: Int64 = 90 * 86_400_000
 
   public func add(_ report: NewReport) throws(Refusal) -> ID<Report> {
@@ -174,19 +174,19 @@ extension WriteTransaction {
           id, reporter_id, user_id, message_id, conversation_id, forum_id, reason, copy, surroundings, copy_until,
           created_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-        """, id, report.reporter.number, report.account.number, report.message?.number, report.conversation?.number,
+        """, id, report.reporter.number, report.user.number, report.message?.number, report.conversation?.number,
         report.forum?.number, report.reason, report.copy, report.surroundings, until, Int(now))
     }
     return ID(id)
   }
 
-  /// Keeps what of a report is other than before. Once it is judged, what stood around the message is let go.
+  /// Stores the changed fields of a report. Closing it deletes the context.
   public func change(_ before: Report, to report: Report) throws(Refusal) -> Report {
     guard report != before else { return before }
     var report = report
     report.revision = before.revision + 1
-    let letsGo = report.state != .open && before.surroundings != nil
-    if letsGo { report.surroundings = nil }
+    let dropsContext = report.state != .open && before.surroundings != nil
+    if dropsContext { report.surroundings = nil }
     try run { connection in
       try connection.execute(
         """
@@ -195,10 +195,10 @@ extension WriteTransaction {
         where id = $7
         """, report.state.rawValue, report.assignee?.number, report.outcome, report.handledBy?.number,
         report.handledAt.map { Int($0) }, report.revision, report.id.number)
-      guard letsGo else { return }
+      guard dropsContext else { return }
       try connection.execute("update report set surroundings = null where id = $1", report.id.number)
     }
-    if letsGo { try noteDestruction() }
+    if dropsContext { try recordDestruction() }
     return report
   }
 }
@@ -212,7 +212,7 @@ extension Report {
 
   fileprivate init(_ row: borrowing Row) throws {
     self.init(
-      id: ID(try row.int(0)), reporter: ID(try row.int(1)), account: ID(try row.int(2)),
+      id: ID(try row.int(0)), reporter: ID(try row.int(1)), user: ID(try row.int(2)),
       message: try row.optionalInt(3).map { ID($0) }, conversation: try row.optionalInt(4).map { ID($0) },
       forum: try row.optionalInt(5).map { ID($0) }, reason: try row.text(6), createdAt: Int64(try row.int(7)))
     copy = try row.optionalText(8).map { JSONRaw(trusted: Array($0.utf8)) }

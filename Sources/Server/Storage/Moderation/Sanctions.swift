@@ -1,20 +1,20 @@
-// Warnings, silences and bans. Of each kind and forum one at most is in force; those that were stay, for who judges next.
+// Warnings, silences and bans. At most one of each kind per forum is active; ended ones remain as history.
 
 public import ParleyModel
 import ParleySQLite
 
-/// What is kept of a new one, checked by the rules above.
+/// A new sanction, validated by the Community layer.
 public struct NewSanction: Sendable {
-  public let account: ID<Account>
+  public let user: ID<User>
   public let kind: Sanction.Kind
   public let forum: ID<Forum>?
   public let until: Int64?
   public let reason: String?
 
   public init(
-    _ kind: Sanction.Kind, of account: ID<Account>, in forum: ID<Forum>? = nil, until: Int64? = nil, reason: String?
+    _ kind: Sanction.Kind, of user: ID<User>, in forum: ID<Forum>? = nil, until: Int64? = nil, reason: String?
   ) {
-    self.account = account
+    self.user = user
     self.kind = kind
     self.forum = forum
     self.until = until
@@ -23,9 +23,9 @@ public struct NewSanction: Sendable {
 }
 
 extension ReadTransaction {
-  /// The ban or the silence that is in force.
+  /// The active ban or silence.
   public func sanction(
-    _ kind: Sanction.Kind, of account: ID<Account>, in forum: ID<Forum>? = nil
+    _ kind: Sanction.Kind, of user: ID<User>, in forum: ID<Forum>? = nil
   ) throws(Refusal) -> Sanction? {
     try run { connection in
       try connection.first(
@@ -34,7 +34,7 @@ extension ReadTransaction {
           select \(Sanction.columns)
           from sanction
           where user_id = $1 and kind = $2 and forum_id is $3 and lifted_at is null and (until is null or until > $4)
-          """), account.number, kind.rawValue, forum?.number, Int(now)
+          """), user.number, kind.rawValue, forum?.number, Int(now)
       ) { row in try Sanction(row) }
     }
   }
@@ -52,9 +52,9 @@ extension ReadTransaction {
     }
   }
 
-  /// All that there ever were of a person's, the newest first, after the one with the id `before`.
+  /// All sanctions of a user with ids below `before`, newest first.
   public func sanctions(
-    of account: ID<Account>, before: ID<Sanction>?, limit: Int
+    of user: ID<User>, before: ID<Sanction>?, limit: Int
   ) throws(Refusal) -> [Sanction] {
     try run { connection in
       try connection.all(
@@ -65,30 +65,30 @@ extension ReadTransaction {
           where user_id = $1 and id < $2
           order by id desc
           limit $3
-          """), account.number, before?.number ?? Int.max, limit
+          """), user.number, before?.number ?? Int.max, limit
       ) { row in try Sanction(row) }
     }
   }
 }
 
 extension WriteTransaction {
-  public func add(_ sanction: NewSanction, by actor: ID<Account>) throws(Refusal) -> ID<Sanction> {
+  public func add(_ sanction: NewSanction, by actor: ID<User>) throws(Refusal) -> ID<Sanction> {
     let id = nextID()
     try run { connection in
       try connection.execute(
         """
         insert into sanction (id, user_id, kind, forum_id, until, reason, created_by, created_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8)
-        """, id, sanction.account.number, sanction.kind.rawValue, sanction.forum?.number,
+        """, id, sanction.user.number, sanction.kind.rawValue, sanction.forum?.number,
         sanction.until.map { Int($0) }, sanction.reason, actor.number, Int(now))
     }
     return ID(id)
   }
 
-  /// Ends what is in force, and what has come to its end unseen. Whether there was any.
+  /// Lifts the active sanction, and expired ones not lifted yet. Returns whether there was any.
   @discardableResult
   public func lift(
-    _ kind: Sanction.Kind, of account: ID<Account>, in forum: ID<Forum>? = nil, by actor: ID<Account>
+    _ kind: Sanction.Kind, of user: ID<User>, in forum: ID<Forum>? = nil, by actor: ID<User>
   ) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(
@@ -96,12 +96,12 @@ extension WriteTransaction {
         update sanction
         set lifted_at = $1, lifted_by = $2
         where user_id = $3 and kind = $4 and forum_id is $5 and lifted_at is null
-        """, Int(now), actor.number, account.number, kind.rawValue, forum?.number) > 0
+        """, Int(now), actor.number, user.number, kind.rawValue, forum?.number) > 0
     }
   }
 
-  /// Says in somebody's own stream that what concerns them alone has changed.
-  public func tell(_ account: ID<Account>, by actor: ID<Account>) throws(Refusal) {
+  /// Logs a change of a user's private data in the user's stream.
+  public func logPrivateChange(of user: ID<User>, by actor: ID<User>) throws(Refusal) {
     let revision = try run { connection in
       try connection.first(
         """
@@ -109,16 +109,16 @@ extension WriteTransaction {
         set revision = revision + 1
         where id = $1
         returning revision
-        """, account.number
+        """, user.number
       ) { row in try row.int(0) }
     }
     guard let revision else { return }
     try log(
-      .preferencesUpdated, in: .user(account), subject: account.number, revision: revision, actor: actor.number)
+      .preferencesUpdated, in: .user(user), subject: user.number, revision: revision, actor: actor.number)
   }
 
-  /// Lets those in again whose ban has come to its end. Whether more are left.
-  func liftEndedBans(limit: Int) throws(Refusal) -> Bool {
+  /// Reactivates users with an expired ban. Returns whether more remain.
+  func liftExpiredBans(limit: Int) throws(Refusal) -> Bool {
     let due = try run { connection in
       try connection.all(
         """
@@ -128,16 +128,16 @@ extension WriteTransaction {
         order by until, id
         limit $2
         """, Int(now), limit
-      ) { row in ID<Account>(try row.int(0)) }
+      ) { row in ID<User>(try row.int(0)) }
     }
-    for account in due {
-      // Nobody has done it.
-      let nobody = ID<Account>(0)
-      try lift(.ban, of: account, by: nobody)
-      guard let before = try person(account), before.standing?.state == .disabled else { continue }
+    for user in due {
+      // System action.
+      let system = ID<User>(0)
+      try lift(.ban, of: user, by: system)
+      guard let before = try self.user(user), before.standing?.state == .disabled else { continue }
       var after = before
       after.standing?.state = .active
-      _ = try change(before, to: after, by: nobody)
+      _ = try change(before, to: after, by: system)
     }
     return due.count == limit
   }
@@ -148,7 +148,7 @@ extension Sanction {
 
   init(_ row: borrowing Row) throws {
     self.init(
-      id: ID(try row.int(0)), account: ID(try row.int(1)), kind: try row.word(2),
+      id: ID(try row.int(0)), user: ID(try row.int(1)), kind: try row.word(2),
       forum: try row.optionalInt(3).map { ID($0) }, until: try row.optionalInt(4).map { Int64($0) },
       reason: try row.optionalText(5), createdBy: ID(try row.int(6)), createdAt: Int64(try row.int(7)),
       liftedAt: try row.optionalInt(8).map { Int64($0) })

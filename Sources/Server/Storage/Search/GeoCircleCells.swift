@@ -4,22 +4,22 @@ import ParleyModel
 extension GeoCircle {
   /// The mean radius of the Earth (IUGG), in metres.
   private static let earth = 6_371_008.8
-  /// How many cells one match names; where the small ones are more, larger ones are taken.
-  private static let mostCells = 128
+  /// Maximum number of cells per match; a circle with more small cells uses larger ones.
+  private static let maxCells = 128
 
-  /// What the haversine of a distance is compared with.
+  /// Haversine of the radius.
   var haversine: Double {
     let half = sin(metres / Self.earth / 2)
     return half * half
   }
 
-  /// Cells of one size that cover it, and little more.
+  /// Cells of one size that cover the circle closely.
   var cells: [GeoCell] {
     for level in GeoCell.sizes.indices.reversed() {
       let (rows, columns) = spans(of: level)
-      if level == 0 || rows.count * columns.count <= Self.mostCells {
+      if level == 0 || rows.count * columns.count <= Self.maxCells {
         let width = Int((360 / GeoCell.sizes[level]).rounded())
-        // The 180th meridian has two names, and the last column begins at one of them.
+        // The 180th meridian has two values, and the last column begins at one of them.
         let wrapped = Set(columns.map { (($0 % width) + width) % width } + (columns.contains(width) ? [width] : []))
         return rows.flatMap { row in
           wrapped.sorted().map { GeoCell(level: level, row: row, column: $0) }
@@ -37,7 +37,7 @@ extension GeoCircle {
     let rows = Self.cell(south + 90, size)...Self.cell(north + 90, size)
     let width = Int((360 / size).rounded())
     let ratio = sin(angle) / cos(latitude * .pi / 180)
-    // Around a pole every longitude is near.
+    // A circle around a pole includes every longitude.
     guard north < 90, south > -90, ratio < 1 else { return (rows, 0...width) }
     let reach = asin(ratio) * 180 / .pi
     let columns = Self.cell(longitude - reach + 180, size)...Self.cell(longitude + reach + 180, size)

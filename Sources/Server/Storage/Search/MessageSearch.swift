@@ -1,14 +1,14 @@
-// Searching. Every question goes through the index of words, which also knows where a message stands and what it has: so a
-// rare hashtag of a large place and a common one of a small one cost the same, and nothing is looked at that the asker may
-// not read. Marks come and go without their messages, so they are no words of the index; a question for nothing but a mark
-// walks their own index.
+// Message search. Each query uses the full-text index, which also contains the scope and features of a message. So a
+// rare hashtag on a large site costs as much as a common one on a small site, and messages that the caller may not
+// read are never examined. Actions change without their messages, so they are not in the index; a search for an action
+// alone reads the index of actions.
 
 import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// A place that is searched, and the message after which its history begins for the asker.
-public struct SearchPlace: Sendable, Hashable {
+/// A scope to search, and the message after which its history begins for the caller.
+public struct SearchRange: Sendable, Hashable {
   public var scope: SearchScope
   public var after: ID<Message>
 
@@ -18,92 +18,92 @@ public struct SearchPlace: Sendable, Hashable {
   }
 }
 
-/// What is searched for, where, and which part of the answer is wanted.
+/// Search criteria, scopes and page.
 public struct MessageSearch: Sendable {
-  /// The words; nil where something else is looked for.
+  /// Words; nil for a search by other criteria.
   public var query: SearchQuery?
-  /// Where: what the asker may read, or less. Nothing is found anywhere else.
-  public var places: [SearchPlace]
-  /// What a message has to have beside its words: all of it.
+  /// Scopes to search, a subset of those that the caller may read.
+  public var ranges: [SearchRange]
+  /// Features of a message, all required.
   public var features: Set<SearchFeature> = []
-  /// The name of its place.
-  public var placeName: SearchQuery?
+  /// Name of the location.
+  public var locationName: SearchQuery?
   public var circle: GeoCircle?
-  /// A mark that somebody has set on it; of a private one, the viewer.
+  /// An action on the message; a private one must be the viewer's.
   public var action: ActionType?
   public var beforeTime: Int64?
   public var afterTime: Int64?
-  /// Who asks.
-  public var viewer: ID<Account>?
-  /// Whether what those wrote is left out whom the viewer has muted or blocked.
+  /// The caller.
+  public var viewer: ID<User>?
+  /// Whether messages of users muted or blocked by the viewer are omitted.
   public var hidesMuted = false
-  /// Only older messages.
+  /// Exclusive upper bound.
   public var before: ID<Message>?
-  /// Only newer ones. Without `before`, the page next to it.
+  /// Exclusive lower bound. Without `before`, the result is the page next to it.
   public var after: ID<Message>?
   public var order = SearchOrder.newest
-  public var limit = Self.mostHits
+  public var limit = Self.maxHits
 
-  /// How many one answer has at most: a page, and one more that says whether there is another.
-  public static let mostHits = 201
-  /// Among how many of the newest hits the best are looked for. A common word has a million, and reading their texts would
-  /// take minutes.
-  public static let mostRanked = 1_000
-  /// How many places one match names. Each costs a look-up of 20 to 30 µs.
-  static let mostScopesInMatch = 1_000
+  /// Maximum number of hits: a page, and one more that shows whether there is a next page.
+  public static let maxHits = 201
+  /// Number of newest hits among which the best are ranked. A common word has a million hits, and reading their texts
+  /// would take minutes.
+  public static let maxRanked = 1_000
+  /// Maximum number of scopes per match. Each costs a lookup of 20 to 30 µs.
+  static let maxScopesPerMatch = 1_000
 
-  public init(_ query: SearchQuery?, in places: [SearchPlace]) {
+  public init(_ query: SearchQuery?, in ranges: [SearchRange]) {
     self.query = query
-    self.places = places
+    self.ranges = ranges
   }
 
   public init(_ query: SearchQuery?, in scopes: [SearchScope]) {
-    self.init(query, in: scopes.map { SearchPlace($0) })
+    self.init(query, in: scopes.map { SearchRange($0) })
   }
 
-  /// Whether a page next to an anchor is asked for, and not the newest one.
-  public var isUpward: Bool { after != nil && before == nil }
+  /// Whether the page next to `after` is requested, not the newest one.
+  public var isAscending: Bool { after != nil && before == nil }
 
-  /// The mark, where it is all that is asked for.
+  /// The action, if it is the only criterion.
   private var onlyAction: ActionType? {
-    query == nil && features.isEmpty && placeName == nil && circle == nil ? action : nil
+    query == nil && features.isEmpty && locationName == nil && circle == nil ? action : nil
   }
 }
 
 extension ReadTransaction {
-  /// The messages that are found, newest or best first.
+  /// Matching messages, newest or best first.
   public func search(_ search: MessageSearch) throws(Refusal) -> [ID<Message>] {
-    let limit = max(0, min(search.limit, MessageSearch.mostHits))
+    let limit = max(0, min(search.limit, MessageSearch.maxHits))
     guard search.order == .best, let query = search.query else {
       return try hits(of: search, limit: limit).map { ID($0) }
     }
-    let scored = try hits(of: search, limit: MessageSearch.mostRanked).map { id throws(Refusal) in
+    let scored = try hits(of: search, limit: MessageSearch.maxRanked).map { id throws(Refusal) in
       (id: id, score: query.score(of: try searchableText(of: ID(id))))
     }
     return scored.sorted { ($0.score, $0.id) > ($1.score, $1.id) }.prefix(limit).map { ID($0.id) }
   }
 
-  /// What a message is found by, for what is shown of a hit.
+  /// Indexed text of a message, for the excerpt of a hit.
   public func searchableText(of message: ID<Message>) throws(Refusal) -> String {
     try searchEntry(of: message)?.words ?? ""
   }
 
-  /// Newest first. Many places are asked one group after the other: each message is in one place, so of each group's
-  /// newest the newest are those of all.
+  /// Newest first. Many scopes are queried in groups: each message is in one scope, so the newest of all groups'
+  /// newest are the newest of all.
   private func hits(of search: MessageSearch, limit: Int) throws(Refusal) -> [Int] {
     var ids: [Int] = []
-    for (start, places) in Dictionary(grouping: Set(search.places), by: \.after).sorted(by: { $0.key < $1.key }) {
-      var rest = places.map(\.scope)[...]
+    for (start, ranges) in Dictionary(grouping: Set(search.ranges), by: \.after).sorted(by: { $0.key < $1.key }) {
+      var rest = ranges.map(\.scope)[...]
       while !rest.isEmpty {
-        let group = Array(rest.prefix(MessageSearch.mostScopesInMatch))
+        let group = Array(rest.prefix(MessageSearch.maxScopesPerMatch))
         rest = rest.dropFirst(group.count)
         let after = max(start.number, search.after?.number ?? 0)
         ids += try run { connection in try search.hits(in: group, after: after, limit: limit, connection) }
       }
     }
-    // A message of a conversation is one of its forum, too.
+    // A message of a conversation may also match by its forum.
     let sorted = Set(ids).sorted()
-    return (search.isUpward ? sorted.prefix(limit) : sorted.suffix(limit)).reversed()
+    return (search.isAscending ? sorted.prefix(limit) : sorted.suffix(limit)).reversed()
   }
 }
 
@@ -112,8 +112,8 @@ extension MessageSearch {
     if let onlyAction { return try marked(onlyAction, in: scopes, after: after, limit: limit, connection) }
     let match = SearchQuery.expression(
       query, in: scopes, having: try features.map { try $0.token() }.sorted(),
-      in: try (circle?.cells ?? []).map { try SearchFeature.cell($0).token() }, at: placeName)
-    let (direction, muted) = (isUpward ? "asc" : "desc", hidesMuted ? viewer?.number : nil)
+      in: try (circle?.cells ?? []).map { try SearchFeature.cell($0).token() }, at: locationName)
+    let (direction, muted) = (isAscending ? "asc" : "desc", hidesMuted ? viewer?.number : nil)
     guard let circle else {
       return try connection.all(
         SQL(Self.indexed(direction, more: "")), match, after, before?.number ?? .max, muted, beforeTime.map { Int($0) },
@@ -127,7 +127,7 @@ extension MessageSearch {
     ) { row in try row.int(0) }
   }
 
-  /// What of a forum or a conversation is not there, and what of what is there was not asked for.
+  /// Conditions that the index cannot answer.
   private static let conditions = """
     and c.state = 'open' and f.deleted_at is null and m.deletion is null
     and not exists (
@@ -158,7 +158,7 @@ extension MessageSearch {
     """
   }
 
-  /// By the haversine formula. The cells have left out all that is far away.
+  /// Haversine formula. The cells have already excluded distant messages.
   private static let isNear = """
     and exists (
       select 1
@@ -180,7 +180,7 @@ extension MessageSearch {
       case .forum(let id): forums.append(id.number)
       }
     }
-    let (direction, muted) = (isUpward ? "asc" : "desc", hidesMuted ? viewer?.number : nil)
+    let (direction, muted) = (isAscending ? "asc" : "desc", hidesMuted ? viewer?.number : nil)
     guard action.reach == .personal else {
       return try connection.all(
         SQL(Self.marked(direction, and: "and a.type <> 'star'", limit: "$9")), action.name, after,

@@ -1,21 +1,21 @@
-// What a message has beside its words, as words of the index: so that a look-up for a hashtag, a file or a stretch of the
-// Earth meets the places that somebody may read in the index itself, newest first, however rare it is.
+// Features of a message beside its words, as terms of the index. A search for a hashtag, a file or an area intersects
+// the readable scopes within the index, newest first, however rare the feature is.
 
 import ParleyCrypto
 public import ParleyModel
 
 public enum SearchFeature: Sendable, Hashable {
-  case author(ID<Account>)
-  case mention(ID<Account>)
-  /// In the form in which they are compared.
+  case author(ID<User>)
+  case mention(ID<User>)
+  /// In normalized form.
   case hashtag(String)
   /// A type of annotation.
   case annotation(String)
   case file, image, link
-  /// A stretch of the Earth in which the message was written.
+  /// Area in which the message was written.
   case cell(GeoCell)
 
-  /// Letters and digits only, so that the tokenizer leaves it whole. Whatever people name has one length, as a digest.
+  /// Letters and digits only, so that the tokenizer does not split it. Names are digests, so that all have one length.
   func token() throws -> String {
     switch self {
     case .author(let id): SearchScope.token(of: id)
@@ -29,7 +29,7 @@ public enum SearchFeature: Sendable, Hashable {
     }
   }
 
-  /// How many bytes of SHA-256 tell two names apart.
+  /// Bytes of SHA-256 that identify a name.
   private static let digestBytes = 12
 
   private static func digest(_ name: String) throws -> String {
@@ -41,19 +41,19 @@ public enum SearchFeature: Sendable, Hashable {
   }
 }
 
-/// A square of degrees, of one of a few sizes.
+/// A square of degrees, in one of a few sizes.
 public struct GeoCell: Sendable, Hashable {
   let level: Int
   let row: Int
   let column: Int
 
-  /// The largest first: from 1,100 km to 1.1 km at the equator.
+  /// Descending: 1,100 km to 1.1 km at the equator.
   static let sizes = [10.0, 1.0, 0.1, 0.01]
 
-  /// The cells in which a place lies, one of each size.
-  static func cells(of place: Location) -> [GeoCell] {
+  /// Cells that contain a location, one of each size.
+  static func cells(of location: Location) -> [GeoCell] {
     sizes.indices.map { level in
-      GeoCell(level: level, latitude: place.latitude, longitude: place.longitude)
+      GeoCell(level: level, latitude: location.latitude, longitude: location.longitude)
     }
   }
 

@@ -1,34 +1,34 @@
-// The index of words. It holds no text, so it cannot be asked what it holds of a message: what is taken out must be word for
-// word what was put in. Both pass here through `SearchText.prepare`, whose version stands in the settings; a program with
-// another version indexes everything anew before it does anything else.
+// The full-text index. It is contentless: removing an entry requires exactly the text that was added. Both pass
+// through `SearchText.prepare`, whose version is stored in the settings; a program with another version rebuilds the
+// index before anything else.
 
 import ParleyModel
 import ParleySQLite
 
-/// What the index holds of one message.
+/// Index entry of one message.
 struct SearchEntry: Hashable {
   let message: Int
-  /// The message's text, and the name of the place that it gives.
+  /// Text of the message and name of its location.
   let words: String
-  /// Where it stands, and what it has: the conversation, its forum, and its features.
+  /// Terms for the conversation, the forum and the features.
   let scope: String
-  /// The name of the place alone.
-  let place: String
+  /// Name of the location.
+  let locationName: String
 
   init(
-    _ message: ID<Message>, text: String, place: String?, conversation: ID<Conversation>, forum: ID<Forum>?,
+    _ message: ID<Message>, text: String, locationName: String?, conversation: ID<Conversation>, forum: ID<Forum>?,
     features: [SearchFeature]
   ) throws {
     self.message = message.number
-    words = place.map { "\(text)\n\($0)" } ?? text
-    self.place = place ?? ""
+    words = locationName.map { "\(text)\n\($0)" } ?? text
+    self.locationName = locationName ?? ""
     let scopes = [SearchScope.conversation(conversation)] + (forum.map { [.forum($0)] } ?? [])
     scope = (scopes.map(\.token) + Set(try features.map { try $0.token() }).sorted()).joined(separator: " ")
   }
 }
 
-/// An entry that comes or goes. The index keeps no copy, so what goes must be exactly what was added: read it with
-/// `searchEntry(of:)` before the message changes.
+/// Addition or removal of an entry. The index stores no text, so read the entry to remove with `searchEntry(of:)`
+/// before the message changes.
 enum SearchChange {
   case add(SearchEntry)
   case remove(SearchEntry)
@@ -41,22 +41,21 @@ enum SearchIndex {
       case .add(let entry): try add(entry, connection)
       case .remove(let entry):
         try connection.execute(
-          "insert into search (search, rowid, words, scope, place) values ('delete', $1, $2, $3, $4)", entry.message,
-          SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.place))
+          "insert into search (search, rowid, words, scope, location) values ('delete', $1, $2, $3, $4)", entry.message,
+          SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.locationName))
       }
     }
   }
 
   private static func add(_ entry: SearchEntry, _ connection: Connection) throws {
     try connection.execute(
-      "insert into search (rowid, words, scope, place) values ($1, $2, $3, $4)", entry.message,
-      SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.place))
+      "insert into search (rowid, words, scope, location) values ($1, $2, $3, $4)", entry.message,
+      SearchText.prepare(entry.words), entry.scope, SearchText.prepare(entry.locationName))
   }
 
-  /// Indexes everything anew if what is there was prepared by another version. In one transaction, before anything is
-  /// written or asked: meanwhile nobody could remove what the older version had put in. A million messages take
-  /// half a minute; the log says how long it was.
-  static func bringUpToDate(_ connection: Connection, tell: (String) -> Void) throws {
+  /// Rebuilds the index if another version prepared it, in one transaction, before any write or search: the entries of
+  /// the older version could not be removed. A million messages take half a minute; the duration is logged.
+  static func rebuildIfOutdated(_ connection: Connection, tell: (String) -> Void) throws {
     guard try !isUpToDate(connection) else { return }
     let start = ContinuousClock.now
     let count = try connection.transaction { () throws in
@@ -66,15 +65,15 @@ enum SearchIndex {
     }
     guard count > 0 else { return }
     tell(
-      "the search index was made anew for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
+      "the search index was rebuilt for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
   }
 
-  /// Whether the index was made by this version of `SearchText`.
+  /// Whether this version of `SearchText` built the index.
   static func isUpToDate(_ connection: Connection) throws -> Bool {
     try connection.setting("search_version") == String(SearchText.version)
   }
 
-  /// How many messages are in the index afterwards.
+  /// Returns the number of indexed messages.
   private static func rebuild(_ connection: Connection) throws -> Int {
     try connection.execute("insert into search (search) values ('delete-all')")
     var count = 0
@@ -85,7 +84,7 @@ enum SearchIndex {
     return count
   }
 
-  /// What the index should hold, in the order of the messages: nothing of a tombstone, nor of what is for machines only.
+  /// Expected entries in order of messages, without tombstones and machine-only messages.
   static func eachEntry(
     from first: Int = 0, through last: Int = .max, _ connection: Connection, _ body: (SearchEntry) throws -> Void
   ) throws {
@@ -102,24 +101,24 @@ enum SearchIndex {
       """, first, last
     ) { row in
       let id = ID<Message>(try row.int(0))
-      let place = try row.optionalText(2)
+      let locationName = try row.optionalText(2)
       var features = [SearchFeature.author(ID(try row.int(5)))]
       if !row.isNull(6) {
-        let location = Location(name: place, latitude: try row.double(6), longitude: try row.double(7))
+        let location = Location(name: locationName, latitude: try row.double(6), longitude: try row.double(7))
         features += GeoCell.cells(of: location).map { .cell($0) }
       }
-      if try row.bool(8) { features += try named(by: id, connection) }
+      if try row.bool(8) { features += try textFeatures(of: id, connection) }
       if try row.bool(9) { features += try annotations(of: id, connection) }
       if try row.bool(10) { features += try files(of: id, connection) }
       try body(
         SearchEntry(
-          id, text: try row.text(1), place: place, conversation: ID(try row.int(3)),
+          id, text: try row.text(1), locationName: locationName, conversation: ID(try row.int(3)),
           forum: try row.optionalInt(4).map { ID($0) }, features: features))
     }
   }
 
-  /// What its text names.
-  private static func named(by message: ID<Message>, _ connection: Connection) throws -> [SearchFeature] {
+  /// Features found in the text.
+  private static func textFeatures(of message: ID<Message>, _ connection: Connection) throws -> [SearchFeature] {
     var features: [SearchFeature] = try connection.all(
       "select tag from hashtag where message_id = $1", message.number
     ) { row in .hashtag(try row.text(0)) }
@@ -138,7 +137,7 @@ enum SearchIndex {
     }
   }
 
-  /// For a message that has some.
+  /// For a message with files.
   static func files(of message: ID<Message>, _ connection: Connection) throws -> [SearchFeature] {
     let image = try connection.first(
       """
@@ -154,7 +153,7 @@ enum SearchIndex {
 }
 
 extension ReadTransaction {
-  /// What the index should hold of a message as it is now.
+  /// Expected index entry of a message in its current state.
   func searchEntry(of message: ID<Message>) throws(Refusal) -> SearchEntry? {
     try run { connection in
       var found: SearchEntry?

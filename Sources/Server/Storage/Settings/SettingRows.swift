@@ -1,6 +1,6 @@
 import ParleySQLite
 
-// Single rows of `setting`: those that hold what is the server's own, and by which the place's settings are kept too.
+// Single rows of the table `setting`: the server's own values and the site's settings.
 
 extension Connection {
   func setting(_ name: String) throws(SQLiteError) -> String? {

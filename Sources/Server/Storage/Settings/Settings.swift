@@ -1,12 +1,12 @@
 public import ParleyModel
 import ParleySQLite
 
-/// The rows of `setting` that hold what is decided about the place; other rows are the server's own.
+/// The rows of `setting` with the site's settings. Other rows are the server's own.
 private enum SettingName: String, CaseIterable {
   case name, hue, welcome, rules, registration, discovery, newcomers
   case mayInvite = "may_invite"
   case mayCreateForums = "may_create_forums"
-  case cutsMetadata = "cut_metadata"
+  case cutsMetadata = "strip_metadata"
   case linkPreviews = "link_previews"
   case icon = "icon_file"
   case mayPublish = "may_publish"
@@ -14,7 +14,7 @@ private enum SettingName: String, CaseIterable {
 }
 
 extension ReadTransaction {
-  public func settings() throws(Refusal) -> PlaceSettings {
+  public func settings() throws(Refusal) -> SiteSettings {
     let rows = try run { connection in
       try connection.all(
         """
@@ -23,7 +23,7 @@ extension ReadTransaction {
         """
       ) { row in (name: try row.text(0), value: try row.text(1)) }
     }
-    var settings = PlaceSettings()
+    var settings = SiteSettings()
     for row in rows {
       guard let name = SettingName(rawValue: row.name) else { continue }
       settings.take(name, row.value)
@@ -33,8 +33,8 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Keeps what is other than before, and says that it changed.
-  public func change(_ settings: PlaceSettings, by actor: ID<Account>) throws(Refusal) -> PlaceSettings {
+  /// Stores changed settings and logs an event.
+  public func change(_ settings: SiteSettings, by actor: ID<User>) throws(Refusal) -> SiteSettings {
     let before = try self.settings()
     var settings = settings
     settings.revision = before.revision + 1
@@ -43,7 +43,7 @@ extension WriteTransaction {
       try run { connection in try connection.keepSetting(name.rawValue, value) }
     }
     if settings.icon != before.icon {
-      if let icon = settings.icon { try take(icon) }
+      if let icon = settings.icon { try markUsed(icon) }
       if let icon = before.icon { try letGo(of: [icon]) }
     }
     try log(.settingsUpdated, in: .site, subject: 0, revision: settings.revision, actor: actor.number)
@@ -51,8 +51,8 @@ extension WriteTransaction {
   }
 }
 
-extension PlaceSettings {
-  /// A value that makes no sense leaves what is there.
+extension SiteSettings {
+  /// Ignores an invalid value.
   fileprivate mutating func take(_ name: SettingName, _ text: String) {
     switch name {
     case .name: self.name = text

@@ -1,10 +1,10 @@
-// A few facts for those who look after the place. They are counted, so they are asked for aside.
+// Site statistics. They are counted, so they are read in the background.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// Who has not been here for so long is not counted as active, in milliseconds.
+  /// Users without activity for longer are not active, in milliseconds.
   private static let week: Int64 = 7 * 86_400_000
 
   public func statistics(of folder: DataFolder) throws(Refusal) -> Statistics {
@@ -12,9 +12,9 @@ extension ReadTransaction {
     func count(_ sql: SQL) throws -> Int { try connection.first(sql) { row in try row.int(0) } ?? 0 }
     try run { connection in
       statistics.openReports = try count("select count(*) from report where state = 'open'")
-      statistics.people = try count("select count(*) from account where state in ('active', 'deactivated')")
-      statistics.waitingPeople = try count("select count(*) from account where state = 'waiting'")
-      statistics.activePeople =
+      statistics.users = try count("select count(*) from account where state in ('active', 'deactivated')")
+      statistics.pendingUsers = try count("select count(*) from account where state = 'pending'")
+      statistics.activeUsers =
         try connection.first(
           """
           select count(*)

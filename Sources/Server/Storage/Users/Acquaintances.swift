@@ -2,8 +2,9 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// What decides whether somebody may write to another first. Who refused, or has not taken yet, is not with who asks.
-  public func acquaintance(of person: ID<Account>, with other: ID<Account>) throws(Refusal) -> Acquaintance? {
+  /// Facts that decide whether a user may start a conversation with another. A declined or pending request does not
+  /// count as sharing a conversation.
+  public func acquaintance(of user: ID<User>, with other: ID<User>) throws(Refusal) -> Acquaintance? {
     try run { connection in
       try connection.first(
         """
@@ -35,7 +36,7 @@ extension ReadTransaction {
           )
         from account a
         where a.id = $2 and a.state = 'active'
-        """, person.number, other.number
+        """, user.number, other.number
       ) { row in
         Acquaintance(
           reachableBy: try row.word(0), isBlocked: try row.bool(1), isFollowed: try row.bool(2),

@@ -1,15 +1,15 @@
-// Addresses to be found by: only as HMAC under a key of this place, so that what is stored says nothing to who has no key.
+// Addresses for discovery, stored as HMAC under a key of the site: the stored digests reveal nothing without the key.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// Nil until the first address was given.
+  /// Nil until the first address is set.
   public func addressKey() throws(Refusal) -> String? {
     try run { connection in try connection.setting("address_key") }
   }
 
-  public func addresses(of account: ID<Account>) throws(Refusal) -> Set<[UInt8]> {
+  public func addresses(of user: ID<User>) throws(Refusal) -> Set<[UInt8]> {
     Set(
       try run { connection in
         try connection.all(
@@ -17,45 +17,45 @@ extension ReadTransaction {
           select digest
           from address
           where user_id = $1
-          """, account.number
+          """, user.number
         ) { row in try row.bytes(0) }
       })
   }
 
-  /// Who gave this address, is here, and said that they may be found.
-  public func discoverable(at digest: [UInt8], limit: Int) throws(Refusal) -> [Person] {
+  /// Active users with this address who are discoverable.
+  public func discoverable(at digest: [UInt8], limit: Int) throws(Refusal) -> [User] {
     try run { connection in
       try connection.all(
         SQL(
           """
-          select \(Person.columns)
+          select \(User.columns)
           from address d
           join account a on a.id = d.user_id
           where d.digest = $1 and a.discoverable = 1 and a.state = 'active'
           order by d.user_id
           limit $2
           """), digest, limit
-      ) { row in try Person(row) }
+      ) { row in try User(row) }
     }
   }
 }
 
 extension WriteTransaction {
-  /// The key from now on; the one that there is stays.
-  public func keepAddressKey(_ key: String) throws(Refusal) {
+  /// Stores the key, unless one exists.
+  public func storeAddressKey(_ key: String) throws(Refusal) {
     try run { connection in try connection.keepFirstSetting("address_key", key) }
   }
 
-  /// These in the place of those that there were.
-  public func setAddresses(_ digests: Set<[UInt8]>, of account: ID<Account>) throws(Refusal) {
+  /// Replaces a user's addresses.
+  public func setAddresses(_ digests: Set<[UInt8]>, of user: ID<User>) throws(Refusal) {
     try run { connection in
-      try connection.execute("delete from address where user_id = $1", account.number)
+      try connection.execute("delete from address where user_id = $1", user.number)
       for digest in digests {
         try connection.execute(
           """
           insert into address (digest, user_id)
           values ($1, $2)
-          """, digest, account.number)
+          """, digest, user.number)
       }
     }
   }

@@ -1,43 +1,43 @@
 import ParleyJSON
 import ParleyModel
 
-/// What is still to be done for somebody who has gone, and how far it has come.
+/// Progress of the job that removes the data of a user who has left or is erased.
 struct Departure: Sendable {
-  let account: ID<Account>
-  let actor: ID<Account>
-  /// Whether what they wrote and did goes too.
+  let user: ID<User>
+  let actor: ID<User>
+  /// Whether messages and actions are erased too.
   let isErasure: Bool
   var stage = Stage.relations
-  /// The last message that was looked at.
+  /// The last message processed.
   var lastMessage = 0
-  /// How many messages were.
+  /// Number of messages processed.
   var messages = 0
 
-  /// In this order. Those after `notes` are for an erasure.
+  /// In execution order. `actions` and `messages` run for an erasure only.
   enum Stage: String, CaseIterable {
     case relations, conversations, forums, notes, actions, messages
   }
 
-  init(of account: ID<Account>, isErasure: Bool, by actor: ID<Account>) {
-    self.account = account
+  init(of user: ID<User>, isErasure: Bool, by actor: ID<User>) {
+    self.user = user
     self.isErasure = isErasure
     self.actor = actor
   }
 
-  /// All that it goes through.
+  /// Stages of this departure.
   var stages: [Stage] { Stage.allCases.filter { isErasure || $0 != .actions && $0 != .messages } }
 
-  /// Nil when all is done.
+  /// Nil after the last stage.
   var nextStage: Stage? {
     let stages = stages
-    return stages.firstIndex(of: stage).flatMap { place in stages.dropFirst(place + 1).first }
+    return stages.firstIndex(of: stage).flatMap { index in stages.dropFirst(index + 1).first }
   }
 }
 
 extension Departure: JSONWritable {
   func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("account", account)
+      json.field("account", user)
       json.field("actor", actor)
       json.field("erasure", isErasure)
       json.field("stage", stage.rawValue)
@@ -50,7 +50,7 @@ extension Departure: JSONWritable {
 extension Departure: JSONReadable {
   init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    account = try object.read("account")
+    user = try object.read("account")
     actor = try object.read("actor")
     isErasure = try object.bool("erasure")
     stage = try object.word("stage")

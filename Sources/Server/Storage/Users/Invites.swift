@@ -1,20 +1,20 @@
 public import ParleyModel
 import ParleySQLite
 
-/// What is kept of a new invite, checked by the rules above.
+/// A new invite, validated by the Community layer.
 public struct NewInvite: Sendable {
   public let code: String
   public let digest: [UInt8]
-  public let createdBy: ID<Account>
+  public let createdBy: ID<User>
   public let role: Role
   public let forum: ID<Forum>?
-  public let claims: ID<Account>?
-  public let mostUses: Int?
+  public let claims: ID<User>?
+  public let maxUses: Int?
   public let expiresAt: Int64?
 
   public init(
-    code: String, digest: [UInt8], createdBy: ID<Account>, role: Role, forum: ID<Forum>?, claims: ID<Account>?,
-    mostUses: Int?, expiresAt: Int64?
+    code: String, digest: [UInt8], createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?,
+    maxUses: Int?, expiresAt: Int64?
   ) {
     self.code = code
     self.digest = digest
@@ -22,7 +22,7 @@ public struct NewInvite: Sendable {
     self.role = role
     self.forum = forum
     self.claims = claims
-    self.mostUses = mostUses
+    self.maxUses = maxUses
     self.expiresAt = expiresAt
   }
 }
@@ -32,7 +32,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.most_uses, i.created_at,
+        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
           i.expires_at, i.revoked_at, i.uses
         from invite i
         where i.digest = $1
@@ -45,7 +45,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.most_uses, i.created_at,
+        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
           i.expires_at, i.revoked_at, i.uses
         from invite i
         where i.id = $1
@@ -54,15 +54,15 @@ extension ReadTransaction {
     }
   }
 
-  /// Everyone's, or those that one person made; the newest first, after the one with the id `before`.
+  /// Invites with ids below `before`, newest first: all, or those created by one user.
   public func invites(
-    by maker: ID<Account>?, before: ID<Invite>?, limit: Int
+    by maker: ID<User>?, before: ID<Invite>?, limit: Int
   ) throws(Refusal) -> [Invite] {
-    guard let maker else { return try everyInvite(before: before, limit: limit) }
+    guard let maker else { return try allInvites(before: before, limit: limit) }
     return try run { connection in
       try connection.all(
         """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.most_uses, i.created_at,
+        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
           i.expires_at, i.revoked_at, i.uses
         from invite i
         where i.created_by = $1 and i.id < $2
@@ -73,11 +73,11 @@ extension ReadTransaction {
     }
   }
 
-  private func everyInvite(before: ID<Invite>?, limit: Int) throws(Refusal) -> [Invite] {
+  private func allInvites(before: ID<Invite>?, limit: Int) throws(Refusal) -> [Invite] {
     try run { connection in
       try connection.all(
         """
-        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.most_uses, i.created_at,
+        select i.id, i.code, i.created_by, i.role, i.forum_id, i.claims_user_id, i.max_uses, i.created_at,
           i.expires_at, i.revoked_at, i.uses
         from invite i
         where i.id < $1
@@ -88,35 +88,35 @@ extension ReadTransaction {
     }
   }
 
-  /// The one by which somebody came.
-  public func invite(thatBrought account: ID<Account>) throws(Refusal) -> ID<Invite>? {
+  /// The invite that a user signed up with.
+  public func invite(signUpOf user: ID<User>) throws(Refusal) -> ID<Invite>? {
     try run { connection in
       try connection.first(
         """
         select invite_id
         from invite_use
         where user_id = $1
-        """, account.number
+        """, user.number
       ) { row in ID(try row.int(0)) }
     }
   }
 
-  /// How many of somebody's invites are open.
-  public func openInviteCount(of maker: ID<Account>) throws(Refusal) -> Int {
+  /// Number of usable invites of a user.
+  public func openInviteCount(of maker: ID<User>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
         """
         select count(*)
         from invite
         where created_by = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
-        and (most_uses is null or uses < most_uses)
+        and (max_uses is null or uses < max_uses)
         """, maker.number, Int(now)
       ) { row in try row.int(0) } ?? 0
     }
   }
 
-  /// Who came by it, the latest first.
-  public func people(invitedBy invite: ID<Invite>, limit: Int) throws(Refusal) -> [ID<Account>] {
+  /// Users who signed up with an invite, latest first.
+  public func users(invitedBy invite: ID<Invite>, limit: Int) throws(Refusal) -> [ID<User>] {
     try run { connection in
       try connection.all(
         """
@@ -130,7 +130,7 @@ extension ReadTransaction {
     }
   }
 
-  /// What a forum is called, whoever may see it: for who holds an invite into it.
+  /// Title of a forum regardless of visibility, for the holder of an invite to it.
   public func title(of forum: ID<Forum>) throws(Refusal) -> String? {
     try run { connection in
       try connection.first(
@@ -145,30 +145,30 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// It hangs below the invite by which its maker came.
+  /// Creates an invite. Its parent is the invite that its creator signed up with.
   public func add(_ invite: NewInvite) throws(Refusal) -> ID<Invite> {
     let id = nextID()
     try run { connection in
       try connection.execute(
         """
         insert into invite (
-          id, digest, code, created_by, parent_id, role, forum_id, claims_user_id, most_uses, expires_at, created_at)
+          id, digest, code, created_by, parent_id, role, forum_id, claims_user_id, max_uses, expires_at, created_at)
         values ($1, $2, $3, $4, (select invite_id from invite_use where user_id = $4), $5, $6, $7, $8, $9, $10)
         """, id, invite.digest, invite.code, invite.createdBy.number, invite.role.rawValue, invite.forum?.number,
-        invite.claims?.number, invite.mostUses, invite.expiresAt.map { Int($0) }, Int(now))
+        invite.claims?.number, invite.maxUses, invite.expiresAt.map { Int($0) }, Int(now))
     }
     return ID(id)
   }
 
-  /// That somebody came by it.
-  public func use(invite: ID<Invite>, by account: ID<Account>) throws(Refusal) {
+  /// Records that a user signed up with an invite.
+  public func use(invite: ID<Invite>, by user: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
         insert into invite_use (user_id, invite_id, at)
         values ($1, $2, $3)
         on conflict (user_id) do nothing
-        """, account.number, invite.number, Int(now))
+        """, user.number, invite.number, Int(now))
       try connection.execute(
         """
         update invite
@@ -178,7 +178,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Lets nobody in by it any more, nor by those of who came by it, if `descendants`. How many were open.
+  /// Revokes an invite, and with `descendants` those of the users it brought. Returns the number revoked.
   public func revoke(invite: ID<Invite>, descendants: Bool) throws(Refusal) -> Int {
     try run { connection in
       guard descendants else {
@@ -205,12 +205,12 @@ extension WriteTransaction {
     }
   }
 
-  /// Makes somebody new a member of the forum that their invite names, if it is still there. Into a private one only who
-  /// leads it invites, who shows them all; elsewhere they read what people with an account do.
-  public func land(_ account: ID<Account>, in forum: ID<Forum>) throws(Refusal) {
+  /// Makes a new user a member of the forum named by the invite, if it still exists. In a private forum only its
+  /// admins invite, and the member sees all of its history; elsewhere the history of signed-in users.
+  public func joinForum(_ user: ID<User>, in forum: ID<Forum>) throws(Refusal) {
     guard let found = try self.forum(forum) else { return }
-    let start = found.visibility == .private ? nil : try historyStarts(of: forum)?.people
-    _ = try setMember(account, .member, of: forum, after: start, by: account)
+    let start = found.visibility == .private ? nil : try historyStarts(of: forum)?.users
+    _ = try setMember(user, .member, of: forum, after: start, by: user)
   }
 }
 
@@ -219,7 +219,7 @@ extension Invite {
     self.init(
       id: ID(try row.int(0)), code: try row.text(1), createdBy: ID(try row.int(2)), role: try row.word(3),
       forum: try row.optionalInt(4).map { ID($0) }, claims: try row.optionalInt(5).map { ID($0) },
-      uses: try row.int(10), mostUses: try row.optionalInt(6), createdAt: Int64(try row.int(7)),
+      uses: try row.int(10), maxUses: try row.optionalInt(6), createdAt: Int64(try row.int(7)),
       expiresAt: try row.optionalInt(8).map { Int64($0) }, revokedAt: try row.optionalInt(9).map { Int64($0) })
   }
 }

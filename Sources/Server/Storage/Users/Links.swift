@@ -1,11 +1,11 @@
 public import ParleyModel
 import ParleySQLite
 
-/// What works once: it makes the owner, or sets a new password.
+/// A one-time link: site setup or password reset.
 public struct OneTimeLink: Sendable, Hashable {
   public let kind: LinkPurpose.Kind
-  /// Whose password it sets.
-  public let account: ID<Account>?
+  /// The user whose password it resets.
+  public let user: ID<User>?
   public let expiresAt: Int64?
   public let usedAt: Int64?
 }
@@ -21,7 +21,7 @@ extension ReadTransaction {
         """, digest
       ) { row in
         OneTimeLink(
-          kind: try row.word(0), account: try row.optionalInt(1).map { ID($0) },
+          kind: try row.word(0), user: try row.optionalInt(1).map { ID($0) },
           expiresAt: try row.optionalInt(2).map { Int64($0) }, usedAt: try row.optionalInt(3).map { Int64($0) })
       }
     }
@@ -29,9 +29,9 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// In the place of those that there were of the same kind and person. What has expired goes too.
+  /// Replaces an earlier link of the same kind and user. Deletes expired links.
   public func addLink(
-    _ kind: LinkPurpose.Kind, for account: ID<Account>? = nil, digest: [UInt8], by actor: ID<Account>? = nil,
+    _ kind: LinkPurpose.Kind, for user: ID<User>? = nil, digest: [UInt8], by actor: ID<User>? = nil,
     expiresAt: Int64? = nil
   ) throws(Refusal) {
     try run { connection in
@@ -39,12 +39,12 @@ extension WriteTransaction {
         """
         delete from link
         where (kind = $1 and user_id is not distinct from $2) or expires_at <= $3
-        """, kind.rawValue, account?.number, Int(now))
+        """, kind.rawValue, user?.number, Int(now))
       try connection.execute(
         """
         insert into link (digest, kind, user_id, created_by, created_at, expires_at)
         values ($1, $2, $3, $4, $5, $6)
-        """, digest, kind.rawValue, account?.number, actor?.number, Int(now), expiresAt.map { Int($0) })
+        """, digest, kind.rawValue, user?.number, actor?.number, Int(now), expiresAt.map { Int($0) })
     }
   }
 

@@ -2,14 +2,14 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// What decides what somebody may do in a conversation; nil where there is none, or none any more.
+  /// Facts that decide the permissions of a user in a conversation; nil if it does not exist or was deleted.
   public func standing(
-    of account: ID<Account>?, in conversation: ID<Conversation>
+    of user: ID<User>?, in conversation: ID<Conversation>
   ) throws(Refusal) -> Standing? {
     let found = try run { connection in
       try connection.first(
         """
-        select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0), c.people_from_seq, c.anyone_from_seq,
+        select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0), c.users_from_seq, c.anyone_from_seq,
           p.role, p.from_seq, p.request,
           f.visibility, f.write, f.start_topics, f.ring, f.locked, f.archived_at, m.role,
           exists (
@@ -30,13 +30,13 @@ extension ReadTransaction {
             join relation r on r.user_id = $1 and r.kind = 'block' and r.other_id = o.user_id
             where o.conversation_id = c.id and o.user_id <> $1
           ) else 0 end,
-          c.last_seq, c.last_message_id, f.people_from_id, f.anyone_from_id, m.from_id
+          c.last_seq, c.last_message_id, f.users_from_id, f.anyone_from_id, m.from_id
         from conversation c
         left join participant p on p.conversation_id = c.id and p.user_id = $1
         left join forum f on f.id = c.forum_id
         left join forum_member m on m.forum_id = c.forum_id and m.user_id = $1
         where c.id = $3 and c.state = 'open' and f.deleted_at is null
-        """, account?.number, Int(now), conversation.number
+        """, user?.number, Int(now), conversation.number
       ) { row in
         let standing = Standing(
           kind: try row.word(0), isLocked: try row.bool(1), readers: try row.word(2), writers: try row.word(3),
@@ -46,30 +46,30 @@ extension ReadTransaction {
             : Standing.Participation(
               role: try row.word(7), fromSeq: try row.int(8), isRequest: try row.bool(9)),
           isOwner: try row.bool(4), isSilenced: try row.bool(17),
-          isBlocked: try row.bool(18), peopleFromSeq: try row.int(5), anyoneFromSeq: try row.int(6))
+          isBlocked: try row.bool(18), usersFromSeq: try row.int(5), anyoneFromSeq: try row.int(6))
         return (
           standing, end: (seq: try row.int(19), message: try row.int(20)),
           starts: (
-            people: try row.optionalInt(21) ?? 0, anyone: try row.optionalInt(22) ?? 0,
+            users: try row.optionalInt(21) ?? 0, anyone: try row.optionalInt(22) ?? 0,
             member: try row.optionalInt(23) ?? 0
           )
         )
       }
     }
     guard let (standing, end, starts) = found, starts != (0, 0, 0) else { return found?.0 }
-    var begun = standing
-    begun.peopleFromSeq = try firstSeq(in: conversation, after: starts.people, lastSeq: end.seq, last: end.message)
-    begun.anyoneFromSeq = try firstSeq(in: conversation, after: starts.anyone, lastSeq: end.seq, last: end.message)
-    begun.memberFromSeq = try firstSeq(in: conversation, after: starts.member, lastSeq: end.seq, last: end.message)
-    return begun
+    var adjusted = standing
+    adjusted.usersFromSeq = try firstSeq(in: conversation, after: starts.users, lastSeq: end.seq, last: end.message)
+    adjusted.anyoneFromSeq = try firstSeq(in: conversation, after: starts.anyone, lastSeq: end.seq, last: end.message)
+    adjusted.memberFromSeq = try firstSeq(in: conversation, after: starts.member, lastSeq: end.seq, last: end.message)
+    return adjusted
   }
 
-  /// The `seq` of the first message of a conversation that came after one of anywhere. Ids grow with `seq`, so halving
-  /// finds it.
+  /// `seq` of a conversation's first message with an id above `message`, which may be of another conversation. Ids
+  /// grow with `seq`: binary search.
   func firstSeq(
     in conversation: ID<Conversation>, after message: Int, lastSeq: Int, last: Int
   ) throws(Refusal) -> Int {
-    // Ids are of one counter: what was begun later has no earlier message.
+    // Ids come from one counter: a conversation created after `message` has no earlier messages.
     guard message > conversation.number else { return 1 }
     guard last > message else { return lastSeq + 1 }
     var before = 0
@@ -90,8 +90,8 @@ extension ReadTransaction {
     return after
   }
 
-  /// The same of a forum.
-  public func standing(of account: ID<Account>?, in forum: ID<Forum>) throws(Refusal) -> ForumStanding? {
+  /// The same for a forum.
+  public func standing(of user: ID<User>?, in forum: ID<Forum>) throws(Refusal) -> ForumStanding? {
     try run { connection in
       try connection.first(
         """
@@ -105,7 +105,7 @@ extension ReadTransaction {
         from forum f
         left join forum_member m on m.forum_id = f.id and m.user_id = $1
         where f.id = $3 and f.deleted_at is null
-        """, account?.number, Int(now), forum.number
+        """, user?.number, Int(now), forum.number
       ) { row in
         var standing = try ForumStanding(row, at: 0)
         standing.isSilenced = try row.bool(7)
@@ -119,7 +119,7 @@ extension ForumStanding {
   fileprivate init(_ row: borrowing Row, at column: Int) throws {
     self.init(
       visibility: try row.word(column), write: try row.word(column + 1), startTopics: try row.word(column + 2),
-      ring: try row.word(column + 3), isLocked: try row.bool(column + 4),
+      roomMention: try row.word(column + 3), isLocked: try row.bool(column + 4),
       isArchived: try row.optionalInt(column + 5) != nil, role: try row.optionalWord(column + 6))
   }
 }

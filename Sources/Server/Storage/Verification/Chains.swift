@@ -3,11 +3,11 @@ import ParleySQLite
 extension Check {
   static let chains = Check(
     "chains",
-    "the messages of each conversation are numbered from 1 without a hole, each names the one before it, and the "
-      + "conversation knows the last"
+    "the messages of each conversation are numbered from 1 without gaps, each names its predecessor, and the "
+      + "conversation names the last"
   ) { examination in
     examination.expect(try examination.number("select count(*) from message"))
-    let places = try examination.connection.prepare(
+    let conversations = try examination.connection.prepare(
       """
       select id, last_seq, last_message_id
       from conversation
@@ -19,43 +19,43 @@ extension Check {
       from message
       order by conversation_id, seq
       """)
-    var placeCount = 0
+    var conversationCount = 0
     var messageCount = 0
     var hasMessage = try messages.step()
-    while try places.step() {
-      let place = try places.row.int(0)
+    while try conversations.step() {
+      let conversation = try conversations.row.int(0)
       var last = (seq: 0, id: 0)
-      // Those of a conversation that is not there are a matter of foreign keys.
-      while hasMessage, try messages.row.int(0) < place { hasMessage = try messages.step() }
-      while hasMessage, try messages.row.int(0) == place {
+      // Messages of a missing conversation are reported by the check of foreign keys.
+      while hasMessage, try messages.row.int(0) < conversation { hasMessage = try messages.step() }
+      while hasMessage, try messages.row.int(0) == conversation {
         let (seq, id) = (try messages.row.int(1), try messages.row.int(2))
         if seq != last.seq + 1 {
-          examination.fault("conversation \(place): message \(id) has seq \(seq), and the one before it \(last.seq)")
+          examination.fault("conversation \(conversation): message \(id) has seq \(seq), its predecessor \(last.seq)")
         }
         let previous = try messages.row.optionalInt(3) ?? 0
         if previous != last.id {
           examination.fault(
-            "conversation \(place): message \(id) follows \(last.id.orNone), and names \(previous.orNone)")
+            "conversation \(conversation): message \(id) follows \(last.id.orNone), but names \(previous.orNone)")
         }
         last = (seq, id)
         messageCount += 1
         try examination.step()
         hasMessage = try messages.step()
       }
-      let told = (seq: try places.row.int(1), id: try places.row.int(2))
-      if told != last {
+      let recorded = (seq: try conversations.row.int(1), id: try conversations.row.int(2))
+      if recorded != last {
         examination.fault(
-          "conversation \(place) says that it ends with message \(told.id.orNone) at seq \(told.seq), and ends with "
+          "conversation \(conversation) names message \(recorded.id.orNone) at seq \(recorded.seq) as its last, but ends with "
             + "\(last.id.orNone) at \(last.seq)")
       }
-      placeCount += 1
+      conversationCount += 1
     }
-    examination.count(placeCount, "conversations")
+    examination.count(conversationCount, "conversations")
     examination.count(messageCount, "messages")
   }
 }
 
 extension Int {
-  /// An id in a sentence; 0 is nobody's.
+  /// An id in a fault; 0 is none.
   fileprivate var orNone: String { self == 0 ? "none" : String(self) }
 }

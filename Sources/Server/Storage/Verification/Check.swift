@@ -1,9 +1,9 @@
 import ParleySQLite
 
-/// One thing that is proved.
+/// One verified property of the database.
 struct Check: Sendable {
   let name: String
-  /// What is true when it finds no fault.
+  /// The property, as a sentence.
   let proves: String
   private let body: @Sendable (Examination) throws -> Void
 
@@ -13,20 +13,20 @@ struct Check: Sendable {
     self.body = body
   }
 
-  /// In an order in which the first fault found is nearest to the cause. `files` comes after them.
-  static let ofPicture: [Check] = [
+  /// Ordered so that the first fault found is nearest to its cause. `files` runs after them.
+  static let ofSnapshot: [Check] = [
     integrity, constraints, foreignKeys, chains, streams, logAndState, counters, tombstones, seals, sends, references,
-    attachments, fileUse, members, marks, audit, sanctions, search,
+    attachments, fileUse, members, readPositions, audit, sanctions, search,
   ]
 
-  /// What a copy of a database must pass, whatever its version: quick, where the others take ten times as long.
+  /// Checks for a copy of a database of any version: fast, the others take ten times as long.
   static let ofCopy: [Check] = [integrity, foreignKeys, chains, streams, counters]
 
   func run(_ examination: Examination) throws -> Verification.Finding {
     do {
       try body(examination)
     } catch let error as SQLiteError where error.isDamage {
-      examination.fault("it can't be read: \(error.message)")
+      examination.fault("unreadable: \(error.message)")
     }
     return Verification.Finding(
       check: name, proves: proves, counts: examination.counts, faults: examination.faults,

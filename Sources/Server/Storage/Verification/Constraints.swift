@@ -1,9 +1,9 @@
 import ParleySQLite
 
 extension Check {
-  /// SQLite's own check of the database leaves the check clauses out when it may not write: a connection that reads does
-  /// not even remember them (sqlite3AddCheckConstraint in its build.c). So they are asked for one table after the other.
-  static let constraints = Check("constraints", "each row keeps to the check clauses of its table") { examination in
+  /// SQLite's `integrity_check` skips check clauses on a read-only connection, which does not even parse them
+  /// (sqlite3AddCheckConstraint in its build.c). So this check queries them table by table.
+  static let constraints = Check("constraints", "each row satisfies the check clauses of its table") { examination in
     let tables = try examination.connection.all(
       """
       select s.name, s.sql
@@ -21,7 +21,7 @@ extension Check {
       let broken = clauses.map { "not (\($0))" }.joined(separator: " or ")
       let name = try examination.connection.rowName(in: table.name)
       try examination.expectNone(SQL("select \(name) from \"\(table.name)\" where \(broken)")) { row in
-        "\(try row.text(0)) breaks a check clause of its table"
+        "\(try row.text(0)) violates a check clause"
       }
     }
     examination.count(count, "check clauses")
@@ -29,8 +29,8 @@ extension Check {
 }
 
 enum CheckClauses {
-  /// The expressions behind `check` in a definition as our migrations write it: comments to the end of the line, no
-  /// parentheses in texts.
+  /// Expressions after `check` in a definition, in the style of our migrations: comments to the end of the line, no
+  /// parentheses in strings.
   static func all(of definition: String) -> [String] {
     let lines = definition.split(separator: "\n").map { line in
       String(line.firstRange(of: "--").map { line[..<$0.lowerBound] } ?? line)

@@ -1,6 +1,6 @@
 import ParleySQLite
 
-/// One run of one check: what it reads, and what it found.
+/// One run of one check: its input and its findings.
 final class Examination {
   let connection: Connection
   /// The data folder.
@@ -14,8 +14,8 @@ final class Examination {
   private var done = 0
   private var total = 0
 
-  /// After how many steps it is told how many they are.
-  private static let betweenTellings = 4_096
+  /// Steps between two progress reports.
+  private static let stepsPerReport = 4_096
 
   init(
     _ check: Check, _ folder: String, _ connection: Connection,
@@ -30,10 +30,10 @@ final class Examination {
 
   func fault(_ sentence: String) {
     faultCount += 1
-    if faults.count < Verification.mostNamed { faults.append(sentence) }
+    if faults.count < Verification.maxListed { faults.append(sentence) }
   }
 
-  /// As many as `count`, of which the first are named.
+  /// Records `count` faults, of which the first are listed.
   func faults(_ sentences: [String], of count: Int) {
     for sentence in sentences { fault(sentence) }
     faultCount += max(0, count - sentences.count)
@@ -43,25 +43,26 @@ final class Examination {
     counts.append(Verification.Count(number: number, what: what))
   }
 
-  /// How many steps there will be.
+  /// Sets the total number of steps.
   func expect(_ total: Int) { self.total = total }
 
-  /// Throws what whoever watches throws. Not for a row's closure, which would make it an error of SQLite's.
+  /// Reports progress and throws the error of the observer. Not for a row's closure, which would convert it to an
+  /// SQLite error.
   func step(by count: Int = 1) throws {
-    let before = done / Self.betweenTellings
+    let before = done / Self.stepsPerReport
     done += count
-    if done / Self.betweenTellings > before { try watch(.working(on: check, done: done, of: total)) }
+    if done / Self.stepsPerReport > before { try watch(.working(on: check, done: done, of: total)) }
   }
 
-  /// The one number that a statement asks for.
+  /// Result of a query for one number.
   func number(_ sql: SQL) throws -> Int { try connection.first(sql) { row in try row.int(0) } ?? 0 }
 
-  /// The last event that the log no longer holds; 0 where it holds all.
+  /// The last event removed from the log; 0 for a complete log.
   var eventFloor: Int {
     get throws { try connection.setting("event_floor").flatMap { Int($0) } ?? 0 }
   }
 
-  /// Every row of a statement is a fault, and `sentence` names it.
+  /// Records every row of a query as a fault.
   func expectNone(_ sql: SQL, _ sentence: (borrowing Row) throws -> String) throws {
     try connection.each(sql) { row in fault(try sentence(row)) }
   }

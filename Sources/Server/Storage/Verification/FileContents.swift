@@ -1,7 +1,7 @@
 import Glibc
 import ParleyCrypto
 
-/// What a file on the disk holds, told by its hash.
+/// Contents of a file, as hash and size.
 enum FileContents {
   case missing
   case unreadable(String)
@@ -9,9 +9,9 @@ enum FileContents {
 
   private static let pieceSize = 262_144
 
-  /// Reads all of it; `piece` is told how many bytes came.
-  init(of path: String, piece: (Int) throws -> Void) throws {
-    // Not blocking, should it be something else than a file.
+  /// Reads the whole file; `chunk` is called with the size of each chunk.
+  init(of path: String, chunk: (Int) throws -> Void) throws {
+    // Non-blocking, in case it is not a regular file.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
       self = errno == ENOENT ? .missing : .unreadable(DiskError.reason(errno))
@@ -31,7 +31,7 @@ enum FileContents {
       if count == 0 { break }
       try digest.update(buffer.span.extracting(first: count))
       size += count
-      try piece(count)
+      try chunk(count)
     }
     self = .read(digest: try digest.finish(), size: size)
   }

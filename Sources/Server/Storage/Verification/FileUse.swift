@@ -2,7 +2,7 @@ import ParleySQLite
 
 extension Check {
   static let fileUse = Check(
-    "file use", "how many bytes the files of each have, and those of all, is what the files' rows say"
+    "file use", "the recorded disk usage of each user and of the site is the sum of their files"
   ) { examination in
     examination.count(try examination.number("select count(*) from file_use"), "sums")
     try examination.expectNone(
@@ -20,7 +20,7 @@ extension Check {
       where coalesce(u.bytes, 0) <> coalesce(s.bytes, 0)
       """
     ) { row in
-      "the files of \(try row.int(0)) have \(try row.int(2)) bytes, and the sum that is kept says \(try row.int(1))"
+      "the files of user \(try row.int(0)) have \(try row.int(2)) bytes, but the recorded usage is \(try row.int(1))"
     }
   }
 }

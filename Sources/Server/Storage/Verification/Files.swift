@@ -2,9 +2,9 @@ import ParleyCrypto
 import ParleySQLite
 
 extension Check {
-  /// Outside of the picture, some files at a time, so that no reader holds up the log while gigabytes are read.
+  /// Outside the snapshot, a page of files at a time, so that no reader blocks the log while gigabytes are read.
   static let files = Check(
-    "files", "each file that a row names is in the files folder, of the length and with the hash that it is named by"
+    "files", "each file named by a row exists with the recorded size and hash"
   ) { examination in
     examination.expect(
       try examination.number(
@@ -13,16 +13,16 @@ extension Check {
         from file
         """))
     var counted = (files: 0, bytes: 0)
-    for namings in [uploads, previews] {
+    for query in [uploads, previews] {
       var after: [UInt8] = []
       while true {
-        let page = try examination.connection.all(namings, after) { row in
-          NamedFile(digest: try row.bytes(0), id: try row.int(1), least: try row.int(2), most: try row.int(3))
+        let page = try examination.connection.all(query, after) { row in
+          NamedFile(digest: try row.bytes(0), id: try row.int(1), minSize: try row.int(2), maxSize: try row.int(3))
         }
         guard let last = page.last else { break }
         for file in page {
           counted.files += 1
-          counted.bytes += try look(at: file, examination)
+          counted.bytes += try check(at: file, examination)
         }
         after = last.digest
       }
@@ -51,14 +51,14 @@ extension Check {
     limit 200
     """
 
-  /// How many bytes it has.
-  private static func look(at file: NamedFile, _ examination: Examination) throws -> Int {
+  /// Returns the size of the file.
+  private static func check(at file: NamedFile, _ examination: Examination) throws -> Int {
     let path = "\(examination.folder)/\(file.path)"
     var contents = try FileContents(of: path) { count in try examination.step(by: count) }
-    if case .missing = contents, try examination.connection.isNamed(file.digest) {
-      // Collected a moment ago, or made anew: only what is missing while it is named is a fault.
+    if case .missing = contents, try examination.connection.isReferenced(file.digest) {
+      // Removed or replaced meanwhile: a file is a fault only if it is missing while it is named.
       contents = try FileContents(of: path) { count in try examination.step(by: count) }
-      if case .missing = contents { examination.fault("\(file) is not there") }
+      if case .missing = contents { examination.fault("\(file) is missing") }
     }
     switch contents {
     case .missing: return 0
@@ -66,8 +66,8 @@ extension Check {
     case .read(let digest, let size):
       if digest != file.digest {
         examination.fault("\(file) has the hash \(Hex.text(digest))")
-      } else if size != file.least || size != file.most {
-        examination.fault("\(file) has \(size) bytes, and a row says another number")
+      } else if size != file.minSize || size != file.maxSize {
+        examination.fault("\(file) has \(size) bytes, but a row records another size")
       }
       return size
     }
@@ -75,18 +75,18 @@ extension Check {
   }
 }
 
-/// Bytes that rows name, one of them by this id.
+/// Content named by rows, one of which has this id.
 private struct NamedFile: CustomStringConvertible {
   let digest: [UInt8]
   let id: Int
-  /// What the rows say of its size.
-  let least: Int
-  let most: Int
+  /// Sizes recorded in the rows.
+  let minSize: Int
+  let maxSize: Int
 
   var path: String {
     let name = Hex.text(digest)
     return "files/\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"
   }
 
-  var description: String { "\(path), which file \(id) names," }
+  var description: String { "\(path) of file \(id)" }
 }

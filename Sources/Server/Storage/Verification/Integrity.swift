@@ -1,12 +1,12 @@
 import ParleySQLite
 
 extension Check {
-  static let integrity = Check("integrity", "every page, index and type is as SQLite wants it") { examination in
+  static let integrity = Check("integrity", "all pages, indexes and types are valid") { examination in
     examination.count(try examination.number("pragma page_count"), "pages")
-    for fault in try examination.connection.integrityFaults(limit: Verification.mostNamed) { examination.fault(fault) }
+    for fault in try examination.connection.integrityFaults(limit: Verification.maxListed) { examination.fault(fault) }
   }
 
-  static let foreignKeys = Check("foreign keys", "what a row names by a foreign key is there") { examination in
+  static let foreignKeys = Check("foreign keys", "each foreign key names an existing row") { examination in
     let connection = examination.connection
     examination.count(
       try examination.number(
@@ -29,7 +29,7 @@ extension Check {
     }
   }
 
-  /// SQLite's check knows rows by a number that many tables don't have; so the rows are looked for by what they name.
+  /// SQLite's check reports a rowid, which many tables lack; so the rows are found by the violated reference.
   private static func rows(of name: String, breaking key: Int, _ connection: Connection) throws -> [String] {
     let key = try connection.first(
       """
@@ -47,14 +47,14 @@ extension Check {
         from \(table)
         where \(from) is not null
         and \(from) not in (select \(Connection.quoted(key.to)) from \(Connection.quoted(key.parent)))
-        limit \(Verification.mostNamed)
+        limit \(Verification.maxListed)
         """)
-    ) { row in "\(try row.text(0)) names \(key.parent) \(try row.text(1)), which is not there" }
+    ) { row in "\(try row.text(0)) names missing \(key.parent) \(try row.text(1))" }
   }
 }
 
 extension Connection {
-  /// An expression that names a row by its primary key: "mark with user_id 2, conversation_id 3".
+  /// SQL expression that identifies a row by its primary key: "readPosition with user_id 2, conversation_id 3".
   func rowName(in table: String) throws -> String {
     let columns = try all(
       """

@@ -4,8 +4,8 @@ import ParleySQLite
 extension Check {
   static let logAndState = Check(
     "log and state",
-    "each message has one event that created it and one for each later revision, in its conversation's stream, and it is "
-      + "a tombstone exactly when the last of those that delete and restore deleted it"
+    "each message has an event for its creation and for each later revision, in its conversation's stream, and it is a "
+      + "tombstone exactly if the last delete or restore event is a delete"
   ) { examination in
     examination.expect(try examination.number("select count(*) from message"))
     let messages = try examination.connection.prepare(
@@ -14,7 +14,7 @@ extension Check {
       from message
       order by id
       """)
-    // Sorted as a whole: where there is room for it, outside of the memory.
+    // A full sort: on disk if possible.
     let events = try examination.connection.prepare(
       """
       select subject, id, kind, stream, revision
@@ -28,47 +28,47 @@ extension Check {
     var hasEvent = try events.step()
     while try messages.step() {
       let id = try messages.row.int(0)
-      hasEvent = try skipHomeless(events, to: id, hasEvent, examination)
-      var story = Story(id, in: try messages.row.int(1), isCut: floor > 0)
+      hasEvent = try skipOrphans(events, to: id, hasEvent, examination)
+      var history = MessageHistory(id, in: try messages.row.int(1), isCut: floor > 0)
       while hasEvent, try events.row.int(0) == id {
-        try story.add(events.row)
+        try history.add(events.row)
         eventCount += 1
         hasEvent = try events.step()
       }
-      if let fault = story.fault(revision: try messages.row.int(2), isTombstone: try messages.row.bool(3)) {
+      if let fault = history.fault(revision: try messages.row.int(2), isTombstone: try messages.row.bool(3)) {
         examination.fault(fault)
       }
       messageCount += 1
       try examination.step()
     }
-    _ = try skipHomeless(events, to: .max, hasEvent, examination)
+    _ = try skipOrphans(events, to: .max, hasEvent, examination)
     examination.count(messageCount, "messages")
     examination.count(eventCount, "events of messages")
   }
 
-  /// Events that tell of messages that are not there.
-  private static func skipHomeless(
+  /// Reports events of missing messages.
+  private static func skipOrphans(
     _ events: borrowing Statement, to message: Int, _ hasEvent: Bool, _ examination: Examination
   ) throws -> Bool {
     var hasEvent = hasEvent
     while hasEvent, try events.row.int(0) < message {
-      examination.fault("event \(try events.row.int(1)) tells of message \(try events.row.int(0)), which is not there")
+      examination.fault("event \(try events.row.int(1)) names missing message \(try events.row.int(0))")
       hasEvent = try events.step()
     }
     return hasEvent
   }
 }
 
-/// What the log tells of one message.
-private struct Story {
+/// History of one message in the log.
+private struct MessageHistory {
   private let message: Int
   private let stream: Int
-  /// The revision that the message should have, by its events.
+  /// Expected revision of the message.
   private var revision = 0
   private var isTombstone = false
-  /// The first thing that is wrong.
+  /// The first fault.
   private var fault: String?
-  /// The beginning may be in the part of the log that is no longer kept.
+  /// Whether the beginning may have been removed from the log.
   private let isCut: Bool
   private var isKnown = false
 
@@ -87,8 +87,8 @@ private struct Story {
     if (kind == .messageCreated) != (revision == 1) {
       note(revision == 1 ? "its first event \(id) does not create it" : "its event \(id) creates it again")
     }
-    if try event.int(3) != stream { note("its event \(id) is in another stream than its conversation's") }
-    if try event.int(4) != revision { note("its event \(id) says revision \(try event.int(4)) for \(revision)") }
+    if try event.int(3) != stream { note("its event \(id) is not in its conversation's stream") }
+    if try event.int(4) != revision { note("its event \(id) has revision \(try event.int(4)) instead of \(revision)") }
     if kind == .messageDeleted { isTombstone = true }
     if kind == .messageRestored { isTombstone = false }
   }
@@ -97,12 +97,12 @@ private struct Story {
     if fault == nil { fault = "message \(message): \(sentence)" }
   }
 
-  func fault(revision told: Int, isTombstone isDeleted: Bool) -> String? {
+  func fault(revision recorded: Int, isTombstone isDeleted: Bool) -> String? {
     if let fault { return fault }
     if revision == 0 { return isCut ? nil : "message \(message): no event created it" }
-    if revision != told { return "message \(message): it is at revision \(told), and its events make \(revision)" }
+    if revision != recorded { return "message \(message): it has revision \(recorded), but its events end at \(revision)" }
     if isKnown, isTombstone != isDeleted {
-      return "message \(message): it \(isDeleted ? "is" : "is not") a tombstone, and its events say otherwise"
+      return "message \(message): it \(isDeleted ? "is" : "is not") a tombstone, but its events disagree"
     }
     return nil
   }

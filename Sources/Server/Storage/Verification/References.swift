@@ -2,7 +2,7 @@ import ParleySQLite
 
 extension Check {
   static let sends = Check(
-    "sends", "each message that came with a client_id is the one that a repeated send finds, and the other way round"
+    "sends", "each message with a client_id is the one that a retried request finds, and vice versa"
   ) { examination in
     examination.count(try examination.number("select count(*) from idempotency where kind = 'message'"), "sends")
     try examination.expectNone(
@@ -13,7 +13,7 @@ extension Check {
       where m.client_id is not null and i.subject is not m.id
       order by m.id
       """
-    ) { row in "message \(try row.int(0)) is not what a repeated send would find" }
+    ) { row in "message \(try row.int(0)) is not what a retried request would find" }
     try examination.expectNone(
       """
       select i.author_id, i.client_id, i.subject
@@ -23,12 +23,12 @@ extension Check {
       and (m.author_id is not i.author_id or m.client_id is not null and m.client_id is not i.client_id)
       """
     ) { row in
-      "the send \(try row.text(1)) of account \(try row.int(0)) made message \(try row.int(2)), which is not its own"
+      "the request \(try row.text(1)) of user \(try row.int(0)) names message \(try row.int(2)) of another request"
     }
   }
 
   static let references = Check(
-    "references", "what a row names without a foreign key is there, and look-ups stand at live messages in their place"
+    "references", "references without a foreign key name existing rows, and derived rows match their messages"
   ) { examination in
     try examination.expectNone(
       """
@@ -37,7 +37,7 @@ extension Check {
       left join conversation c on c.id = f.room_id and c.kind = 'room'
       where c.forum_id is not f.id
       """
-    ) { row in "forum \(try row.int(0)) names the room \(try row.int(1)), which is not its own" }
+    ) { row in "forum \(try row.int(0)) names room \(try row.int(1)) of another forum" }
     try examination.expectNone(
       """
       select m.id, m.reply_to
@@ -45,7 +45,7 @@ extension Check {
       where m.reply_to is not null
       and not exists (select 1 from message o where o.id = m.reply_to)
       """
-    ) { row in "message \(try row.int(0)) replies to \(try row.int(1)), which is not there" }
+    ) { row in "message \(try row.int(0)) replies to missing message \(try row.int(1))" }
     try examination.expectNone(
       """
       select m.id
@@ -53,7 +53,7 @@ extension Check {
       where m.moved_to is not null
       and not exists (select 1 from message o where o.id = m.moved_to and o.moved_from = m.id)
       """
-    ) { row in "message \(try row.int(0)) was moved, and is not where it went" }
+    ) { row in "message \(try row.int(0)) was moved, but is not at its target" }
     try examination.expectNone(
       """
       select l.what, l.message_id, l.conversation_id
@@ -65,14 +65,14 @@ extension Check {
       join message m on m.id = l.message_id
       where m.conversation_id <> l.conversation_id
       """
-    ) { row in "\(try row.text(0)) of message \(try row.int(1)) stands in conversation \(try row.int(2))" }
+    ) { row in "\(try row.text(0)) of message \(try row.int(1)) names conversation \(try row.int(2))" }
     try examination.expectNone(
       """
       select message_id, user_id
       from mention
       where not exists (select 1 from account a where a.id = user_id)
       """
-    ) { row in "message \(try row.int(0)) mentions account \(try row.int(1)), which is not there" }
+    ) { row in "message \(try row.int(0)) mentions missing user \(try row.int(1))" }
     try examination.expectNone(
       """
       select a.message_id, a.type, a.user_id
@@ -81,24 +81,24 @@ extension Check {
       where a.message_at <> m.created_at
       """
     ) { row in
-      "the mark \(try row.text(1)) of account \(try row.int(2)) has another time than message \(try row.int(0))"
+      "the action \(try row.text(1)) of user \(try row.int(2)) has another time than message \(try row.int(0))"
     }
     try examination.expectNone(
       """
       select i.id, i.message_id
-      from inbox i
+      from notification i
       left join message m on m.id = i.message_id
       where i.message_id is not null and (m.id is null or i.conversation_id is not m.conversation_id)
       order by i.id
       """
-    ) { row in "entry \(try row.int(0)) of an inbox is about message \(try row.int(1)), which is not there" }
+    ) { row in "notification \(try row.int(0)) names missing message \(try row.int(1))" }
     examination.count(try examination.number("select count(*) from forum"), "forums")
     examination.count(try examination.number("select count(*) from message where reply_to is not null"), "replies")
     examination.count(try examination.number("select count(*) from mention"), "mentions")
   }
 
   static let attachments = Check(
-    "attachments", "each attachment, avatar and icon names a file, and who attached it had uploaded it"
+    "attachments", "each attachment, avatar and icon names an existing file, and authors uploaded their attachments"
   ) { examination in
     examination.count(try examination.number("select count(*) from attachment"), "attachments")
     try examination.expectNone(
@@ -111,7 +111,7 @@ extension Check {
       where not exists (select 1 from file f where f.id = a.file_id)
       order by a.message_id, a.position
       """
-    ) { row in "message \(try row.int(0)) has file \(try row.int(1)), which is not there" }
+    ) { row in "message \(try row.int(0)) names missing file \(try row.int(1))" }
     try examination.expectNone(
       """
       select a.message_id, a.file_id, f.owner_id
@@ -121,7 +121,7 @@ extension Check {
       where f.owner_id <> m.author_id
       order by a.message_id, a.position
       """
-    ) { row in "message \(try row.int(0)) has file \(try row.int(1)) of account \(try row.int(2)), who did not write it"
+    ) { row in "message \(try row.int(0)) names file \(try row.int(1)) of user \(try row.int(2)), not its author"
     }
     try examination.expectNone(
       """
@@ -133,15 +133,15 @@ extension Check {
       from forum
       where icon_file_id is not null and not exists (select 1 from file f where f.id = icon_file_id)
       union all
-      select 'the place', 0, cast(value as integer)
+      select 'the site', 0, cast(value as integer)
       from setting
       where name = 'icon_file' and value <> '' and not exists (select 1 from file f where f.id = cast(value as integer))
       """
-    ) { row in "\(try row.text(0)) \(try row.int(1)) shows file \(try row.int(2)), which is not there" }
+    ) { row in "\(try row.text(0)) \(try row.int(1)) names missing file \(try row.int(2))" }
   }
 
   static let members = Check(
-    "members", "who belongs to a forum takes part in its room, and nobody else does"
+    "members", "the participants of a room are the members of its forum"
   ) { examination in
     examination.count(try examination.number("select count(*) from forum_member"), "members of forums")
     try examination.expectNone(
@@ -155,7 +155,7 @@ extension Check {
         where p.conversation_id = f.room_id and p.user_id = m.user_id
       )
       """
-    ) { row in "account \(try row.int(0)) belongs to forum \(try row.int(1)), and takes no part in its room" }
+    ) { row in "user \(try row.int(0)) is a member of forum \(try row.int(1)), but not a participant of its room" }
     try examination.expectNone(
       """
       select p.user_id, f.id
@@ -167,24 +167,24 @@ extension Check {
         where m.forum_id = f.id and m.user_id = p.user_id
       )
       """
-    ) { row in "account \(try row.int(0)) takes part in the room of forum \(try row.int(1)), and does not belong to it"
+    ) { row in "user \(try row.int(0)) is a participant of the room of forum \(try row.int(1)), but not a member"
     }
   }
 
-  static let marks = Check(
-    "marks", "nobody has read, joined or begins after the end of a conversation"
+  static let readPositions = Check(
+    "read_positions", "no read position, join or history start is beyond the end of its conversation"
   ) { examination in
-    examination.count(try examination.number("select count(*) from mark"), "marks")
+    examination.count(try examination.number("select count(*) from read_position"), "read positions")
     examination.count(try examination.number("select count(*) from participant"), "participants")
     try examination.expectNone(
       """
       select k.user_id, k.conversation_id, k.delivered_seq, c.last_seq
-      from mark k
+      from read_position k
       join conversation c on c.id = k.conversation_id
       where k.delivered_seq > c.last_seq
       """
     ) { row in
-      "account \(try row.int(0)) has got conversation \(try row.int(1)) up to seq \(try row.int(2)), and it ends at "
+      "user \(try row.int(0)) has received conversation \(try row.int(1)) up to seq \(try row.int(2)), but it ends at "
         + "\(try row.int(3))"
     }
     try examination.expectNone(
@@ -195,6 +195,6 @@ extension Check {
       left join stream s on s.id = 4 * c.id + 3
       where p.from_seq > c.last_seq + 1 or p.joined_seq > c.last_seq or p.from_offset > coalesce(s.head, 0) + 1
       """
-    ) { row in "account \(try row.int(0)) begins after the end of conversation \(try row.int(1))" }
+    ) { row in "the history of user \(try row.int(0)) starts beyond the end of conversation \(try row.int(1))" }
   }
 }

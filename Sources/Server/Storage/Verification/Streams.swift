@@ -4,8 +4,8 @@ import ParleySQLite
 extension Check {
   static let streams = Check(
     "streams",
-    "events are numbered from 1, or from where the log was cut, without a hole, over the site and within each stream, and "
-      + "each stream knows its last"
+    "events are numbered from 1, or from the start of the log, without gaps, on the site and within each stream, and "
+      + "each stream names its last"
   ) { examination in
     examination.expect(2 * (try examination.number("select count(*) from event")))
     try walkEvents(examination)
@@ -25,7 +25,7 @@ extension Check {
       let id = try events.row.int(0)
       if id != last + 1 { examination.fault("event \(id) comes after \(last)") }
       let kind = try events.row.int(1)
-      if Event.Kind(rawValue: kind) == nil { examination.fault("event \(id) is of the kind \(kind), which is none") }
+      if Event.Kind(rawValue: kind) == nil { examination.fault("event \(id) has the unknown kind \(kind)") }
       last = id
       count += 1
       try examination.step()
@@ -51,27 +51,27 @@ extension Check {
     var hasEvent = try events.step()
     while try streams.step() {
       let stream = try streams.row.int(0)
-      let name = EventStream(number: stream).map { "stream \($0)" } ?? "stream number \(stream), which is nobody's,"
+      let name = EventStream(number: stream).map { "stream \($0)" } ?? "unknown stream \(stream)"
       if EventStream(number: stream) == nil { examination.fault("there is \(name)") }
       hasEvent = try skipHeadless(events, to: stream, hasEvent, examination)
-      let told = (offset: try streams.row.int(1), id: try streams.row.int(2))
+      let recorded = (offset: try streams.row.int(1), id: try streams.row.int(2))
       var last = (offset: 0, id: 0)
-      // What was cut off is the beginning of each: all of it, or up to the first that is left.
-      if floor > 0, told.id <= floor { last = told }
+      // The beginning of each stream is removed: all of it, or up to the first event that remains.
+      if floor > 0, recorded.id <= floor { last = recorded }
       if floor > 0, hasEvent, try events.row.int(0) == stream { last.offset = try events.row.int(1) - 1 }
       while hasEvent, try events.row.int(0) == stream {
         let next = (offset: try events.row.int(1), id: try events.row.int(2))
         if next.offset != last.offset + 1 {
-          examination.fault("\(name): event \(next.id) has offset \(next.offset), and the one before it \(last.offset)")
+          examination.fault("\(name): event \(next.id) has offset \(next.offset), its predecessor \(last.offset)")
         }
         if next.id <= last.id { examination.fault("\(name): event \(next.id) comes after \(last.id)") }
         last = next
         try examination.step()
         hasEvent = try events.step()
       }
-      if told != last {
+      if recorded != last {
         examination.fault(
-          "\(name) says that it ends with event \(told.id) at offset \(told.offset), and ends with \(last.id) at "
+          "\(name) names event \(recorded.id) at offset \(recorded.offset) as its last, but ends with \(last.id) at "
             + "\(last.offset)")
       }
       count += 1
@@ -80,14 +80,14 @@ extension Check {
     examination.count(count, "streams")
   }
 
-  /// Events of streams that have no head.
+  /// Reports events of streams without a head.
   private static func skipHeadless(
     _ events: borrowing Statement, to stream: Int, _ hasEvent: Bool, _ examination: Examination
   ) throws -> Bool {
     var hasEvent = hasEvent
     while hasEvent, try events.row.int(0) < stream {
       examination.fault(
-        "event \(try events.row.int(2)) is of stream number \(try events.row.int(0)), which has no head")
+        "event \(try events.row.int(2)) is in stream \(try events.row.int(0)), which has no head")
       try examination.step()
       hasEvent = try events.step()
     }

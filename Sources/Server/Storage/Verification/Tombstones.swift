@@ -2,7 +2,7 @@ import ParleySQLite
 
 extension Check {
   static let tombstones = Check(
-    "tombstones", "nothing of a deleted message is left beside it, and earlier texts are of earlier revisions"
+    "tombstones", "a deleted message has no content left, and stored revisions are older than the current one"
   ) { examination in
     examination.count(
       try examination.number("select count(*) from message where deletion is not null"), "tombstones")
@@ -22,12 +22,12 @@ extension Check {
       where m.deletion is not null
       order by m.id
       """
-    ) { row in "message \(try row.int(0)) is deleted, and \(try row.text(1)) of it is left" }
-    // What waits for many goes in a job.
+    ) { row in "message \(try row.int(0)) is deleted, but \(try row.text(1)) remains" }
+    // A job removes the notifications of many recipients.
     try examination.expectNone(
       """
       select i.id, m.id
-      from inbox i
+      from notification i
       join message m on m.id = i.message_id
       where m.deletion is not null and not exists (
         select 1
@@ -36,7 +36,7 @@ extension Check {
       )
       order by i.id
       """
-    ) { row in "message \(try row.int(1)) is deleted, and entry \(try row.int(0)) of an inbox is about it" }
+    ) { row in "message \(try row.int(1)) is deleted, but notification \(try row.int(0)) remains" }
     try examination.expectNone(
       """
       select r.message_id, r.revision, m.revision
@@ -45,12 +45,12 @@ extension Check {
       where r.revision not between 1 and m.revision - 1
       """
     ) { row in
-      "message \(try row.int(0)) is at revision \(try row.int(2)), and has an earlier text of revision \(try row.int(1))"
+      "message \(try row.int(0)) has revision \(try row.int(2)), but stores a text of revision \(try row.int(1))"
     }
   }
 
   static let seals = Check(
-    "seals", "what is sealed is what a moderator removed"
+    "seals", "each sealed message was removed by a moderator"
   ) { examination in
     examination.count(try examination.number("select count(*) from sealed"), "sealed messages")
     try examination.expectNone(
@@ -61,6 +61,6 @@ extension Check {
       where m.deletion is not 'moderator'
       order by s.message_id
       """
-    ) { row in "message \(try row.int(0)) is sealed, and no moderator has removed it" }
+    ) { row in "message \(try row.int(0)) is sealed, but was not removed by a moderator" }
   }
 }

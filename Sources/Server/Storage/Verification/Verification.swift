@@ -1,20 +1,20 @@
-// Proves that the database is what it should be. Each check walks over what it proves, mostly two ordered cursors side
-// by side, so that a million messages need no more memory than ten.
+// Verifies the database. Each check scans its tables, mostly with two ordered cursors side by side, so that memory
+// does not grow with the number of messages.
 //
-// All checks but the last look at one picture, through a reader: the server may go on beside it, and only its write-ahead
-// log can't be emptied meanwhile. Files come last and outside of the picture, since hashing them may take hours.
+// All checks but the last read one snapshot: the server may run meanwhile, and only its write-ahead log cannot be
+// truncated. Files come last and outside the snapshot, since hashing them may take hours.
 
 import ParleySQLite
 
 public struct Verification: Sendable {
-  /// What one check came to.
+  /// Result of one check.
   public struct Finding: Sendable {
     public let check: String
-    /// What is true of the database when there is no fault, in a sentence.
+    /// The verified property, as a sentence.
     public let proves: String
-    /// What was looked at.
+    /// Numbers of objects examined.
     public let counts: [Count]
-    /// The first faults, each with the row where it is.
+    /// The first faults, each with its row.
     public let faults: [String]
     public let faultCount: Int
 
@@ -31,7 +31,7 @@ public struct Verification: Sendable {
     case finished(Finding)
   }
 
-  /// Why nothing can be said of the database.
+  /// Reason why the database cannot be verified.
   public enum Obstacle: Error, Sendable, CustomStringConvertible {
     case noDatabase(String)
     case otherVersion(String)
@@ -39,16 +39,16 @@ public struct Verification: Sendable {
 
     public var description: String {
       switch self {
-      case .noDatabase(let path): "There is no database of parley at \(path). --data names the folder that holds it."
+      case .noDatabase(let path): "There is no database of parley at \(path). --data names its folder."
       case .otherVersion(let path):
-        "Another version of parley made the database \(path). Verify it with that version, or start this one on it first."
+        "Another version of parley created \(path). Verify with that version, or start this one with it first."
       case .unreadable(let path, let reason): "The database \(path) can't be read: \(reason)."
       }
     }
   }
 
-  /// How many faults of a check are named.
-  public static let mostNamed = 20
+  /// Maximum number of faults listed per check.
+  public static let maxListed = 20
 
   private let folder: String
 
@@ -59,16 +59,16 @@ public struct Verification: Sendable {
 
   private var database: String { folder + "/parley.db" }
 
-  /// Runs one check after the other, up to the first that finds a fault, or all. `watch` may end it by throwing.
+  /// Runs the checks in order, up to the first that finds a fault, or all. `watch` cancels by throwing.
   @discardableResult public func run(
     all isThorough: Bool = false, watch: @escaping (Step) throws -> Void = { _ in }
   ) throws -> [Finding] {
-    try run(Check.ofPicture, all: isThorough, watch: watch)
+    try run(Check.ofSnapshot, all: isThorough, watch: watch)
   }
 
-  /// The same with some of the checks.
+  /// Runs a subset of the checks.
   func run(
-    _ ofPicture: [Check], all isThorough: Bool, watch: @escaping (Step) throws -> Void = { _ in }
+    _ ofSnapshot: [Check], all isThorough: Bool, watch: @escaping (Step) throws -> Void = { _ in }
   ) throws -> [Finding] {
     guard Disk.exists(database) else { throw Obstacle.noDatabase(database) }
     var findings: [Finding] = []
@@ -83,10 +83,10 @@ public struct Verification: Sendable {
         }
       }
       do {
-        let picture = try connection.begin(.deferred)
+        let snapshot = try connection.begin(.deferred)
         try checkVersion(connection)
-        try run(ofPicture)
-        picture.rollBack()
+        try run(ofSnapshot)
+        snapshot.rollBack()
       }
       try run([.files])
     } catch let error as SQLiteError {
@@ -100,8 +100,7 @@ public struct Verification: Sendable {
     return findings
   }
 
-  /// What is wrong with a copy of a database, wherever it lies and whoever made it: the faults of the first check that finds
-  /// any.
+  /// Faults of a copy of a database, from any source: those of the first check that finds any.
   static func faults(inCopy connection: Connection, watch: @escaping (Step) throws -> Void) throws -> [String] {
     for check in Check.ofCopy {
       let finding = try check.run(Examination(check, "", connection, watch))
@@ -116,7 +115,7 @@ public struct Verification: Sendable {
     return try Connection.reader(database, options)
   }
 
-  /// What is proved is true of the schema that this program knows, and of no other.
+  /// The checks apply to the schema of this program only.
   private func checkVersion(_ connection: Connection) throws {
     let tables = try connection.first("select count(*) from sqlite_schema where name = 'migration'") { try $0.int(0) }
     guard tables == 1 else { throw Obstacle.noDatabase(database) }
@@ -128,7 +127,7 @@ public struct Verification: Sendable {
 }
 
 extension SQLiteError {
-  /// Whether it says that the database is not what it should be, where others say that it can't be looked at.
+  /// Whether the error means a damaged database, not a failure to read it.
   var isDamage: Bool {
     switch code {
     case .corrupt, .notADatabase, .format, .mismatch, .error: true

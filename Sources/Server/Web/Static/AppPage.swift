@@ -8,20 +8,20 @@ import ParleyWire
 
 public struct AppPage: Sendable {
   /// The scripts, if the page has any, and the styles.
-  public let files: [JoinedFile]
-  private let page: FileForm
+  public let files: [BundledFile]
+  private let page: FileRepresentation
 
   /// A page larger than this is none of ours.
-  public static let largestPage = 64 << 10
+  public static let maxPageBytes = 64 << 10
   /// What the styles may take together.
-  public static let largestStyles = 512 << 10
+  public static let maxStyleBytes = 512 << 10
   /// What one module may take.
-  public static let largestModule = 256 << 10
+  public static let maxModuleBytes = 256 << 10
 
   /// Nil when the folder has no page, or names a sheet that is not there.
   public init?(_ path: String) throws(Problem) {
-    let folder = Folder(path: path)
-    guard let html = try Self.text(folder, "/index.html", most: Self.largestPage) else { return nil }
+    let folder = PublicFolder(path: path)
+    guard let html = try Self.text(folder, "/index.html", most: Self.maxPageBytes) else { return nil }
     var lines: [Substring] = []
     var joined = ""
     var stylesLine: Int?
@@ -30,7 +30,7 @@ public struct AppPage: Sendable {
     for line in html.split(separator: "\n", omittingEmptySubsequences: false) {
       if let sheet = Self.address(in: line, after: Self.sheet) {
         if stylesLine == nil { stylesLine = lines.count }
-        guard let text = try Self.text(folder, sheet, most: Self.largestStyles - joined.utf8.count) else { return nil }
+        guard let text = try Self.text(folder, sheet, most: Self.maxStyleBytes - joined.utf8.count) else { return nil }
         joined += text
         continue
       }
@@ -41,11 +41,11 @@ public struct AppPage: Sendable {
       if let root = Self.address(in: line, after: Self.script) { script = (lines.count, root) }
       lines.append(line)
     }
-    var files: [JoinedFile] = []
+    var files: [BundledFile] = []
     if let script {
       let modules = try Self.join(folder, script.root, early)
-      let rest = modules.rest.flatMap { JoinedFile("/js/rest", "js", $0) }
-      guard let file = JoinedFile("/js/app", "js", modules.beginning(restAt: rest?.path)) else { return nil }
+      let rest = modules.rest.flatMap { BundledFile("/js/rest", "js", $0) }
+      guard let file = BundledFile("/js/app", "js", modules.beginning(restAt: rest?.path)) else { return nil }
       lines[script.line] = "  \(Self.script)\(file.path)\"></script>"
       files.append(file)
       if let rest {
@@ -55,19 +55,19 @@ public struct AppPage: Sendable {
       }
     }
     if let stylesLine {
-      guard let file = JoinedFile("/css/app", "css", joined) else { return nil }
+      guard let file = BundledFile("/css/app", "css", joined) else { return nil }
       lines.insert("  \(Self.sheet)\(file.path)\">", at: stylesLine)
       files.append(file)
     }
     guard let name = FileName("/index.html") else { return nil }
-    page = FileForm.Maker(name, modified: 0)(.memory(Array(lines.joined(separator: "\n").utf8)))
+    page = FileRepresentation.Builder(name, modified: 0)(.memory(Array(lines.joined(separator: "\n").utf8)))
     self.files = files
   }
 
   /// The page; and where the browser may run what, as `StaticFiles` says it of every page. Left to the site to compress and
   /// to compare with what the browser has.
   @Sendable
-  public func answer(_ request: Request, _ context: Context) async throws(Problem) -> Response {
+  public func respond(_ request: Request, _ context: Context) async throws(Problem) -> Response {
     var response = page.whole
     response.isNegotiated = false
     response.fields.remove("last-modified")
@@ -86,11 +86,11 @@ public struct AppPage: Sendable {
     return String(line.dropFirst(begin.count).prefix { $0 != "\"" })
   }
 
-  private static func join(_ folder: Folder, _ root: String, _ early: [String]) throws(Problem) -> JoinedScript {
-    do throws(JoinedScript.Fault) {
-      return try JoinedScript(root: root, early: early) { path throws(JoinedScript.Fault) in
+  private static func join(_ folder: PublicFolder, _ root: String, _ early: [String]) throws(Problem) -> ScriptBundle {
+    do throws(ScriptBundle.Fault) {
+      return try ScriptBundle(root: root, early: early) { path throws(ScriptBundle.Fault) in
         let text: String?
-        do throws(Problem) { text = try Self.text(folder, path, most: largestModule) } catch { throw .missing(path) }
+        do throws(Problem) { text = try Self.text(folder, path, most: maxModuleBytes) } catch { throw .missing(path) }
         guard let text else { throw .missing(path) }
         return text
       }
@@ -99,7 +99,7 @@ public struct AppPage: Sendable {
     }
   }
 
-  private static func text(_ folder: Folder, _ path: String, most: Int) throws(Problem) -> String? {
+  private static func text(_ folder: PublicFolder, _ path: String, most: Int) throws(Problem) -> String? {
     guard let name = FileName(path), let file = try folder.file(name.parts), file.size <= most,
       let bytes = file.read(0..<file.size)
     else { return nil }

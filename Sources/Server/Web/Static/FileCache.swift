@@ -18,7 +18,7 @@ final class FileCache: Sendable {
   private let budget: Int
 
   /// How long a file is taken to be as it was, in milliseconds.
-  static let trustTime: Int64 = 1_000
+  static let maxAge: Int64 = 1_000
 
   init(budget: Int) {
     self.budget = budget
@@ -30,18 +30,18 @@ final class FileCache: Sendable {
   func fresh(_ path: String, now: Int64) -> StaticFile? {
     guard let entry = state.withLock({ $0.entries[path] }) else { return nil }
     // A clock that was set back is no reason to trust for longer.
-    return (0..<Self.trustTime).contains(now - entry.checkedAt) ? entry.file : nil
+    return (0..<Self.maxAge).contains(now - entry.checkedAt) ? entry.file : nil
   }
 
   /// What was there when it was last checked.
-  func known(_ path: String) -> StaticFile? {
+  func cached(_ path: String) -> StaticFile? {
     state.withLock { $0.entries[path]?.file }
   }
 
   /// Keeps a file that was checked just now. What is in use is checked every second, so the one that was checked
   /// longest ago is the one to let go.
-  func keep(_ file: StaticFile, as path: String, now: Int64) {
-    guard let size = file.footprint, size <= budget else { return forget(path) }
+  func store(_ file: StaticFile, as path: String, now: Int64) {
+    guard let size = file.footprint, size <= budget else { return remove(path) }
     state.withLock { state in
       state.bytes -= state.entries[path]?.file.footprint ?? 0
       state.entries[path] = Entry(file: file, checkedAt: now)
@@ -53,7 +53,7 @@ final class FileCache: Sendable {
     }
   }
 
-  func forget(_ path: String) {
+  func remove(_ path: String) {
     state.withLock { state in
       guard let entry = state.entries.removeValue(forKey: path) else { return }
       state.bytes -= entry.file.footprint ?? 0

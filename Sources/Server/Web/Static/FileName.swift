@@ -18,9 +18,9 @@ struct FileName {
     // By bytes: to Swift, a dot with an accent is another character.
     guard url.segments.allSatisfy({ $0.utf8.first != UInt8(ascii: ".") }) else { return nil }
     let end = url.endsInSlash && !url.segments.isEmpty ? "/" : ""
-    self.path = "/" + Percent.encode(url.segments.joined(separator: "/"), keeping: .path) + end
+    self.path = "/" + Percent.encode(url.segments.joined(separator: "/"), allowing: .path) + end
     parts = url.endsInSlash ? url.segments + [Self.index] : url.segments
-    type = ContentType.forEnding(Self.ending(of: parts.last ?? ""))
+    type = ContentType.forExtension(Self.ending(of: parts.last ?? ""))
   }
 
   /// Where the same would lie gzipped.

@@ -13,16 +13,16 @@ final class StaticFile: Sendable {
   }
 
   let type: ContentType
-  let plain: FileForm
-  let gzip: FileForm?
+  let plain: FileRepresentation
+  let gzip: FileRepresentation?
   let stamps: Stamps
   /// Milliseconds since 1970.
   let readAt: Int64
 
   /// Reads the file if it is small.
   init(_ file: OpenFile, gzip packed: OpenFile?, _ name: FileName, now: Int64) throws(Problem) {
-    let form = FileForm.Maker(name, modified: file.stamp.modified / 1_000_000_000)
-    if file.size <= StaticFiles.largestInMemory {
+    let form = FileRepresentation.Builder(name, modified: file.stamp.modified / 1_000_000_000)
+    if file.size <= StaticFiles.maxInMemoryBytes {
       let bytes = try Self.content(of: file)
       plain = form(.memory(bytes))
       let packed = if let packed { try Self.content(of: packed) } else { Self.smaller(bytes, name.type) }
@@ -45,7 +45,7 @@ final class StaticFile: Sendable {
     return bytes.count + (gzip?.content.count ?? 0) + 2_048
   }
 
-  func form(for fields: Fields) -> FileForm {
+  func form(for fields: Fields) -> FileRepresentation {
     guard let gzip, Accept.allowsGzip(fields) else { return plain }
     return gzip
   }
@@ -59,7 +59,7 @@ final class StaticFile: Sendable {
 
   /// Gzipped, if that helps. Not at the highest level: a loop waits meanwhile.
   private static func smaller(_ bytes: [UInt8], _ type: ContentType) -> [UInt8]? {
-    guard type.isCompressible, bytes.count >= Site.smallestCompressed else { return nil }
+    guard type.isCompressible, bytes.count >= Application.minCompressedBytes else { return nil }
     guard let packed = try? Gzip.compress(bytes, level: 6), packed.count < bytes.count else { return nil }
     return packed
   }

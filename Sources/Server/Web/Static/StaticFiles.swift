@@ -8,12 +8,12 @@
 import ParleyWire
 
 public final class StaticFiles: Sendable {
-  private let folder: Folder
+  private let folder: PublicFolder
   private let cache: FileCache
   private let random: @Sendable () -> UInt64
 
   /// The largest file that is kept in memory.
-  public static let largestInMemory = 256 << 10
+  public static let maxInMemoryBytes = 256 << 10
   /// How much memory all of them may take together.
   public static let memoryBudget = 16 << 20
 
@@ -24,7 +24,7 @@ public final class StaticFiles: Sendable {
     _ path: String, memory: Int = StaticFiles.memoryBudget,
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
   ) {
-    folder = Folder(path: path)
+    folder = PublicFolder(path: path)
     cache = FileCache(budget: memory)
     self.random = random
     guard folder.exists else { return nil }
@@ -33,9 +33,9 @@ public final class StaticFiles: Sendable {
   /// Bytes that are kept in memory now.
   public var memory: Int { cache.bytes }
 
-  /// The handler: made to be a `Site`'s fallback.
+  /// The handler: made to be a `Application`'s fallback.
   @Sendable
-  public func answer(_ request: Request, _ context: Context) async throws(Problem) -> Response {
+  public func respond(_ request: Request, _ context: Context) async throws(Problem) -> Response {
     guard let file = try find(request.path, now: context.now) else { return try redirect(request) }
     switch request.method {
     case .get, .head: return try send(file, request, now: context.now)
@@ -55,24 +55,24 @@ public final class StaticFiles: Sendable {
 
   private func load(_ name: FileName, now: Int64) throws(Problem) -> StaticFile? {
     guard let plain = try folder.file(name.parts) else {
-      cache.forget(name.path)
+      cache.remove(name.path)
       return nil
     }
     let gzip = try precompressed(name, newerThan: plain)
     let stamps = StaticFile.Stamps(plain: plain.stamp, gzip: gzip?.stamp)
-    if let known = cache.known(name.path), known.stamps == stamps, stamps.areSettled(at: known.readAt) {
-      cache.keep(known, as: name.path, now: now)
-      return known
+    if let cached = cache.cached(name.path), cached.stamps == stamps, stamps.areSettled(at: cached.readAt) {
+      cache.store(cached, as: name.path, now: now)
+      return cached
     }
     let file = try StaticFile(plain, gzip: gzip, name, now: now)
-    cache.keep(file, as: name.path, now: now)
+    cache.store(file, as: name.path, now: now)
     return file
   }
 
   /// `app.js.gz` beside `app.js`. One that is older holds what the file was; one that is larger helps nobody.
   private func precompressed(_ name: FileName, newerThan plain: OpenFile) throws(Problem) -> OpenFile? {
     guard name.type.isCompressible, let file = try folder.file(name.gzipParts) else { return nil }
-    guard file.size <= max(plain.size, Site.smallestCompressed) else { return nil }
+    guard file.size <= max(plain.size, Application.minCompressedBytes) else { return nil }
     return file.stamp.modified >= plain.stamp.modified ? file : nil
   }
 
@@ -91,8 +91,8 @@ public final class StaticFiles: Sendable {
 
   private func send(_ file: StaticFile, _ request: Request, now: Int64) throws(Problem) -> Response {
     // Ranges are of the plain form, whose bytes mean something by themselves.
-    let form = FileForm.asksForRange(request) ? file.plain : file.form(for: request.fields)
-    return try form.answer(to: request, modified: file.modified, type: file.type, now: now, boundary: boundary)
+    let representation = FileRepresentation.asksForRange(request) ? file.plain : file.form(for: request.fields)
+    return try representation.respond(to: request, modified: file.modified, type: file.type, now: now, boundary: boundary)
   }
 
   /// Who could guess it could write a file that looks like several.

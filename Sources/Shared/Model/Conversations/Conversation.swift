@@ -7,7 +7,7 @@ public struct Conversation: Sendable, Hashable {
   /// Of a room or a topic.
   public var forum: ID<Forum>?
   /// Whose feed it is.
-  public var owner: ID<Account>?
+  public var owner: ID<User>?
   public var title: String?
   /// What an app calls its kind of channel, such as `com.example.todo`.
   public var type: String?
@@ -17,7 +17,7 @@ public struct Conversation: Sendable, Hashable {
   public var writers: Openness
   /// Whether who is added reads what was said before.
   public var isHistoryVisible: Bool
-  /// Seconds that a person waits between two messages; 0 for none.
+  /// Seconds that a user waits between two messages; 0 for none.
   public var slowSeconds: Int
   public var isLocked: Bool
   public var isPinned: Bool
@@ -27,24 +27,24 @@ public struct Conversation: Sendable, Hashable {
   public var isDistinct: Bool
   public var lastSeq: Int
   public var lastMessage: ID<Message>?
-  public var createdBy: ID<Account>
+  public var createdBy: ID<User>
   public var createdAt: Int64
   /// Each change makes it greater; messages and participants do not.
   public var revision: Int
-  /// Counted up to `mostCounted`; nil where the forum's members are counted instead.
+  /// Counted up to `maxCounted`; nil where the forum's members are counted instead.
   public var participantCount: Int?
-  /// All of them, where they are few; nil where there are more than `mostListed`.
+  /// All of them, where they are few; nil where there are more than `maxListed`.
   public var participants: [Participant]?
 
-  public static let mostListed = 50
-  public static let mostCounted = 1_000
+  public static let maxListed = 50
+  public static let maxCounted = 1_000
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The live conversation of a forum, and a titled one in it.
     case room, topic
-    /// Of two people; of several; of an app or an announcement, with a type of its own.
+    /// Of two users; of several; of an app or an announcement, with a type of its own.
     case direct, group, channel
-    /// What one person posts for those who follow.
+    /// What one user posts for those who follow.
     case feed
   }
 
@@ -62,11 +62,11 @@ public struct Conversation: Sendable, Hashable {
   }
 
   public init(
-    id: ID<Conversation>, kind: Kind, forum: ID<Forum>? = nil, owner: ID<Account>? = nil, title: String? = nil,
+    id: ID<Conversation>, kind: Kind, forum: ID<Forum>? = nil, owner: ID<User>? = nil, title: String? = nil,
     type: String? = nil, annotations: JSONRaw = JSONRaw(trusted: Array("[]".utf8)), readers: Openness = Openness(),
     writers: Openness = Openness(), isHistoryVisible: Bool = true, slowSeconds: Int = 0, isLocked: Bool = false,
     isPinned: Bool = false, solvedBy: ID<Message>? = nil, isDistinct: Bool = false, lastSeq: Int = 0,
-    lastMessage: ID<Message>? = nil, createdBy: ID<Account>, createdAt: Int64, revision: Int = 1,
+    lastMessage: ID<Message>? = nil, createdBy: ID<User>, createdAt: Int64, revision: Int = 1,
     participantCount: Int? = nil, participants: [Participant]? = nil
   ) {
     self.id = id

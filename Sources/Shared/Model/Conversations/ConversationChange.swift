@@ -26,7 +26,7 @@ public struct ConversationChange: Sendable, Hashable {
   }
 
   /// A day.
-  public static let mostSlowSeconds = 86_400
+  public static let maxSlowSeconds = 86_400
 
   /// Nothing yet.
   public init() {}
@@ -39,7 +39,7 @@ public struct ConversationChange: Sendable, Hashable {
     from = try object.optionalWord("from")
     isHistoryVisible = try object.optional("history_visible")
     slowSeconds = try object.optional("slow_seconds") { value throws(JSONError) in
-      try value.int(in: 0...Self.mostSlowSeconds)
+      try value.int(in: 0...Self.maxSlowSeconds)
     }
     isLocked = try object.optional("locked")
     reason = try object.optional("reason")

@@ -17,11 +17,11 @@ public struct ConversationDraft: Sendable {
 
   /// Somebody by an id or a name, to take part as this.
   public struct Invited: Sendable, Hashable {
-    public var account: AccountReference
+    public var user: UserReference
     public var role: ParticipantRole
 
-    public init(_ account: AccountReference, as role: ParticipantRole = .member) {
-      self.account = account
+    public init(_ user: UserReference, as role: ParticipantRole = .member) {
+      self.user = user
       self.role = role
     }
   }
@@ -30,7 +30,7 @@ public struct ConversationDraft: Sendable {
     kind = try object.word("kind")
     participants =
       try object.optional("participants") { list throws(JSONError) in
-        try list.array { person throws(JSONError) in try Invited(json: person) }
+        try list.array { user throws(JSONError) in try Invited(json: user) }
       } ?? []
     title = try object.optional("title")
     type = try object.optional("type")
@@ -47,7 +47,7 @@ extension ConversationDraft.Invited {
   /// `"7"`, `"@ada"`, or `{"user_id":"7","role":"reader"}`.
   fileprivate init(json value: JSONValue) throws(JSONError) {
     guard value.kind == .object else {
-      self.init(try AccountReference(json: value))
+      self.init(try UserReference(json: value))
       return
     }
     var object = try value.object()

@@ -120,7 +120,7 @@ extension GainedConversation: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       conversation.writeMembers(to: &json)
-      mark.writeMembers(to: &json)
+      readPosition.writeMembers(to: &json)
       if let participation { return participation.writeMembers(to: &json) }
       json.field("from_seq", 1)
       json.field("from_offset", 1)
@@ -131,6 +131,6 @@ extension GainedConversation: JSONWritable {
 extension GainedConversation: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    self.init(try Conversation(&object), try OwnConversation.Participation(&object), try Mark(&object))
+    self.init(try Conversation(&object), try OwnConversation.Participation(&object), try ReadPosition(&object))
   }
 }

@@ -4,13 +4,13 @@ public struct GainedConversation: Sendable, Hashable {
   /// Nil for the owner of a feed, who takes no part in it.
   public var participation: OwnConversation.Participation?
   /// How far they had come when they were in it before.
-  public var mark: Mark
+  public var readPosition: ReadPosition
 
   public init(
-    _ conversation: Conversation, _ participation: OwnConversation.Participation?, _ mark: Mark = Mark()
+    _ conversation: Conversation, _ participation: OwnConversation.Participation?, _ readPosition: ReadPosition = ReadPosition()
   ) {
     self.conversation = conversation
     self.participation = participation
-    self.mark = mark
+    self.readPosition = readPosition
   }
 }

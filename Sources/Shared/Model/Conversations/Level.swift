@@ -20,7 +20,7 @@ extension Level {
   public static let usualInForum = Level.mentions
 }
 
-/// A level as it is in force, and whether the person has said so.
+/// A level as it is in force, and whether the user has said so.
 public struct SetLevel: Sendable, Hashable {
   public var level: Level
   public var isOwn: Bool
@@ -48,12 +48,12 @@ extension SetLevel: JSONReadable {
 }
 
 /// Of what somebody says what they want to hear.
-public enum LevelPlace: Sendable, Hashable {
+public enum LevelScope: Sendable, Hashable {
   case forum(ID<Forum>)
   case conversation(ID<Conversation>)
 }
 
-extension LevelPlace {
+extension LevelScope {
   /// Ids are unique over both.
   var number: Int {
     switch self {

@@ -1,11 +1,11 @@
-/// A conversation as one person has it.
+/// A conversation as one user has it.
 public struct OwnConversation: Sendable, Hashable {
   public var conversation: Conversation
-  /// The newest that this person may read.
-  public var lastMessage: SeenMessage?
-  /// At most `ConversationHead.mostUnread`.
+  /// The newest that this user may read.
+  public var lastMessage: MessageView?
+  /// At most `ConversationHead.maxUnread`.
   public var unread: Int
-  /// The last `seq` that the person has read, and that a device of theirs has.
+  /// The last `seq` that the user has read, and that a device of theirs has.
   public var readSeq: Int
   public var deliveredSeq: Int
   /// The offset of its stream's last event.
@@ -16,10 +16,10 @@ public struct OwnConversation: Sendable, Hashable {
 
   public struct Participation: Sendable, Hashable {
     public var role: ParticipantRole
-    /// Where this person's history begins.
+    /// Where this user's history begins.
     public var fromSeq: Int
     public var fromOffset: Int
-    /// What was the last when this person came in: up to there nothing waits to be read.
+    /// What was the last when this user came in: up to there nothing waits to be read.
     public var joinedSeq: Int
     /// A stranger's, that was not taken yet.
     public var isRequest: Bool
@@ -34,7 +34,7 @@ public struct OwnConversation: Sendable, Hashable {
   }
 
   public init(
-    _ conversation: Conversation, lastMessage: SeenMessage?, unread: Int, readSeq: Int, deliveredSeq: Int,
+    _ conversation: Conversation, lastMessage: MessageView?, unread: Int, readSeq: Int, deliveredSeq: Int,
     lastOffset: Int,
     level: Level, participation: Participation?
   ) {

@@ -2,11 +2,11 @@ public import ParleyJSON
 
 /// Somebody who takes part in a conversation.
 public struct Participant: Sendable, Hashable {
-  public var account: ID<Account>
+  public var user: ID<User>
   public var role: ParticipantRole
 
-  public init(_ account: ID<Account>, _ role: ParticipantRole = .member) {
-    self.account = account
+  public init(_ user: ID<User>, _ role: ParticipantRole = .member) {
+    self.user = user
     self.role = role
   }
 }
@@ -14,7 +14,7 @@ public struct Participant: Sendable, Hashable {
 extension Participant: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("user_id", account)
+      json.field("user_id", user)
       json.field("role", role.rawValue)
     }
   }

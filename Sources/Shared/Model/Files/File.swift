@@ -3,7 +3,7 @@ public import ParleyJSON
 /// Something that somebody has uploaded. Its content never changes.
 public struct File: Sendable, Hashable {
   public let id: ID<File>
-  public let owner: ID<Account>
+  public let owner: ID<User>
   /// As the sender calls it: for showing, and for saving it under.
   public let name: String
   /// What programs call it, such as `com.example.invoice`.
@@ -40,7 +40,7 @@ public struct File: Sendable, Hashable {
   }
 
   public init(
-    id: ID<File>, owner: ID<Account>, name: String, type: String?, kind: String, mimeType: String, size: Int,
+    id: ID<File>, owner: ID<User>, name: String, type: String?, kind: String, mimeType: String, size: Int,
     isPublic: Bool, width: Int?, height: Int?, digest: [UInt8], preview: Preview?, createdAt: Int64
   ) {
     self.id = id

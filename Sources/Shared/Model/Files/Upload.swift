@@ -3,7 +3,7 @@ public import ParleyJSON
 /// A large file that comes in parts.
 public struct Upload: Sendable, Hashable {
   public let id: ID<Upload>
-  public let owner: ID<Account>
+  public let owner: ID<User>
   public let draft: FileDraft
   /// How large it will be.
   public let size: Int
@@ -11,7 +11,7 @@ public struct Upload: Sendable, Hashable {
   public var offset: Int
   public let createdAt: Int64
 
-  public init(id: ID<Upload>, owner: ID<Account>, draft: FileDraft, size: Int, offset: Int, createdAt: Int64) {
+  public init(id: ID<Upload>, owner: ID<User>, draft: FileDraft, size: Int, offset: Int, createdAt: Int64) {
     self.id = id
     self.owner = owner
     self.draft = draft

@@ -10,11 +10,11 @@ public struct Forum: Sendable, Hashable {
   public var write: ForumPolicy
   public var startTopics: ForumPolicy
   /// Who rings all members at once.
-  public var ring: ForumPolicy
+  public var roomMention: ForumPolicy
   /// A heading under which it stands, and where; for those who look after the place to set.
   public var section: String?
   public var position: Int
-  /// Seconds that a person waits between two messages; 0 for none.
+  /// Seconds that a user waits between two messages; 0 for none.
   public var slowSeconds: Int
   public var isLocked: Bool
   public var isArchived: Bool
@@ -22,10 +22,10 @@ public struct Forum: Sendable, Hashable {
   public var isSolvable: Bool
   /// Whether everyone may see what edited messages said before.
   public var showsRevisions: Bool
-  /// Where its people meet by voice.
+  /// Where its users meet by voice.
   public var callURL: String?
   public let room: ID<Conversation>
-  public let createdBy: ID<Account>
+  public let createdBy: ID<User>
   public let createdAt: Int64
   /// The newest message anywhere in it.
   public var lastMessage: ID<Message>?
@@ -40,15 +40,15 @@ public struct Forum: Sendable, Hashable {
   /// A day.
   public static let slowness = 0...86_400
   /// Nobody counts members further than this.
-  public static let mostCounted = 1_000
+  public static let maxCounted = 1_000
 
   public init(
     id: ID<Forum>, title: String, about: String = "", iconURL: String? = nil, icon: ID<File>? = nil,
     visibility: Visibility,
-    write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, ring: ForumPolicy = .moderators,
+    write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers, roomMention: ForumPolicy = .moderators,
     section: String? = nil, position: Int = 0, slowSeconds: Int = 0, isLocked: Bool = false, isArchived: Bool = false,
     isSolvable: Bool = false, showsRevisions: Bool = false, callURL: String? = nil, room: ID<Conversation>,
-    createdBy: ID<Account>, createdAt: Int64, lastMessage: ID<Message>? = nil, revision: Int = 1
+    createdBy: ID<User>, createdAt: Int64, lastMessage: ID<Message>? = nil, revision: Int = 1
   ) {
     self.id = id
     self.title = title
@@ -58,7 +58,7 @@ public struct Forum: Sendable, Hashable {
     self.visibility = visibility
     self.write = write
     self.startTopics = startTopics
-    self.ring = ring
+    self.roomMention = roomMention
     self.section = section
     self.position = position
     self.slowSeconds = slowSeconds
@@ -83,11 +83,11 @@ public struct Forum: Sendable, Hashable {
 }
 
 /// A forum as one viewer sees it.
-public struct SeenForum: Sendable, Hashable {
+public struct ForumView: Sendable, Hashable {
   public var forum: Forum
   /// What the viewer is in it; nil for who is not a member.
   public var role: ForumRole?
-  /// At most `Forum.mostCounted`; in the single thing only, for who may know its members.
+  /// At most `Forum.maxCounted`; in the single thing only, for who may know its members.
   public var memberCount: Int?
   /// How many messages a wider visibility has opened to those whom it let in; in the answer to that change only.
   public var opened: Int?

@@ -11,7 +11,7 @@ public struct ForumChange: Sendable, Hashable {
   public var from: HistoryStart?
   public var write: ForumPolicy?
   public var startTopics: ForumPolicy?
-  public var ring: ForumPolicy?
+  public var roomMention: ForumPolicy?
   public var isArchived: Bool?
   public var isSolvable: Bool?
   public var showsRevisions: Bool?
@@ -42,7 +42,7 @@ public struct ForumChange: Sendable, Hashable {
     from = try object.optionalWord("from")
     write = try object.optionalWord("write")
     startTopics = try object.optionalWord("start_topics")
-    ring = try object.optionalWord("ring")
+    roomMention = try object.optionalWord("room_mention")
     isArchived = try object.optional("archived")
     isSolvable = try object.optional("solvable")
     showsRevisions = try object.optional("shows_revisions")
@@ -59,7 +59,7 @@ public struct ForumChange: Sendable, Hashable {
   public var changesForum: Bool {
     title != nil || about != nil || iconURL != .unchanged || icon != .unchanged || visibility != nil || write != nil
       || startTopics != nil
-      || ring != nil || isArchived != nil || isSolvable != nil || showsRevisions != nil || callURL != .unchanged
+      || roomMention != nil || isArchived != nil || isSolvable != nil || showsRevisions != nil || callURL != .unchanged
       || arranges
   }
 
@@ -75,7 +75,7 @@ public struct ForumChange: Sendable, Hashable {
     forum.visibility = visibility ?? forum.visibility
     forum.write = write ?? forum.write
     forum.startTopics = startTopics ?? forum.startTopics
-    forum.ring = ring ?? forum.ring
+    forum.roomMention = roomMention ?? forum.roomMention
     forum.isArchived = isArchived ?? forum.isArchived
     forum.isSolvable = isSolvable ?? forum.isSolvable
     forum.showsRevisions = showsRevisions ?? forum.showsRevisions

@@ -14,7 +14,7 @@ extension Forum: JSONWritable {
     json.field("visibility", visibility.rawValue)
     json.field("write", write.rawValue)
     json.field("start_topics", startTopics.rawValue)
-    json.field("ring", ring.rawValue)
+    json.field("room_mention", roomMention.rawValue)
     json.field("section", section)
     json.field("position", position)
     json.field("slow_seconds", slowSeconds)
@@ -44,7 +44,7 @@ extension Forum: JSONReadable {
       id: try object.read("id"), title: try object.string("title"), about: try object.string("description"),
       iconURL: try object.optional("icon_url"), icon: try object.optional("icon_file"),
       visibility: try object.word("visibility"),
-      write: try object.word("write"), startTopics: try object.word("start_topics"), ring: try object.word("ring"),
+      write: try object.word("write"), startTopics: try object.word("start_topics"), roomMention: try object.word("room_mention"),
       section: try object.optional("section"), position: try object.int("position"),
       slowSeconds: try object.int("slow_seconds"), isLocked: try object.bool("locked"),
       isArchived: try object.bool("archived"), isSolvable: try object.bool("solvable"),
@@ -55,7 +55,7 @@ extension Forum: JSONReadable {
   }
 }
 
-extension SeenForum: JSONWritable {
+extension ForumView: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       forum.writeMembers(to: &json)
@@ -67,7 +67,7 @@ extension SeenForum: JSONWritable {
   }
 }
 
-extension SeenForum: JSONReadable {
+extension ForumView: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     self.init(

@@ -2,12 +2,12 @@ public import ParleyJSON
 
 /// Somebody who belongs to a forum.
 public struct ForumMember: Sendable, Hashable {
-  public var account: Account
+  public var user: UserSummary
   public var role: ForumRole
   public var since: Int64
 
-  public init(_ account: Account, role: ForumRole, since: Int64) {
-    self.account = account
+  public init(_ user: UserSummary, role: ForumRole, since: Int64) {
+    self.user = user
     self.role = role
     self.since = since
   }
@@ -16,7 +16,7 @@ public struct ForumMember: Sendable, Hashable {
 extension ForumMember: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
-      json.field("user", account)
+      json.field("user", user)
       json.field("role", role.rawValue)
       json.field("since", Timestamp(since))
     }

@@ -8,11 +8,11 @@ public struct Topic: Sendable, Hashable {
   /// Stands before the others.
   public var isPinned: Bool
   public var isLocked: Bool
-  /// Seconds that a person waits between two messages; 0 for none.
+  /// Seconds that a user waits between two messages; 0 for none.
   public var slowSeconds: Int
   /// The message that solved it.
   public var solvedBy: ID<Message>?
-  public let createdBy: ID<Account>
+  public let createdBy: ID<User>
   public let createdAt: Int64
   public var lastMessage: ID<Message>?
   public var lastSeq: Int
@@ -23,7 +23,7 @@ public struct Topic: Sendable, Hashable {
 
   public init(
     id: ID<Conversation>, forum: ID<Forum>, title: String, isPinned: Bool = false, isLocked: Bool = false,
-    slowSeconds: Int = 0, solvedBy: ID<Message>? = nil, createdBy: ID<Account>, createdAt: Int64,
+    slowSeconds: Int = 0, solvedBy: ID<Message>? = nil, createdBy: ID<User>, createdAt: Int64,
     lastMessage: ID<Message>? = nil, lastSeq: Int = 0, revision: Int = 1
   ) {
     self.id = id
@@ -92,7 +92,7 @@ public struct TopicDraft: Sendable {
 /// What a PATCH of a topic says. What is absent stays.
 public struct TopicChange: Sendable, Hashable {
   public var title: String?
-  /// The message that solved it; `null` takes the mark away.
+  /// The message that solved it; `null` takes the readPosition away.
   public var solvedBy = Change<ID<Message>>.unchanged
   // What keeps order.
   public var isPinned: Bool?
@@ -116,7 +116,7 @@ public struct TopicChange: Sendable, Hashable {
   }
 
   /// Whether it says something that only those may say who keep order.
-  public var keepsOrder: Bool { isPinned != nil || isLocked != nil || slowSeconds != nil }
+  public var isModerator: Bool { isPinned != nil || isLocked != nil || slowSeconds != nil }
 
   public func applied(to topic: Topic) -> Topic {
     var topic = topic

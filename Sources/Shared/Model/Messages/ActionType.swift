@@ -1,4 +1,4 @@
-/// A mark that people set on a message, by its name: `star`, `like`, `repost`, `pin`, `reaction:👍`, or an app's own such as
+/// A readPosition that users set on a message, by its name: `star`, `like`, `repost`, `pin`, `reaction:👍`, or an app's own such as
 /// `com.example.done`.
 public struct ActionType: Sendable, Hashable {
   public let name: String
@@ -26,13 +26,13 @@ public struct ActionType: Sendable, Hashable {
   }
 
   /// A family with four colours of skin takes 41 bytes, the flag of Scotland 28.
-  private static let mostEmojiBytes = 64
+  private static let maxEmojiBytes = 64
 
   /// One emoji and nothing else: what could be anything else would be text that nobody can answer, edit or remove.
   private static func isReaction(_ name: String) -> Bool {
     guard name.hasPrefix("reaction:") else { return false }
     let emoji = name.dropFirst("reaction:".count)
-    guard emoji.count == 1, emoji.utf8.count <= mostEmojiBytes, let first = emoji.unicodeScalars.first,
+    guard emoji.count == 1, emoji.utf8.count <= maxEmojiBytes, let first = emoji.unicodeScalars.first,
       first.properties.isEmoji
     else { return false }
     let isKeycap = emoji.unicodeScalars.last?.value == 0x20e3

@@ -67,7 +67,7 @@ private enum CoreAnnotation: String {
 
 extension Location {
   /// How much of a place's name is looked up, in Unicode scalars.
-  private static let mostNameScalars = 200
+  private static let maxNameScalars = 200
 
   /// Nil where the value gives no place on Earth. A name that nobody could look up is none.
   fileprivate init?(_ value: JSONValue) {
@@ -76,7 +76,7 @@ extension Location {
       (-180.0...180).contains(longitude)
     else { return nil }
     let name = (try? object.string("name")).flatMap { name in
-      name.isEmpty || name.utf8.contains(0) || name.unicodeScalars.count > Self.mostNameScalars ? nil : name
+      name.isEmpty || name.utf8.contains(0) || name.unicodeScalars.count > Self.maxNameScalars ? nil : name
     }
     self.init(name: name, latitude: latitude, longitude: longitude)
   }

@@ -4,7 +4,7 @@ public import ParleyJSON
 public struct Message: Sendable, Hashable {
   public var id: ID<Message>
   public var conversation: ID<Conversation>
-  public var author: ID<Account>
+  public var author: ID<User>
   /// The name that the sender gave it, so that a repeated send makes no second one.
   public var clientID: String?
   public var kind: Kind
@@ -23,7 +23,7 @@ public struct Message: Sendable, Hashable {
   public var state: State
 
   public init(
-    id: ID<Message>, conversation: ID<Conversation>, author: ID<Account>, clientID: String? = nil,
+    id: ID<Message>, conversation: ID<Conversation>, author: ID<User>, clientID: String? = nil,
     kind: Kind = .message, seq: Int, previous: ID<Message>?, replyTo: ID<Message>? = nil, isMachineOnly: Bool = false,
     createdAt: Int64, revision: Int = 1, movedFrom: ID<Message>? = nil, state: State
   ) {
@@ -65,7 +65,7 @@ public struct Message: Sendable, Hashable {
     /// The sender's own clock. For showing, never for order.
     public var sentAt: Int64?
     public var edit: Edit?
-    /// How often each public mark was set.
+    /// How often each public readPosition was set.
     public var actions: [ActionCount]
 
     public init(
@@ -85,9 +85,9 @@ public struct Message: Sendable, Hashable {
   /// The last change of what was said.
   public struct Edit: Sendable, Hashable {
     public var at: Int64
-    public var by: ID<Account>
+    public var by: ID<User>
 
-    public init(at: Int64, by: ID<Account>) {
+    public init(at: Int64, by: ID<User>) {
       self.at = at
       self.by = by
     }
@@ -106,14 +106,14 @@ public struct Message: Sendable, Hashable {
   public struct Tombstone: Sendable, Hashable {
     public var at: Int64
     /// Nil where it was nobody, such as a message that was erased with its author.
-    public var by: ID<Account>?
+    public var by: ID<User>?
     public var deletion: Deletion
     public var reason: String?
     /// The copy in the topic that was made of the branch.
     public var movedTo: ID<Message>?
 
     public init(
-      at: Int64, by: ID<Account>?, deletion: Deletion, reason: String? = nil, movedTo: ID<Message>? = nil
+      at: Int64, by: ID<User>?, deletion: Deletion, reason: String? = nil, movedTo: ID<Message>? = nil
     ) {
       self.at = at
       self.by = by

@@ -1,4 +1,4 @@
-// What a person asks to be said, as the request says it.
+// What a user asks to be said, as the request says it.
 
 public import ParleyJSON
 

@@ -25,12 +25,12 @@ public struct MessageEntities: Sendable, Hashable {
     public var span: Span
     public var name: String
     /// Nil for everyone.
-    public var user: ID<Account>?
+    public var user: ID<User>?
 
     /// The name that calls everyone; it is nobody's.
     public static let room = "room"
 
-    public init(_ span: Span, name: String, user: ID<Account>?) {
+    public init(_ span: Span, name: String, user: ID<User>?) {
       self.span = span
       self.name = name
       self.user = user

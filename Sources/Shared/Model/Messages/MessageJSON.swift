@@ -1,4 +1,4 @@
-// A message as a JSON object, and back. Only what is rare may be absent: `kind` of what a person wrote, `edited_by` of what
+// A message as a JSON object, and back. Only what is rare may be absent: `kind` of what a user wrote, `edited_by` of what
 // was never edited, `moved_from` of what is no copy, and a tombstone's fields of what is live. A tombstone has none of
 // the fields that say what was said.
 
@@ -33,7 +33,7 @@ extension Message: JSONWritable {
     static let emptyArray = JSONRaw(trusted: Array("[]".utf8))
   }
 
-  /// - Parameter mine: which marks are the viewer's own; nil where there is no viewer.
+  /// - Parameter mine: which actions are the viewer's own; nil where there is no viewer.
   func writeFields(to json: inout JSONWriter, mine: Set<String>? = nil, showsAnnotations: Bool = true) {
     // Taken out once: each time copies it.
     let content = self.content

@@ -11,10 +11,10 @@ public struct MessageQuery: Sendable, Hashable {
   public var fromSeq = 1
   public var includesDeleted = true
   public var includesMachineOnly = true
-  /// Leaves out the authors whom this person has muted.
-  public var viewer: ID<Account>?
+  /// Leaves out the authors whom this user has muted.
+  public var viewer: ID<User>?
 
-  public static let mostMessages = 200
+  public static let maxMessages = 200
 
   public init(
     _ conversation: ID<Conversation>, _ window: Window = .all, order: Order = .descending, limit: Int = 50
@@ -55,7 +55,7 @@ public struct MessagePage: Sendable, Hashable {
   /// What was left out between the messages of the page, and at its ends as far as the window goes when there is no
   /// more. In the order of the conversation.
   public var skipped: [Skipped]
-  /// Those of the messages on which somebody has set a mark, of whatever kind.
+  /// Those of the messages on which somebody has set a readPosition, of whatever kind.
   public var marked: [ID<Message>]
   /// The conversation's last, whatever the filters.
   public var latestSeq: Int

@@ -1,11 +1,11 @@
 /// What programs call their kinds of things: names of domains backwards, such as `com.example.todo`, so that nobody has to
 /// ask anybody for one.
 public enum TypeName {
-  public static let mostBytes = 128
+  public static let maxBytes = 128
 
   /// Letters, digits, `_` and `-`, in two parts or more with a dot between.
   public static func isWellFormed(_ text: String) -> Bool {
-    guard text.utf8.count <= mostBytes else { return false }
+    guard text.utf8.count <= maxBytes else { return false }
     var parts = 1
     var isEmpty = true
     for byte in text.utf8 {

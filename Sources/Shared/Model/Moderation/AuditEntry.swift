@@ -4,7 +4,7 @@ public import ParleyJSON
 public struct AuditEntry: Sendable, Hashable {
   public var id: ID<AuditEntry>
   public var at: Int64
-  public var actor: ID<Account>
+  public var actor: ID<User>
   public var kind: AuditedAction
   /// The thing that it was done to; 0 for the place.
   public var subject: Int
@@ -13,7 +13,7 @@ public struct AuditEntry: Sendable, Hashable {
   public var reason: String?
 
   public init(
-    id: ID<AuditEntry>, at: Int64, actor: ID<Account>, kind: AuditedAction, subject: Int, forum: ID<Forum>?,
+    id: ID<AuditEntry>, at: Int64, actor: ID<User>, kind: AuditedAction, subject: Int, forum: ID<Forum>?,
     reason: String?
   ) {
     self.id = id
@@ -28,25 +28,25 @@ public struct AuditEntry: Sendable, Hashable {
 
 /// What those who look after the place or keep order do, as the audit names it. The words are stored.
 public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
-  case personApproved = "user.approved"
-  case personRefused = "user.refused"
-  case personChanged = "user.changed"
-  case personDisabled = "user.disabled"
-  case personEnabled = "user.enabled"
-  case personDeactivated = "user.deactivated"
-  case personLeft = "user.left"
-  case personErased = "user.erased"
+  case userApproved = "user.approved"
+  case userRefused = "user.refused"
+  case userChanged = "user.changed"
+  case userDisabled = "user.disabled"
+  case userEnabled = "user.enabled"
+  case userDeactivated = "user.deactivated"
+  case userLeft = "user.left"
+  case userErased = "user.erased"
   case passwordReset = "user.reset"
   case roleChanged = "user.role"
-  case personWarned = "user.warned"
-  case personSilenced = "user.silenced"
+  case userWarned = "user.warned"
+  case userSilenced = "user.silenced"
   case silenceLifted = "user.silence_lifted"
-  case personBanned = "user.banned"
+  case userBanned = "user.banned"
   case banLifted = "user.ban_lifted"
   case inviteRevoked = "invite.revoked"
   case messageRemoved = "message.removed"
   case messageRestored = "message.restored"
-  /// All of a person's messages since a time, at once.
+  /// All of a user's messages since a time, at once.
   case removalMade = "removal.made"
   case removalUndone = "removal.undone"
   case reportAssigned = "report.assigned"
@@ -67,7 +67,7 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
 
 /// Which entries are asked for.
 public struct AuditFilter: Sendable {
-  public var actor: ID<Account>?
+  public var actor: ID<User>?
   public var subject: Int?
   public var kind: AuditedAction?
   public var forum: ID<Forum>?

@@ -12,9 +12,9 @@ public struct Newcomers: Sendable, Hashable {
 
   public init() {}
 
-  public static let mostDays = 365
-  public static let mostMessages = 1_000
-  public static let mostPerHour = 10_000
+  public static let maxDays = 365
+  public static let maxMessages = 1_000
+  public static let maxPerHour = 10_000
 
   /// What of it was too much.
   public enum Limit: String, Sendable, Hashable, CaseIterable {
@@ -73,11 +73,11 @@ public struct NewcomersChange: Sendable, Hashable {
     func number(_ name: String, _ most: Int) throws(JSONError) -> Int? {
       try object.optional(name) { value throws(JSONError) in try value.int(in: 0...most) }
     }
-    days = try number("days", Newcomers.mostDays)
-    messages = try number("messages", Newcomers.mostMessages)
-    messagesPerHour = try number("messages_per_hour", Newcomers.mostPerHour)
-    linksPerHour = try number("links_per_hour", Newcomers.mostPerHour)
-    mentionsPerHour = try number("mentions_per_hour", Newcomers.mostPerHour)
+    days = try number("days", Newcomers.maxDays)
+    messages = try number("messages", Newcomers.maxMessages)
+    messagesPerHour = try number("messages_per_hour", Newcomers.maxPerHour)
+    linksPerHour = try number("links_per_hour", Newcomers.maxPerHour)
+    mentionsPerHour = try number("mentions_per_hour", Newcomers.maxPerHour)
   }
 
   init(json value: JSONValue) throws(JSONError) {

@@ -1,30 +1,30 @@
 public import ParleyJSON
 
-/// Many messages that were taken away at once: of one person, or of all who came by an invite and by what grew from it.
+/// Many messages that were taken away at once: of one user, or of all who came by an invite and by what grew from it.
 public struct Removal: Sendable, Hashable {
   public var id: ID<Removal>
   /// One of the two is there.
-  public var author: ID<Account>?
+  public var author: ID<User>?
   public var invite: ID<Invite>?
   /// Nil for everywhere.
   public var forum: ID<Forum>?
   /// What was said before stays.
   public var since: Int64
   public var reason: String?
-  public var createdBy: ID<Account>
+  public var createdBy: ID<User>
   public var createdAt: Int64
   /// How many messages it has taken away so far.
   public var removedCount: Int
   public var finishedAt: Int64?
-  public var undoneBy: ID<Account>?
+  public var undoneBy: ID<User>?
   public var undoneAt: Int64?
   /// How many of them are back so far.
   public var restoredCount: Int
   public var restoredAt: Int64?
 
   public init(
-    id: ID<Removal>, author: ID<Account>?, invite: ID<Invite>?, forum: ID<Forum>?, since: Int64, reason: String?,
-    createdBy: ID<Account>, createdAt: Int64, removedCount: Int, finishedAt: Int64?, undoneBy: ID<Account>?,
+    id: ID<Removal>, author: ID<User>?, invite: ID<Invite>?, forum: ID<Forum>?, since: Int64, reason: String?,
+    createdBy: ID<User>, createdAt: Int64, removedCount: Int, finishedAt: Int64?, undoneBy: ID<User>?,
     undoneAt: Int64?, restoredCount: Int, restoredAt: Int64?
   ) {
     self.id = id
@@ -67,7 +67,7 @@ extension Removal: JSONWritable {
 
 /// A removal, as the request says it.
 public struct RemovalDraft: Sendable {
-  public var author: AccountReference?
+  public var author: UserReference?
   /// The code of an invite.
   public var invite: String?
   public var forum: ID<Forum>?

@@ -11,35 +11,35 @@ public struct Report: Sendable, Hashable {
   }
 
   public var id: ID<Report>
-  public var reporter: ID<Account>
+  public var reporter: ID<User>
   /// Who is reported: of a message, who wrote it.
-  public var account: ID<Account>
+  public var user: ID<User>
   public var message: ID<Message>?
   public var conversation: ID<Conversation>?
-  /// Nil for a person, and for what was said apart from forums.
+  /// Nil for a user, and for what was said apart from forums.
   public var forum: ID<Forum>?
   public var reason: String
-  /// The message as it was; nil for a person, and when its time is over.
+  /// The message as it was; nil for a user, and when its time is over.
   public var copy: JSONRaw?
   /// The messages around it, as they were: an array. In the single report only, and as long as it is open.
   public var surroundings: JSONRaw?
   public var state: State
   /// Who looks after it.
-  public var assignee: ID<Account>?
+  public var assignee: ID<User>?
   /// What was done about it.
   public var outcome: String?
-  public var handledBy: ID<Account>?
+  public var handledBy: ID<User>?
   public var handledAt: Int64?
   public var createdAt: Int64
   public var revision: Int
 
   public init(
-    id: ID<Report>, reporter: ID<Account>, account: ID<Account>, message: ID<Message>?,
+    id: ID<Report>, reporter: ID<User>, user: ID<User>, message: ID<Message>?,
     conversation: ID<Conversation>?, forum: ID<Forum>?, reason: String, createdAt: Int64
   ) {
     self.id = id
     self.reporter = reporter
-    self.account = account
+    self.user = user
     self.message = message
     self.conversation = conversation
     self.forum = forum
@@ -69,7 +69,7 @@ extension Report: JSONWritable {
   public func writeReported(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("reporter_id", reporter)
-    json.field("user_id", account)
+    json.field("user_id", user)
     json.field("message_id", message)
     json.field("conversation_id", conversation)
     json.field("forum_id", forum)
@@ -81,13 +81,13 @@ extension Report: JSONWritable {
 /// A report, as the request says it.
 public struct ReportDraft: Sendable {
   public var message: ID<Message>?
-  public var account: AccountReference?
+  public var user: UserReference?
   public var reason: String
   public var clientID: String?
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     message = try object.optional("message_id")
-    account = try object.optional("user")
+    user = try object.optional("user")
     reason = try object.string("reason")
     clientID = try object.optional("client_id")
   }
@@ -96,7 +96,7 @@ public struct ReportDraft: Sendable {
 /// What a PATCH of a report says. What is absent stays.
 public struct ReportChange: Sendable {
   public var state: Report.State?
-  public var assignee: Change<AccountReference>
+  public var assignee: Change<UserReference>
   public var outcome: Change<String>
   /// Refused unless it is the present one.
   public var ifRevision: Int?
@@ -114,8 +114,8 @@ public struct ReportFilter: Sendable {
   public var state = Report.State.open
   public var forum: ID<Forum>?
   /// Who is reported.
-  public var account: ID<Account>?
-  public var assignee: ID<Account>?
+  public var user: ID<User>?
+  public var assignee: ID<User>?
 
   public init() {}
 }

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// What was decided about a person by those who keep order.
+/// What was decided about a user by those who keep order.
 public struct Sanction: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// Does not come in.
@@ -11,24 +11,24 @@ public struct Sanction: Sendable, Hashable {
   }
 
   public var id: ID<Sanction>
-  public var account: ID<Account>
+  public var user: ID<User>
   public var kind: Kind
   /// Where a silence is kept; nil for everywhere.
   public var forum: ID<Forum>?
   /// When it ends by itself.
   public var until: Int64?
   public var reason: String?
-  public var createdBy: ID<Account>
+  public var createdBy: ID<User>
   public var createdAt: Int64
   /// When it was ended before its time.
   public var liftedAt: Int64?
 
   public init(
-    id: ID<Sanction>, account: ID<Account>, kind: Kind, forum: ID<Forum>?, until: Int64?, reason: String?,
-    createdBy: ID<Account>, createdAt: Int64, liftedAt: Int64?
+    id: ID<Sanction>, user: ID<User>, kind: Kind, forum: ID<Forum>?, until: Int64?, reason: String?,
+    createdBy: ID<User>, createdAt: Int64, liftedAt: Int64?
   ) {
     self.id = id
-    self.account = account
+    self.user = user
     self.kind = kind
     self.forum = forum
     self.until = until
@@ -43,7 +43,7 @@ extension Sanction: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("id", id)
-      json.field("user_id", account)
+      json.field("user_id", user)
       json.field("kind", kind.rawValue)
       json.field("forum_id", forum)
       json.field("until", until.map { Timestamp($0) })
@@ -59,13 +59,13 @@ extension Sanction: JSONWritable {
 public struct BanDraft: Sendable {
   public var until: Int64?
   public var reason: String?
-  /// Closes the invite by which the person came, so that they don't come by it again.
+  /// Closes the invite by which the user came, so that they don't come by it again.
   public var closesInvite: Bool
 
   public init(_ object: inout JSONObject) throws(JSONError) {
     until = try object.time("until")
     reason = try object.optional("reason")
-    closesInvite = try object.optional("close_invite") ?? false
+    closesInvite = try object.optional("revoke_invite") ?? false
   }
 
   /// For good, and nothing else.

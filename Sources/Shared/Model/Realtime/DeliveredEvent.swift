@@ -14,29 +14,29 @@ public struct DeliveredEvent: Sendable, Hashable {
 
   public enum Content: Sendable, Hashable {
     case message(Message)
-    /// The public marks on a message.
-    case marks(ID<Message>, [Message.ActionCount])
+    /// The public actions on a message.
+    case actions(ID<Message>, [Message.ActionCount])
     /// One's own stars, in one's own stream.
     case star(ID<Message>, isSet: Bool)
     /// How far somebody has come in a conversation of a few, as the others may know it.
-    case receipt(ID<Conversation>, ID<Account>, Mark)
+    case receipt(ID<Conversation>, ID<User>, ReadPosition)
     /// How far one has come oneself.
-    case mark(ID<Conversation>, Mark)
+    case readPosition(ID<Conversation>, ReadPosition)
     case conversation(Conversation)
     /// A conversation that one takes part in from now on, in one's own stream.
     case gained(GainedConversation)
     /// The role is nil for who takes part no longer.
-    case participant(ID<Conversation>, ID<Account>, ParticipantRole?)
+    case participant(ID<Conversation>, ID<User>, ParticipantRole?)
     /// The same of a forum.
-    case member(ID<Forum>, ID<Account>, ForumRole?)
+    case member(ID<Forum>, ID<User>, ForumRole?)
     case forum(Forum)
     /// As everyone sees them, or oneself in one's own stream.
-    case person(Person)
-    case settings(PlaceSettings)
-    case level(LevelPlace, SetLevel)
-    case relations(PersonalRelations)
-    /// What waits for the person.
-    case inbox(InboxEntry)
+    case user(User)
+    case settings(SiteSettings)
+    case level(LevelScope, SetLevel)
+    case relations(UserRelations)
+    /// What waits for the user.
+    case inbox(Notification)
     /// What is not there any more, or must be asked for by whoever may see it: its id.
     case thing(Int)
     /// Only its place is told, so that offsets stay whole.
@@ -64,14 +64,14 @@ public struct StreamReader: Sendable, Hashable {
 
 extension DeliveredEvent {
   /// Whether a reader of the stream gets it as it is. Nobody sees what was said before their history; visitors, who takes
-  /// part in a conversation; guests, the people and forums of the place, which they ask for one by one.
+  /// part in a conversation; guests, the users and forums of the place, which they ask for one by one.
   public func isOpen(to reader: StreamReader) -> Bool {
     switch content {
-    case .message, .marks: (seq ?? .max) >= reader.fromSeq
+    case .message, .actions: (seq ?? .max) >= reader.fromSeq
     case .participant: reader.role != nil
-    case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfThePlace
-    case .person: event.stream != .site || reader.isOfThePlace
-    case .star, .receipt, .mark, .conversation, .gained, .member, .settings, .level, .relations, .inbox, .thing,
+    case .forum(let forum): event.stream != .site || forum.visibility == .public || reader.isOfSite
+    case .user: event.stream != .site || reader.isOfSite
+    case .star, .receipt, .readPosition, .conversation, .gained, .member, .settings, .level, .relations, .inbox, .thing,
       .hidden:
       true
     }
@@ -80,8 +80,8 @@ extension DeliveredEvent {
   /// What those get to whom it is not open.
   public var reduced: DeliveredEvent {
     switch content {
-    case .forum, .person: DeliveredEvent(event, .thing(event.subject))
-    case .message, .marks, .star, .receipt, .mark, .conversation, .gained, .participant, .member, .settings, .level,
+    case .forum, .user: DeliveredEvent(event, .thing(event.subject))
+    case .message, .actions, .star, .receipt, .readPosition, .conversation, .gained, .participant, .member, .settings, .level,
       .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)
     }
@@ -91,5 +91,5 @@ extension DeliveredEvent {
 }
 
 extension StreamReader {
-  fileprivate var isOfThePlace: Bool { role != nil && role != .guest }
+  fileprivate var isOfSite: Bool { role != nil && role != .guest }
 }

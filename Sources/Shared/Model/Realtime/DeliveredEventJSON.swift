@@ -13,7 +13,7 @@ extension DeliveredEvent: JSONWritable {
       json.field("offset", event.offset)
       if isHidden { return }
       json.field("at", Timestamp(event.at))
-      json.field("actor_id", event.actor == 0 ? nil : ID<Account>(event.actor))
+      json.field("actor_id", event.actor == 0 ? nil : ID<User>(event.actor))
       json.field("data", content)
     }
   }
@@ -26,11 +26,11 @@ extension DeliveredEvent.Content: JSONWritable {
     case .conversation(let conversation): json.value(conversation)
     case .gained(let gained): json.value(gained)
     case .forum(let forum): json.value(forum)
-    case .person(let person): json.value(person)
+    case .user(let user): json.value(user)
     case .settings(let settings): json.value(settings)
     case .relations(let relations): json.value(relations)
     case .inbox(let entry): json.value(entry)
-    case .marks, .star, .receipt, .mark, .participant, .member, .level, .thing:
+    case .actions, .star, .receipt, .readPosition, .participant, .member, .level, .thing:
       json.object { json in writeMembers(to: &json) }
     case .hidden: json.null()
     }
@@ -38,7 +38,7 @@ extension DeliveredEvent.Content: JSONWritable {
 
   private func writeMembers(to json: inout JSONWriter) {
     switch self {
-    case .marks(let message, let actions):
+    case .actions(let message, let actions):
       json.field("message_id", message)
       json.object("actions") { json in
         for action in actions { json.object(action.type) { json in json.field("count", action.count) } }
@@ -48,27 +48,27 @@ extension DeliveredEvent.Content: JSONWritable {
       json.object("actions") { json in
         if isSet { json.object("star") { json in json.field("count", 1) } }
       }
-    case .receipt(let conversation, let account, let mark):
+    case .receipt(let conversation, let user, let readPosition):
       json.field("conversation_id", conversation)
-      json.field("user_id", account)
-      mark.writeMembers(to: &json)
-    case .mark(let conversation, let mark):
+      json.field("user_id", user)
+      readPosition.writeMembers(to: &json)
+    case .readPosition(let conversation, let readPosition):
       json.field("conversation_id", conversation)
-      mark.writeMembers(to: &json)
-    case .participant(let conversation, let account, let role):
+      readPosition.writeMembers(to: &json)
+    case .participant(let conversation, let user, let role):
       json.field("conversation_id", conversation)
-      json.field("user_id", account)
+      json.field("user_id", user)
       if let role { json.field("role", role.rawValue) }
-    case .member(let forum, let account, let role):
+    case .member(let forum, let user, let role):
       json.field("forum_id", forum)
-      json.field("user_id", account)
+      json.field("user_id", user)
       if let role { json.field("role", role.rawValue) }
     case .level(let place, let level):
       place.writeMember(to: &json)
       json.field("level", level.level.rawValue)
       json.field("set", level.isOwn)
     case .thing(let id): json.field("id", String(id))
-    case .message, .conversation, .gained, .forum, .person, .settings, .relations, .inbox, .hidden: break
+    case .message, .conversation, .gained, .forum, .user, .settings, .relations, .inbox, .hidden: break
     }
   }
 }
@@ -83,7 +83,7 @@ public struct ReceivedEvent: Sendable, Hashable {
   public var kind: Event.Kind?
   public var at: Int64?
   /// Nil for the server.
-  public var actor: ID<Account>?
+  public var actor: ID<User>?
   public var content: DeliveredEvent.Content
 
   public init(_ delivered: DeliveredEvent) {
@@ -152,8 +152,8 @@ extension DeliveredEvent.Content {
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored: self = .message(try Message(json: value))
     case .actionAdded, .actionRemoved: self = try Self.actions(&object, in: stream)
     case .receiptUpdated:
-      self = .receipt(try object.read("conversation_id"), try object.read("user_id"), try Mark(&object))
-    case .markMoved: self = .mark(try object.read("conversation_id"), try Mark(&object))
+      self = .receipt(try object.read("conversation_id"), try object.read("user_id"), try ReadPosition(&object))
+    case .readPositionUpdated: self = .readPosition(try object.read("conversation_id"), try ReadPosition(&object))
     case .conversationCreated, .conversationUpdated, .conversationRemoved:
       if case .user = stream {
         self = .gained(try GainedConversation(json: value))
@@ -161,21 +161,21 @@ extension DeliveredEvent.Content {
         self = .conversation(try Conversation(json: value))
       }
     case .participantJoined, .participantLeft, .participantChanged:
-      let account: ID<Account> = try object.read("user_id")
+      let user: ID<User> = try object.read("user_id")
       if let forum: ID<Forum> = try object.optional("forum_id") {
-        self = .member(forum, account, try object.optionalWord("role"))
+        self = .member(forum, user, try object.optionalWord("role"))
       } else {
-        self = .participant(try object.read("conversation_id"), account, try object.optionalWord("role"))
+        self = .participant(try object.read("conversation_id"), user, try object.optionalWord("role"))
       }
     case .forumCreated, .forumUpdated, .forumDeleted: self = .forum(try Forum(json: value))
-    case .userUpdated, .preferencesUpdated: self = .person(try Person(json: value))
-    case .inboxAdded: self = .inbox(try InboxEntry(json: value))
+    case .userUpdated, .preferencesUpdated: self = .user(try User(json: value))
+    case .notificationCreated: self = .inbox(try Notification(json: value))
     // By its id alone.
-    case .inboxRead: throw value.error(.invalid)
+    case .notificationRead: throw value.error(.invalid)
     case .levelChanged:
-      self = .level(try LevelPlace(&object), try SetLevel(json: value))
-    case .relationChanged: self = .relations(try PersonalRelations(json: value))
-    case .settingsUpdated: self = .settings(try PlaceSettings(json: value))
+      self = .level(try LevelScope(&object), try SetLevel(json: value))
+    case .relationChanged: self = .relations(try UserRelations(json: value))
+    case .settingsUpdated: self = .settings(try SiteSettings(json: value))
     }
   }
 
@@ -183,6 +183,6 @@ extension DeliveredEvent.Content {
     let message: ID<Message> = try object.read("message_id")
     let actions = try Message.ActionCount.all(object.object("actions"))
     if case .user = stream { return .star(message, isSet: !actions.isEmpty) }
-    return .marks(message, actions)
+    return .actions(message, actions)
   }
 }

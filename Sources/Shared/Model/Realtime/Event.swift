@@ -47,9 +47,9 @@ public struct Event: Sendable, Hashable {
     case forumUpdated = 15
     case forumDeleted = 16
     case userUpdated = 17
-    case inboxAdded = 18
-    case inboxRead = 19
-    case markMoved = 20
+    case notificationCreated = 18
+    case notificationRead = 19
+    case readPositionUpdated = 20
     case levelChanged = 21
     case relationChanged = 22
     case preferencesUpdated = 23
@@ -75,9 +75,9 @@ public struct Event: Sendable, Hashable {
       case .forumUpdated: "forum.updated"
       case .forumDeleted: "forum.deleted"
       case .userUpdated: "user.updated"
-      case .inboxAdded: "inbox.added"
-      case .inboxRead: "inbox.read"
-      case .markMoved: "mark.moved"
+      case .notificationCreated: "notification.created"
+      case .notificationRead: "notification.read"
+      case .readPositionUpdated: "read_position.updated"
       case .levelChanged: "level.changed"
       case .relationChanged: "relation.changed"
       case .preferencesUpdated: "preferences.updated"
@@ -90,7 +90,7 @@ public struct Event: Sendable, Hashable {
 /// Who reads along: everyone who may read a stream gets every event of it.
 public enum EventStream: Sendable, Hashable {
   case site
-  case user(ID<Account>)
+  case user(ID<User>)
   case forum(ID<Forum>)
   case conversation(ID<Conversation>)
 
@@ -138,7 +138,7 @@ extension EventStream: LosslessStringConvertible {
     guard parts.count == 2 else { return nil }
     switch parts[0] {
     case "user":
-      guard let id = ID<Account>(parts[1]) else { return nil }
+      guard let id = ID<User>(parts[1]) else { return nil }
       self = .user(id)
     case "forum":
       guard let id = ID<Forum>(parts[1]) else { return nil }

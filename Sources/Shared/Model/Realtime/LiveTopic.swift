@@ -12,7 +12,7 @@ public enum LiveTopic: Sendable, Hashable {
   /// What programs tell each other. None of it is kept.
   case app(String)
 
-  public static let mostNameBytes = 64
+  public static let maxNameBytes = 64
 
   /// Whether what it tells is in the log, and so can be told again.
   public var isLogged: Bool {
@@ -59,7 +59,7 @@ extension LiveTopic: LosslessStringConvertible {
 
   /// Letters, digits, `.`, `_` and `-`.
   private static func isName(_ text: String) -> Bool {
-    (1...mostNameBytes).contains(text.utf8.count)
+    (1...maxNameBytes).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

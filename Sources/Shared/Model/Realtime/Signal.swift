@@ -2,12 +2,12 @@ public import ParleyJSON
 
 /// What passes and is not kept: it has no place in a stream, and is left out first when somebody is slow.
 public enum Signal: Sendable, Hashable {
-  case typing(ID<Conversation>, by: ID<Account>, isTyping: Bool)
-  case presence(ID<Account>, Presence, lastSeenAt: Int64?)
+  case typing(ID<Conversation>, by: ID<User>, isTyping: Bool)
+  case presence(ID<User>, Presence, lastSeenAt: Int64?)
   /// Somebody wrote in a conversation of the forum.
   case activity(ID<Forum>, ID<Conversation>, lastMessage: ID<Message>)
   /// What a program told others, as it was sent.
-  case app(String, from: ID<Account>, data: JSONRaw)
+  case app(String, from: ID<User>, data: JSONRaw)
 
   /// How somebody is here.
   public enum Presence: String, Sendable, Hashable, CaseIterable {
@@ -31,9 +31,9 @@ public enum Signal: Sendable, Hashable {
   }
 
   /// Whose devices need not be told.
-  public var sender: ID<Account>? {
+  public var sender: ID<User>? {
     switch self {
-    case .typing(_, let account, _): account
+    case .typing(_, let user, _): user
     case .presence, .activity, .app: nil
     }
   }
@@ -43,18 +43,18 @@ extension Signal: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       switch self {
-      case .typing(let conversation, let account, let isTyping):
+      case .typing(let conversation, let user, let isTyping):
         json.field("event", "typing")
         json.field("stream", EventStream.conversation(conversation).description)
         json.object("data") { json in
           json.field("conversation_id", conversation)
-          json.field("user_id", account)
+          json.field("user_id", user)
           json.field("typing", isTyping)
         }
-      case .presence(let account, let presence, let lastSeenAt):
+      case .presence(let user, let presence, let lastSeenAt):
         json.field("event", "presence")
         json.object("data") { json in
-          json.field("user_id", account)
+          json.field("user_id", user)
           json.field("presence", presence.rawValue)
           json.field("last_seen_at", lastSeenAt.map { Timestamp($0) })
         }
@@ -66,11 +66,11 @@ extension Signal: JSONWritable {
           json.field("conversation_id", conversation)
           json.field("last_message_id", message)
         }
-      case .app(let name, let account, let data):
+      case .app(let name, let user, let data):
         json.field("event", "app")
         json.field("topic", LiveTopic.app(name))
         json.object("data") { json in
-          json.field("user_id", account)
+          json.field("user_id", user)
           json.field("data", data)
         }
       }

@@ -5,12 +5,12 @@ public struct HeldConversation: Sendable, Hashable {
   public internal(set) var participation: OwnConversation.Participation?
   /// One's own: taken part in, or one's feed. Of what is only read, no unread count is kept.
   public internal(set) var isOwn = false
-  public internal(set) var mark = Mark()
+  public internal(set) var readPosition = ReadPosition()
   /// Nil where it has to be asked for.
   public internal(set) var unread: Int? = 0
   public internal(set) var messages: [Int: HeldMessage] = [:]
   /// How far others have come.
-  public internal(set) var receipts: [ID<Account>: Mark] = [:]
+  public internal(set) var receipts: [ID<User>: ReadPosition] = [:]
   var seqs: [ID<Message>: Int] = [:]
   /// What has no revision is at least as new as this event, and exactly as new as this offset of its stream.
   var asOf: Int
@@ -26,11 +26,11 @@ public struct HeldConversation: Sendable, Hashable {
   /// What is not later was read, or was said before one came.
   var unreadAfter: Int {
     ConversationHead.unreadStart(
-      readSeq: mark.readSeq, joinedSeq: participation?.joinedSeq ?? 0, fromSeq: participation?.fromSeq ?? 1)
+      readSeq: readPosition.readSeq, joinedSeq: participation?.joinedSeq ?? 0, fromSeq: participation?.fromSeq ?? 1)
   }
 }
 
-/// A message, and which marks on it are one's own.
+/// A message, and which actions on it are one's own.
 public struct HeldMessage: Sendable, Hashable {
   public internal(set) var message: Message
   /// Nil where nobody has said.
@@ -53,7 +53,7 @@ extension HeldConversation {
   mutating func gain(_ gained: GainedConversation) {
     participation = gained.participation
     isOwn = true
-    mark = gained.mark
+    readPosition = gained.readPosition
     unread = conversation.lastSeq <= unreadAfter ? 0 : nil
     // What was said before one's history is as if it were not there.
     if conversation.lastSeq < gained.participation?.fromSeq ?? 1 { conversation.lastMessage = nil }
@@ -72,17 +72,17 @@ extension HeldConversation {
     conversation.lastMessage = isNewer ? new.lastMessage : old.lastMessage
   }
 
-  mutating func set(_ role: ParticipantRole?, of account: ID<Account>, me: ID<Account>?) {
-    if account == me, let role { participation?.role = role }
-    if role == nil { receipts[account] = nil }
+  mutating func set(_ role: ParticipantRole?, of user: ID<User>, me: ID<User>?) {
+    if user == me, let role { participation?.role = role }
+    if role == nil { receipts[user] = nil }
     guard !conversation.kind.isInForum else { return }
     guard var list = conversation.participants else { return }
     let before = list.count
-    list.removeAll { $0.account == account }
-    if let role { list.append(Participant(account, role)) }
-    list.sort { $0.account < $1.account }
+    list.removeAll { $0.user == user }
+    if let role { list.append(Participant(user, role)) }
+    list.sort { $0.user < $1.user }
     conversation.participantCount = (conversation.participantCount ?? before) + list.count - before
-    conversation.participants = list.count <= Conversation.mostListed ? list : nil
+    conversation.participants = list.count <= Conversation.maxListed ? list : nil
   }
 
   // MARK: Messages
@@ -124,7 +124,7 @@ extension HeldConversation {
   }
 
   /// Whether nothing newer was held.
-  mutating func hold(_ seen: SeenMessage, asOf event: Int) -> Bool {
+  mutating func hold(_ seen: MessageView, asOf event: Int) -> Bool {
     let message = seen.message
     let held = messages[message.seq] ?? HeldMessage(message: message, mine: nil, asOf: 0)
     // A later revision was made after all that is held was known, also where an answer does not say how much it knew.
@@ -135,12 +135,12 @@ extension HeldConversation {
     return true
   }
 
-  mutating func hold(_ own: OwnConversation, asOf event: Int, me: ID<Account>?) {
+  mutating func hold(_ own: OwnConversation, asOf event: Int, me: ID<User>?) {
     conversation = own.conversation
     participation = own.participation
     isOwn = own.participation != nil || (me != nil && own.conversation.owner == me)
-    mark = Mark(readSeq: max(mark.readSeq, own.readSeq), deliveredSeq: max(mark.deliveredSeq, own.deliveredSeq))
-    unread = mark.readSeq == own.readSeq ? own.unread : nil
+    readPosition = ReadPosition(readSeq: max(readPosition.readSeq, own.readSeq), deliveredSeq: max(readPosition.deliveredSeq, own.deliveredSeq))
+    unread = readPosition.readSeq == own.readSeq ? own.unread : nil
     asOf = max(asOf, event)
     asOfOffset = own.lastOffset
   }
@@ -153,8 +153,8 @@ extension HeldConversation {
 extension HeldConversation {
   /// For whom is counted. What those wrote whom they mute or block waits nowhere.
   struct Listener {
-    var account: ID<Account>?
-    var silenced: Set<ID<Account>>
+    var user: ID<User>?
+    var silenced: Set<ID<User>>
   }
 
   private func waits(_ message: Message, for listener: Listener) -> Bool {
@@ -162,7 +162,7 @@ extension HeldConversation {
   }
 
   private func isCounted(_ message: Message, for listener: Listener) -> Bool {
-    message.seq > unreadAfter && message.author != listener.account && !listener.silenced.contains(message.author)
+    message.seq > unreadAfter && message.author != listener.user && !listener.silenced.contains(message.author)
       && !message.isMachineOnly && message.movedFrom == nil
   }
 
@@ -182,16 +182,16 @@ extension HeldConversation {
     let step = (message.tombstone == nil ? 1 : 0) - (was ? 1 : 0)
     guard step != 0 else { return }
     // Beyond the most nobody has counted.
-    guard unread < ConversationHead.mostUnread else {
+    guard unread < ConversationHead.maxUnread else {
       self.unread = step > 0 ? unread : nil
       return
     }
     self.unread = unread + step
   }
 
-  mutating func move(to new: Mark, for listener: Listener) {
+  mutating func move(to new: ReadPosition, for listener: Listener) {
     let before = unreadAfter
-    mark = new
+    readPosition = new
     if unreadAfter != before { recount(for: listener) }
   }
 
@@ -210,6 +210,6 @@ extension HeldConversation {
       }
       if waits(held.message, for: listener) { waiting += 1 }
     }
-    unread = min(waiting, ConversationHead.mostUnread)
+    unread = min(waiting, ConversationHead.maxUnread)
   }
 }

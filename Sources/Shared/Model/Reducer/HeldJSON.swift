@@ -47,13 +47,13 @@ extension HeldConversation: JSONWritable {
         json.object("participation") { json in participation.writeMembers(to: &json) }
       }
       json.field("own", isOwn)
-      json.object("mark") { json in mark.writeMembers(to: &json) }
+      json.object("read_position") { json in readPosition.writeMembers(to: &json) }
       json.field("unread", unread)
       json.array("receipts") { json in
-        for (account, mark) in receipts.sorted(by: { $0.key < $1.key }) {
+        for (user, readPosition) in receipts.sorted(by: { $0.key < $1.key }) {
           json.object { json in
-            json.field("user_id", account)
-            mark.writeMembers(to: &json)
+            json.field("user_id", user)
+            readPosition.writeMembers(to: &json)
           }
         }
       }
@@ -73,12 +73,12 @@ extension HeldConversation: JSONReadable {
         return try OwnConversation.Participation(&members)
       } ?? nil
     isOwn = try object.bool("own")
-    var mark = try object.object("mark")
-    self.mark = try Mark(&mark)
+    var readPosition = try object.object("read_position")
+    self.readPosition = try ReadPosition(&readPosition)
     unread = try object.optional("unread")
     for receipt in try object.value("receipts").array() {
       var receipt = try receipt.object()
-      receipts[try receipt.read("user_id")] = try Mark(&receipt)
+      receipts[try receipt.read("user_id")] = try ReadPosition(&receipt)
     }
     asOfOffset = try object.int("as_of_offset")
   }

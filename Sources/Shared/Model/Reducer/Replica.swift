@@ -7,18 +7,18 @@
 //   event wins. An answer says up to where it has all: what is older changes nothing of it, and an answer that is older than
 //   what was applied is not taken. So slow answers and quick events may come in any order.
 // - What an event does not say must be asked for: `needs` lists it. Answers are given to `hold`, and what is not found, to
-//   `letGo`.
+//   `drop`.
 
 /// What a client holds.
 public struct Replica: Sendable, Hashable {
-  public internal(set) var me: Person?
-  public internal(set) var settings: PlaceSettings?
-  public internal(set) var people: [ID<Account>: Person] = [:]
+  public internal(set) var me: User?
+  public internal(set) var settings: SiteSettings?
+  public internal(set) var users: [ID<User>: User] = [:]
   public internal(set) var forums: [ID<Forum>: HeldForum] = [:]
   public internal(set) var conversations: [ID<Conversation>: HeldConversation] = [:]
   /// Where one has said what one wants to hear.
-  public internal(set) var levels: [LevelPlace: Level] = [:]
-  public internal(set) var relations: [ID<Account>: Set<Relation>] = [:]
+  public internal(set) var levels: [LevelScope: Level] = [:]
+  public internal(set) var relations: [ID<User>: Set<Relation>] = [:]
   /// How much waits for oneself.
   public internal(set) var inbox = InboxCounts()
   public internal(set) var positions: [EventStream: Position] = [:]
@@ -39,11 +39,11 @@ public struct Replica: Sendable, Hashable {
 
   /// What no event has told, and an answer will.
   public enum Need: Sendable, Hashable {
-    case person(ID<Account>)
+    case user(ID<User>)
     case forum(ID<Forum>)
     /// With its last message, how many are unread, and its messages.
     case conversation(ID<Conversation>)
-    /// Which marks on it are one's own.
+    /// Which actions on it are one's own.
     case message(ID<Message>)
     /// How much waits: an entry counts for who may read what it is about.
     case inbox
@@ -78,7 +78,7 @@ extension Replica {
     if let cursor, event.id > cursor.event { self.cursor?.event = event.id }
     if let kind = event.kind {
       take(event, kind)
-      if kind.mayChangeInbox(in: event.stream) { needs.insert(.inbox) }
+      if kind.mayChangeNotifications(in: event.stream) { needs.insert(.inbox) }
     }
     return .applied
   }
@@ -86,21 +86,21 @@ extension Replica {
   private mutating func take(_ event: ReceivedEvent, _ kind: Event.Kind) {
     switch event.content {
     case .message(let message): take(message, kind, event)
-    case .marks(let message, let actions): take(actions, on: message, event)
+    case .actions(let message, let actions): take(actions, on: message, event)
     case .star(let message, let isSet):
       for id in conversations.keys { conversations[id]?.setStar(isSet, on: message, event.id) }
-    case .receipt(let conversation, let account, let mark):
-      change(conversation, event) { $0.receipts[account] = mark }
-    case .mark(let conversation, let mark):
-      change(conversation, event) { [listener] in $0.move(to: mark, for: listener) }
+    case .receipt(let conversation, let user, let readPosition):
+      change(conversation, event) { $0.receipts[user] = readPosition }
+    case .readPosition(let conversation, let readPosition):
+      change(conversation, event) { [listener] in $0.move(to: readPosition, for: listener) }
     case .conversation(let conversation): take(conversation, event)
     case .gained(let gained): take(gained, event.id)
-    case .participant(let conversation, let account, let role):
-      change(conversation, event) { [me] in $0.set(role, of: account, me: me?.account.id) }
-      if role != nil { know(account) }
-    case .member(let forum, let account, let role): take(role, of: account, in: forum, event.id)
+    case .participant(let conversation, let user, let role):
+      change(conversation, event) { [me] in $0.set(role, of: user, me: me?.summary.id) }
+      if role != nil { know(user) }
+    case .member(let forum, let user, let role): take(role, of: user, in: forum, event.id)
     case .forum(let forum): take(forum, event.id)
-    case .person(let person): take(person, in: event.stream)
+    case .user(let user): take(user, in: event.stream)
     case .settings(let new): if new.revision > settings?.revision ?? 0 { settings = new }
     case .level(let place, let level): if event.id > ownAsOf { levels[place] = level.isOwn ? level.level : nil }
     case .relations(let all): take(all, event.id)
@@ -115,13 +115,13 @@ extension Replica {
     switch kind {
     case .conversationRemoved, .conversationCreated, .conversationUpdated:
       // It may have come back since.
-      if event > conversations[ID(id)]?.asOf ?? 0 { letGo(ID<Conversation>(id)) }
-    case .forumDeleted: letGo(ID<Forum>(id))
+      if event > conversations[ID(id)]?.asOf ?? 0 { drop(ID<Conversation>(id)) }
+    case .forumDeleted: drop(ID<Forum>(id))
     case .forumCreated, .forumUpdated: needs.insert(.forum(ID(id)))
     case .userUpdated:
-      if people[ID(id)] != nil || me?.account.id.number == id { needs.insert(.person(ID(id))) }
+      if users[ID(id)] != nil || me?.summary.id.number == id { needs.insert(.user(ID(id))) }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
-      .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .inboxAdded, .inboxRead, .markMoved,
+      .receiptUpdated, .participantJoined, .participantLeft, .participantChanged, .notificationCreated, .notificationRead, .readPositionUpdated,
       .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
       break
     }
@@ -134,8 +134,8 @@ extension Replica {
   }
 
   /// Whom one hears of, one wants to know.
-  mutating func know(_ account: ID<Account>) {
-    if people[account] == nil, account != me?.account.id { needs.insert(.person(account)) }
+  mutating func know(_ user: ID<User>) {
+    if users[user] == nil, user != me?.summary.id { needs.insert(.user(user)) }
   }
 
   private mutating func change(
@@ -151,23 +151,23 @@ extension Replica {
 // MARK: People, relations and the place
 
 extension Replica {
-  private mutating func take(_ person: Person, in stream: EventStream) {
-    let account = person.account
-    if let old = me?.account, account.id == old.id {
-      guard account.revision >= old.revision else { return }
-      if account.role != old.role { needs.insert(.everything) }
+  private mutating func take(_ user: User, in stream: EventStream) {
+    let summary = user.summary
+    if let old = me?.summary, summary.id == old.id {
+      guard summary.revision >= old.revision else { return }
+      if summary.role != old.role { needs.insert(.everything) }
       if case .user = stream {
-        me = person
+        me = user
       } else {
-        me?.account = account
+        me?.summary = summary
       }
       return
     }
-    guard let held = people[account.id], account.revision > held.account.revision else { return }
-    people[account.id] = person
+    guard let held = users[summary.id], summary.revision > held.summary.revision else { return }
+    users[summary.id] = user
   }
 
-  private mutating func take(_ all: PersonalRelations, _ event: Int) {
+  private mutating func take(_ all: UserRelations, _ event: Int) {
     guard event > ownAsOf else { return }
     let wasSilent = relations[all.other]?.isSilencing ?? false
     relations[all.other] = all.kinds.isEmpty ? nil : all.kinds
@@ -189,11 +189,11 @@ extension Replica {
 
   /// Whose unread messages are counted.
   private var listener: HeldConversation.Listener {
-    HeldConversation.Listener(account: me?.account.id, silenced: silenced)
+    HeldConversation.Listener(user: me?.summary.id, silenced: silenced)
   }
 
-  private mutating func take(_ role: ForumRole?, of account: ID<Account>, in forum: ID<Forum>, _ event: Int) {
-    guard account == me?.account.id else { return }
+  private mutating func take(_ role: ForumRole?, of user: ID<User>, in forum: ID<Forum>, _ event: Int) {
+    guard user == me?.summary.id else { return }
     guard let held = forums[forum] else {
       if role != nil { needs.insert(.forum(forum)) }
       return
@@ -225,7 +225,7 @@ extension Replica {
       return
     }
     conversations[id]?.take(conversation, event)
-    for participant in conversation.participants ?? [] { know(participant.account) }
+    for participant in conversation.participants ?? [] { know(participant.user) }
   }
 
   private mutating func take(_ gained: GainedConversation, _ event: Int) {
@@ -238,7 +238,7 @@ extension Replica {
     // What was said before is to be read.
     let fromSeq = gained.participation?.fromSeq ?? 1
     if held.unread == nil || held.conversation.lastSeq >= fromSeq { needs.insert(.conversation(id)) }
-    for participant in gained.conversation.participants ?? [] { know(participant.account) }
+    for participant in gained.conversation.participants ?? [] { know(participant.user) }
   }
 
   private mutating func take(_ message: Message, _ kind: Event.Kind, _ event: ReceivedEvent) {
@@ -255,7 +255,7 @@ extension Replica {
   private mutating func take(_ actions: [Message.ActionCount], on message: ID<Message>, _ event: ReceivedEvent) {
     guard case .conversation(let id) = event.stream else { return }
     let isNews = conversations[id]?.take(actions, on: message, event.id) ?? false
-    if isNews, event.actor != nil, event.actor == me?.account.id { needs.insert(.message(message)) }
+    if isNews, event.actor != nil, event.actor == me?.summary.id { needs.insert(.message(message)) }
   }
 }
 
@@ -263,33 +263,33 @@ extension Replica {
 
 extension Replica {
   /// What is lost, or was never there.
-  public mutating func letGo(_ conversation: ID<Conversation>) {
+  public mutating func drop(_ conversation: ID<Conversation>) {
     conversations[conversation] = nil
     positions[.conversation(conversation)] = nil
     needs.remove(.conversation(conversation))
   }
 
-  public mutating func letGo(_ forum: ID<Forum>) {
+  public mutating func drop(_ forum: ID<Forum>) {
     forums[forum] = nil
     positions[.forum(forum)] = nil
     needs.remove(.forum(forum))
-    for (id, held) in conversations where held.conversation.forum == forum { letGo(id) }
+    for (id, held) in conversations where held.conversation.forum == forum { drop(id) }
   }
 
-  public mutating func letGo(_ person: ID<Account>) {
-    people[person] = nil
-    needs.remove(.person(person))
+  public mutating func drop(_ user: ID<User>) {
+    users[user] = nil
+    needs.remove(.user(user))
   }
 
-  public mutating func letGo(_ message: ID<Message>) { needs.remove(.message(message)) }
+  public mutating func drop(_ message: ID<Message>) { needs.remove(.message(message)) }
 
   /// The same of whatever was asked for and is not there.
-  public mutating func letGo(_ need: Need) {
+  public mutating func drop(_ need: Need) {
     switch need {
-    case .person(let id): letGo(id)
-    case .forum(let id): letGo(id)
-    case .conversation(let id): letGo(id)
-    case .message(let id): letGo(id)
+    case .user(let id): drop(id)
+    case .forum(let id): drop(id)
+    case .conversation(let id): drop(id)
+    case .message(let id): drop(id)
     case .inbox, .everything: break
     }
   }
@@ -299,24 +299,24 @@ extension Replica {
     needs.remove(.inbox)
   }
 
-  public mutating func hold(_ person: Person) {
-    let id = person.account.id
-    needs.remove(.person(id))
-    if let old = me?.account, old.id == id {
-      guard person.account.revision >= old.revision else { return }
-      if person.account.role != old.role { needs.insert(.everything) }
-      me = person
+  public mutating func hold(_ user: User) {
+    let id = user.summary.id
+    needs.remove(.user(id))
+    if let old = me?.summary, old.id == id {
+      guard user.summary.revision >= old.revision else { return }
+      if user.summary.role != old.role { needs.insert(.everything) }
+      me = user
       return
     }
-    if let held = people[id], held.account.revision > person.account.revision { return }
-    people[id] = person
+    if let held = users[id], held.summary.revision > user.summary.revision { return }
+    users[id] = user
   }
 
   /// As it was at `event` or later.
-  public mutating func hold(_ forum: SeenForum, asOf event: Int) {
+  public mutating func hold(_ forum: ForumView, asOf event: Int) {
     needs.remove(.forum(forum.forum.id))
     // Staff may ask for what they do not read; it is not held.
-    guard forum.forum.visibility != .private || forum.role != nil else { return letGo(forum.forum.id) }
+    guard forum.forum.visibility != .private || forum.role != nil else { return drop(forum.forum.id) }
     if let held = forums[forum.forum.id], held.asOf > event { return }
     var new = HeldForum(forum: forum.forum, role: forum.role, asOf: event)
     if let held = forums[forum.forum.id], held.forum.revision > new.forum.revision { new.forum = held.forum }
@@ -330,11 +330,11 @@ extension Replica {
     var held = conversations[id] ?? HeldConversation(own.conversation, asOf: 0)
     guard own.lastOffset >= max(held.asOfOffset, positions[stream]?.offset ?? 0) else { return }
     needs.remove(.conversation(id))
-    held.hold(own, asOf: event, me: me?.account.id)
+    held.hold(own, asOf: event, me: me?.summary.id)
     conversations[id] = held
     // Where messages are held, they still want the events up to here.
     if positions[stream] == nil { positions[stream] = Position(offset: own.lastOffset, event: event) }
-    for participant in own.conversation.participants ?? [] { know(participant.account) }
+    for participant in own.conversation.participants ?? [] { know(participant.user) }
   }
 
   /// What is only read: one takes no part in it.
@@ -343,7 +343,7 @@ extension Replica {
     positions[.conversation(conversation.id)] = Position(offset: offset, event: event)
   }
 
-  public mutating func hold(_ messages: [SeenMessage], asOf event: Int) {
+  public mutating func hold(_ messages: [MessageView], asOf event: Int) {
     for seen in messages {
       // One that is older than what was applied answers nothing.
       if conversations[seen.message.conversation]?.hold(seen, asOf: event) ?? true {
@@ -363,7 +363,7 @@ extension Replica {
     levels = snapshot.levels
     relations = snapshot.relations
     inbox = snapshot.inbox
-    for person in snapshot.people { people[person.account.id] = person }
+    for user in snapshot.users { users[user.summary.id] = user }
     for forum in snapshot.forums { hold(forum, asOf: event) }
     for own in snapshot.conversations {
       hold(own, asOf: event)
@@ -381,7 +381,7 @@ extension Replica {
   }
 
   /// Whom one mutes or blocks: pages leave out what they write, and it is not counted.
-  public var silenced: Set<ID<Account>> { Set(relations.filter { $0.value.isSilencing }.keys) }
+  public var silenced: Set<ID<User>> { Set(relations.filter { $0.value.isSilencing }.keys) }
 
   /// What one hears of a conversation, as one has said or as is usual there.
   public func level(of conversation: Conversation) -> Level {
@@ -394,13 +394,13 @@ extension Replica {
 extension Event.Kind {
   /// What is read or gone is told by what it was for, and what one may not read does not count: then it is asked for how much
   /// is left.
-  fileprivate func mayChangeInbox(in stream: EventStream) -> Bool {
+  fileprivate func mayChangeNotifications(in stream: EventStream) -> Bool {
     switch self {
-    case .inboxAdded, .inboxRead: true
+    case .notificationCreated, .notificationRead: true
     case .conversationCreated, .conversationRemoved, .participantJoined, .participantLeft, .participantChanged:
       if case .user = stream { true } else { false }
     case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
-      .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated, .markMoved,
+      .receiptUpdated, .conversationUpdated, .forumCreated, .forumUpdated, .forumDeleted, .userUpdated, .readPositionUpdated,
       .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
       false
     }

@@ -20,7 +20,7 @@ public struct ReplicaRow: Sendable, Hashable {
   }
 
   public enum Table: String, Sendable, CaseIterable {
-    case place, person, forum, conversation, level, relation, stream, need
+    case site, user, forum, conversation, level, relation, stream, need
   }
 
   public init(_ name: Name, _ value: JSONRaw?) {
@@ -42,12 +42,12 @@ extension Replica {
   /// What is another than it was before; messages are not among them.
   public func rows(changedSince before: Replica) -> [ReplicaRow] {
     var rows: [ReplicaRow] = []
-    if me != before.me { rows.append(ReplicaRow(.place, "me", me)) }
-    if settings != before.settings { rows.append(ReplicaRow(.place, "settings", settings)) }
-    if cursor != before.cursor { rows.append(ReplicaRow(.place, "cursor", cursor)) }
-    if ownAsOf != before.ownAsOf { rows.append(ReplicaRow(.place, "own_as_of", ownAsOf)) }
-    if inbox != before.inbox { rows.append(ReplicaRow(.place, "inbox", inbox)) }
-    rows += Self.changes(.person, people, before.people) { $0.description }
+    if me != before.me { rows.append(ReplicaRow(.site, "me", me)) }
+    if settings != before.settings { rows.append(ReplicaRow(.site, "settings", settings)) }
+    if cursor != before.cursor { rows.append(ReplicaRow(.site, "cursor", cursor)) }
+    if ownAsOf != before.ownAsOf { rows.append(ReplicaRow(.site, "own_as_of", ownAsOf)) }
+    if inbox != before.inbox { rows.append(ReplicaRow(.site, "inbox", inbox)) }
+    rows += Self.changes(.user, users, before.users) { $0.description }
     rows += Self.changes(.forum, forums, before.forums) { $0.description }
     rows += Self.changes(.conversation, conversations, before.conversations) { $0.description }
     rows += Self.changes(.level, levels.mapValues(\.rawValue), before.levels.mapValues(\.rawValue)) { $0.name }
@@ -74,10 +74,10 @@ extension Replica {
     let value = try JSONValue(parsing: raw.bytes)
     let name = row.name
     switch name.table {
-    case .place: try take(place: name.key, value)
-    case .person:
-      let person = try Person(json: value)
-      people[person.account.id] = person
+    case .site: try take(site: name.key, value)
+    case .user:
+      let user = try User(json: value)
+      users[user.summary.id] = user
     case .forum:
       let held = try HeldForum(json: value)
       forums[held.forum.id] = held
@@ -85,11 +85,11 @@ extension Replica {
       let held = try HeldConversation(json: value)
       conversations[held.conversation.id] = held
     case .level:
-      guard let place = LevelPlace(named: name.key) else { throw value.error(.invalid) }
+      guard let place = LevelScope(named: name.key) else { throw value.error(.invalid) }
       levels[place] = try value.word()
     case .relation:
-      guard let account = ID<Account>(name.key) else { throw value.error(.invalid) }
-      relations[account] = Set(try value.array { kind throws(JSONError) in try kind.word() })
+      guard let user = ID<User>(name.key) else { throw value.error(.invalid) }
+      relations[user] = Set(try value.array { kind throws(JSONError) in try kind.word() })
     case .stream:
       guard let stream = EventStream(name.key) else { throw value.error(.invalid) }
       positions[stream] = try Position(json: value)
@@ -99,10 +99,10 @@ extension Replica {
     }
   }
 
-  private mutating func take(place name: String, _ value: JSONValue) throws(JSONError) {
+  private mutating func take(site name: String, _ value: JSONValue) throws(JSONError) {
     switch name {
-    case "me": me = try Person(json: value)
-    case "settings": settings = try PlaceSettings(json: value)
+    case "me": me = try User(json: value)
+    case "settings": settings = try SiteSettings(json: value)
     case "cursor": cursor = try EventCursor(json: value)
     case "own_as_of": ownAsOf = try value.int()
     case "inbox": inbox = try InboxCounts(json: value)
@@ -125,17 +125,17 @@ extension Replica {
   }
 
   /// Messages that an answer brought, perhaps before their events.
-  public mutating func hold(ahead messages: [SeenMessage], asOf event: Int) {
+  public mutating func hold(ahead messages: [MessageView], asOf event: Int) {
     askForCounts(aheadOf: messages)
     hold(messages, asOf: event)
   }
 
   /// How many wait to be read is asked for where an answer may have been before the events: none that comes now says that a
   /// message is new, or gone.
-  public mutating func askForCounts(aheadOf messages: [SeenMessage]) {
+  public mutating func askForCounts(aheadOf messages: [MessageView]) {
     for seen in messages {
       let (id, message) = (seen.message.conversation, seen.message)
-      guard message.author != me?.account.id, let held = conversations[id] else { continue }
+      guard message.author != me?.summary.id, let held = conversations[id] else { continue }
       if message.seq > held.conversation.lastSeq || held.mayCountOtherwise(message) {
         needs.insert(.conversation(id))
       }
@@ -173,7 +173,7 @@ extension HeldConversation {
 
 extension HeldMessage {
   /// As an answer told it that knew everything up to an event.
-  public init(_ seen: SeenMessage, asOf event: Int) {
+  public init(_ seen: MessageView, asOf event: Int) {
     self.init(message: seen.message, mine: seen.mine, asOf: event)
   }
 
@@ -203,7 +203,7 @@ extension Replica.Position: JSONWritable, JSONReadable {
   }
 }
 
-extension LevelPlace {
+extension LevelScope {
   fileprivate var name: String {
     switch self {
     case .forum(let id): "forum:\(id)"
@@ -223,7 +223,7 @@ extension LevelPlace {
 extension Replica.Need {
   fileprivate var name: String {
     switch self {
-    case .person(let id): "user:\(id)"
+    case .user(let id): "user:\(id)"
     case .forum(let id): "forum:\(id)"
     case .conversation(let id): "conversation:\(id)"
     case .message(let id): "message:\(id)"
@@ -243,7 +243,7 @@ extension Replica.Need {
       return
     }
     switch parts[0] {
-    case "user": self = .person(ID(id.number))
+    case "user": self = .user(ID(id.number))
     case "forum": self = .forum(ID(id.number))
     case "conversation": self = .conversation(ID(id.number))
     case "message": self = .message(ID(id.number))

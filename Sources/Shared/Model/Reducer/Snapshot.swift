@@ -3,24 +3,24 @@ public import ParleyJSON
 /// All that a first screen needs, of one moment, and the cursor from which events go on.
 public struct Snapshot: Sendable, Hashable {
   public var cursor: EventCursor
-  public var me: Person
-  public var settings: PlaceSettings
-  public var forums: [SeenForum] = []
+  public var me: User
+  public var settings: SiteSettings
+  public var forums: [ForumView] = []
   /// Only so many of either are told; the rest is asked for by pages.
   public var hasMoreForums = false
   public var hasMoreConversations = false
   /// One's own, last active first.
   public var conversations: [OwnConversation] = []
   /// Where one has said what one wants to hear.
-  public var levels: [LevelPlace: Level] = [:]
-  public var relations: [ID<Account>: Set<Relation>] = [:]
+  public var levels: [LevelScope: Level] = [:]
+  public var relations: [ID<User>: Set<Relation>] = [:]
   public var inbox = InboxCounts()
   /// Whom all this names.
-  public var people: [Person] = []
+  public var users: [User] = []
   /// Where the streams end that are not a conversation's: the place's and one's own.
   public var offsets: [EventStream: Int] = [:]
 
-  public init(_ cursor: EventCursor, me: Person, settings: PlaceSettings) {
+  public init(_ cursor: EventCursor, me: User, settings: SiteSettings) {
     self.cursor = cursor
     self.me = me
     self.settings = settings
@@ -51,7 +51,7 @@ extension Snapshot: JSONWritable {
         }
       }
       json.field("inbox", inbox)
-      json.field("people", people)
+      json.field("users", users)
       json.object("offsets") { json in
         for (stream, offset) in offsets.sorted(by: { $0.key.number < $1.key.number }) {
           json.field(stream.description, offset)
@@ -73,11 +73,11 @@ extension Snapshot: JSONReadable {
     for level in said { levels[level.place] = level.level }
     var kinds = try object.object("relations")
     for kind in Relation.allCases {
-      let people: [ID<Account>] = try kinds.read(kind.rawValue)
-      for person in people { relations[person, default: []].insert(kind) }
+      let users: [ID<User>] = try kinds.read(kind.rawValue)
+      for user in users { relations[user, default: []].insert(kind) }
     }
     inbox = try object.read("inbox")
-    people = try object.read("people")
+    users = try object.read("users")
     var ends = try object.object("offsets")
     for (name, offset) in ends.members() {
       guard let stream = EventStream(name) else { throw offset.error(.invalid) }
@@ -87,12 +87,12 @@ extension Snapshot: JSONReadable {
 }
 
 private struct SaidLevel: JSONReadable {
-  let place: LevelPlace
+  let place: LevelScope
   let level: Level
 
   init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    place = try LevelPlace(&object)
+    place = try LevelScope(&object)
     level = try object.word("level")
   }
 }

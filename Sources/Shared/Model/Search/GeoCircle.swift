@@ -5,7 +5,7 @@ public struct GeoCircle: Sendable, Hashable {
   public let metres: Double
 
   /// Beyond it the whole world would be near.
-  public static let mostMetres = 1_000_000
+  public static let maxMetres = 1_000_000
 
   public init(latitude: Double, longitude: Double, metres: Double) {
     self.latitude = latitude

@@ -3,7 +3,7 @@
 ///
 /// Changing it, or anything in `SearchText.prepare`, needs another `SearchText.version`.
 enum SearchCharacter: Hashable {
-  /// A letter, a mark or a space, which the tokenizer knows what to do with.
+  /// A letter, a readPosition or a space, which the tokenizer knows what to do with.
   case plain
   /// Of a script that puts no space between words, or, as Korean, grows its words at their ends.
   case unspaced
@@ -14,7 +14,7 @@ enum SearchCharacter: Hashable {
   case flagHalf(Unicode.Scalar)
   /// Written as wide as a Chinese character.
   case wide(Unicode.Scalar)
-  /// What people leave out or can't see: accents that stand alone, vowel points, joiners, skin tones.
+  /// What users leave out or can't see: accents that stand alone, vowel points, joiners, skin tones.
   case dropped
 
   init(_ scalar: Unicode.Scalar) {
@@ -32,7 +32,7 @@ enum SearchCharacter: Hashable {
     case 0x200c...0x200f, 0x2060...0x2064, 0x20d0...0x20ff, 0xfe00...0xfe0f, 0xfeff: self = .dropped
     case 0x1f3fb...0x1f3ff, 0xe0000...0xe01ef: self = .dropped
 
-    // Thai, Lao, Burmese, Khmer: letters and marks without digits and punctuation.
+    // Thai, Lao, Burmese, Khmer: letters and actions without digits and punctuation.
     case 0xe01...0xe3a, 0xe40...0xe4e, 0xe81...0xece, 0xa9e0...0xa9ef, 0xa9fa...0xa9fe, 0xaa60...0xaa76,
       0xaa7a...0xaa7f:
       self = .unspaced

@@ -2,10 +2,10 @@ public import ParleyJSON
 
 /// A message that was found, and why.
 public struct SearchHit: Sendable, Hashable {
-  public let message: SeenMessage
+  public let message: MessageView
   public let snippet: SearchSnippet
 
-  public init(_ message: SeenMessage, _ snippet: SearchSnippet) {
+  public init(_ message: MessageView, _ snippet: SearchSnippet) {
     self.message = message
     self.snippet = snippet
   }

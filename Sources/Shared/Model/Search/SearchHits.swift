@@ -23,7 +23,7 @@ extension SearchQuery {
   /// How much a text is about what is wanted: each term counts for how often it comes, less and less, and less in a long
   /// text. It is BM25 without the rarity of words, which is the same for all who have all of them.
   public func score(of text: String) -> Double {
-    let words = SearchWord.words(of: text, most: Self.mostScoredWords)
+    let words = SearchWord.words(of: text, most: Self.maxScoredWords)
     let length = 0.25 + 0.75 * Double(words.count) / Self.usualWords
     var counts = [Double](repeating: 0, count: wanted.count)
     for hit in hits(in: words) { counts[hit.term] += 1 }
@@ -32,7 +32,7 @@ extension SearchQuery {
 
   private static let usualWords = 16.0
   /// Of a longer text the beginning says what it is about.
-  private static let mostScoredWords = 500
+  private static let maxScoredWords = 500
 }
 
 extension SearchQuery.Term {

@@ -2,10 +2,10 @@
 /// none of those after a minus. Nothing that is typed is an error in the query language below: whatever is no word of ours
 /// is a word to look for.
 public struct SearchQuery: Sendable, Hashable {
-  public static let mostBytes = 1_000
-  public static let mostTerms = 32
+  public static let maxBytes = 1_000
+  public static let maxTerms = 32
   /// Beyond three letters, for which the index keeps lists, a beginning is gathered from all words that have it.
-  public static let mostBeginnings = 8
+  public static let maxBeginnings = 8
 
   public enum Fault: Error, Sendable, Hashable {
     /// There is no word in it.
@@ -50,7 +50,7 @@ public struct SearchQuery: Sendable, Hashable {
   let excluded: [Term]
 
   public init(_ text: String) throws(Fault) {
-    guard text.utf8.count <= Self.mostBytes else { throw .tooLong(limit: Self.mostBytes) }
+    guard text.utf8.count <= Self.maxBytes else { throw .tooLong(limit: Self.maxBytes) }
     var wanted: [Term] = []
     var excluded: [Term] = []
     var parser = SearchQueryParser(text)
@@ -59,8 +59,8 @@ public struct SearchQuery: Sendable, Hashable {
       guard let term = Term(part.text, isBeginning: part.isBeginning) else { continue }
       if part.isExcluded { excluded.append(term) } else { wanted.append(term) }
       if part.isBeginning { beginnings += 1 }
-      guard beginnings <= Self.mostBeginnings else { throw .tooManyBeginnings(limit: Self.mostBeginnings) }
-      guard wanted.count + excluded.count <= Self.mostTerms else { throw .tooManyTerms(limit: Self.mostTerms) }
+      guard beginnings <= Self.maxBeginnings else { throw .tooManyBeginnings(limit: Self.maxBeginnings) }
+      guard wanted.count + excluded.count <= Self.maxTerms else { throw .tooManyTerms(limit: Self.maxTerms) }
     }
     guard !wanted.isEmpty else { throw excluded.isEmpty ? .empty : .onlyExclusions }
     self.wanted = wanted

@@ -13,5 +13,5 @@ public enum SearchScope: Sendable, Hashable {
   }
 
   /// The word for who wrote a message.
-  public static func token(of author: ID<Account>) -> String { "a\(author)" }
+  public static func token(of author: ID<User>) -> String { "a\(author)" }
 }

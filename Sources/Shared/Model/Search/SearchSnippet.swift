@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// The part of a text that shows best why it was found, in pieces: a client marks those that are hits.
+/// The part of a text that shows best why it was found, in pieces: a client actions those that are hits.
 public struct SearchSnippet: Sendable, Hashable {
   public struct Piece: Sendable, Hashable {
     public let text: String

@@ -4,11 +4,11 @@ public import ParleyJSON
 public struct Statistics: Sendable, Hashable {
   /// Reports that wait.
   public var openReports = 0
-  public var people = 0
+  public var users = 0
   /// Who asks to come in.
-  public var waitingPeople = 0
+  public var pendingUsers = 0
   /// Who was here in the last seven days.
-  public var activePeople = 0
+  public var activeUsers = 0
   /// All that were ever said, tombstones among them.
   public var messages = 0
   // In bytes.
@@ -36,10 +36,10 @@ public struct Statistics: Sendable, Hashable {
 extension Statistics {
   public func writeMembers(to json: inout JSONWriter) {
     json.field("open_reports", openReports)
-    json.object("people") { json in
-      json.field("all", people)
-      json.field("waiting", waitingPeople)
-      json.field("active_this_week", activePeople)
+    json.object("users") { json in
+      json.field("all", users)
+      json.field("pending", pendingUsers)
+      json.field("active_this_week", activeUsers)
     }
     json.field("messages", messages)
     json.object("storage") { json in

@@ -14,7 +14,7 @@ public struct StoredBackup: Sendable, Hashable {
   public var id: ID<StoredBackup>
   /// Of the file.
   public var name: String
-  public var createdBy: ID<Account>
+  public var createdBy: ID<User>
   public var createdAt: Int64
   public var finishedAt: Int64?
   public var state: State
@@ -24,7 +24,7 @@ public struct StoredBackup: Sendable, Hashable {
   public var missingCount: Int
 
   public init(
-    id: ID<StoredBackup>, name: String, createdBy: ID<Account>, createdAt: Int64, finishedAt: Int64?, state: State,
+    id: ID<StoredBackup>, name: String, createdBy: ID<User>, createdAt: Int64, finishedAt: Int64?, state: State,
     size: Int?, missingCount: Int
   ) {
     self.id = id

@@ -1,4 +1,4 @@
-/// Somebody and a person whom they would write to first.
+/// Somebody and a user whom they would write to first.
 public struct Acquaintance: Sendable, Hashable {
   /// Who may, by the other's wish.
   public var reachableBy: Reach

@@ -4,11 +4,11 @@ public import ParleyJSON
 public struct Discovered: Sendable, Hashable {
   /// As the asker wrote it.
   public let address: String
-  public let account: Account
+  public let user: UserSummary
 
-  public init(address: String, account: Account) {
+  public init(address: String, user: UserSummary) {
     self.address = address
-    self.account = account
+    self.user = user
   }
 }
 
@@ -16,7 +16,7 @@ extension Discovered: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("address", address)
-      json.field("user", account)
+      json.field("user", user)
     }
   }
 }
@@ -24,6 +24,6 @@ extension Discovered: JSONWritable {
 extension Discovered: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
-    self.init(address: try object.string("address"), account: try object.read("user"))
+    self.init(address: try object.string("address"), user: try object.read("user"))
   }
 }

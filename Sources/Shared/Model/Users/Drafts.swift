@@ -1,12 +1,12 @@
-// What a person asks to be made, as the request says it.
+// What a user asks to be made, as the request says it.
 
 public import ParleyJSON
 
 public struct InviteDraft: Sendable {
   public var role: Role
   public var forum: ID<Forum>?
-  public var claims: AccountReference?
-  public var mostUses: Int?
+  public var claims: UserReference?
+  public var maxUses: Int?
   public var expiresAt: Int64?
   public var clientID: String?
 
@@ -14,7 +14,7 @@ public struct InviteDraft: Sendable {
     role = try object.optionalWord("role") ?? .member
     forum = try object.optional("forum_id")
     claims = try object.optional("user_id")
-    mostUses = try object.optional("max_uses")
+    maxUses = try object.optional("max_uses")
     let expiresAt: Timestamp? = try object.optional("expires_at")
     self.expiresAt = expiresAt.map { Int64($0.milliseconds) }
     clientID = try object.optional("client_id")

@@ -5,24 +5,24 @@ public struct Invite: Sendable, Hashable {
   public var id: ID<Invite>
   /// What stands in its address: who knows it may come in.
   public var code: String
-  public var createdBy: ID<Account>
+  public var createdBy: ID<User>
   /// What who comes by it will be.
   public var role: Role
   /// Where they land, as a member.
   public var forum: ID<Forum>?
-  /// The imported person whom it lets in.
-  public var claims: ID<Account>?
+  /// The imported user whom it lets in.
+  public var claims: ID<User>?
   public var uses: Int
-  public var mostUses: Int?
+  public var maxUses: Int?
   public var createdAt: Int64
   public var expiresAt: Int64?
   public var revokedAt: Int64?
   /// Who came by it, the latest first; in the single thing only.
-  public var usedBy: [ID<Account>]?
+  public var usedBy: [ID<User>]?
 
   public init(
-    id: ID<Invite>, code: String, createdBy: ID<Account>, role: Role, forum: ID<Forum>?, claims: ID<Account>?,
-    uses: Int, mostUses: Int?, createdAt: Int64, expiresAt: Int64?, revokedAt: Int64?, usedBy: [ID<Account>]? = nil
+    id: ID<Invite>, code: String, createdBy: ID<User>, role: Role, forum: ID<Forum>?, claims: ID<User>?,
+    uses: Int, maxUses: Int?, createdAt: Int64, expiresAt: Int64?, revokedAt: Int64?, usedBy: [ID<User>]? = nil
   ) {
     self.id = id
     self.code = code
@@ -31,7 +31,7 @@ public struct Invite: Sendable, Hashable {
     self.forum = forum
     self.claims = claims
     self.uses = uses
-    self.mostUses = mostUses
+    self.maxUses = maxUses
     self.createdAt = createdAt
     self.expiresAt = expiresAt
     self.revokedAt = revokedAt
@@ -40,7 +40,7 @@ public struct Invite: Sendable, Hashable {
 
   /// Whether it still lets somebody in.
   public func isOpen(at now: Int64) -> Bool {
-    revokedAt == nil && expiresAt.map { $0 > now } ?? true && mostUses.map { uses < $0 } ?? true
+    revokedAt == nil && expiresAt.map { $0 > now } ?? true && maxUses.map { uses < $0 } ?? true
   }
 }
 
@@ -54,7 +54,7 @@ extension Invite: JSONWritable {
       json.field("forum_id", forum)
       json.field("user_id", claims)
       json.field("uses", uses)
-      json.field("max_uses", mostUses)
+      json.field("max_uses", maxUses)
       json.field("created_at", Timestamp(createdAt))
       json.field("expires_at", expiresAt.map { Timestamp($0) })
       json.field("revoked_at", revokedAt.map { Timestamp($0) })
@@ -65,16 +65,16 @@ extension Invite: JSONWritable {
 
 /// What an invite says to who holds it and is not in yet.
 public struct Welcome: Sendable, Hashable {
-  public var inviter: Account
+  public var inviter: UserSummary
   public var role: Role
   public var forum: ID<Forum>?
   public var forumTitle: String?
-  /// The imported person whom it lets in.
-  public var claims: Account?
+  /// The imported user whom it lets in.
+  public var claims: UserSummary?
   public var expiresAt: Int64?
 
   public init(
-    inviter: Account, role: Role, forum: ID<Forum>?, forumTitle: String?, claims: Account?, expiresAt: Int64?
+    inviter: UserSummary, role: Role, forum: ID<Forum>?, forumTitle: String?, claims: UserSummary?, expiresAt: Int64?
   ) {
     self.inviter = inviter
     self.role = role

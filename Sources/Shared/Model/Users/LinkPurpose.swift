@@ -11,12 +11,12 @@ public struct LinkPurpose: Sendable, Hashable {
 
   public var kind: Kind
   /// Whose password it sets.
-  public var account: Account?
+  public var user: UserSummary?
   public var expiresAt: Int64?
 
-  public init(kind: Kind, account: Account?, expiresAt: Int64?) {
+  public init(kind: Kind, user: UserSummary?, expiresAt: Int64?) {
     self.kind = kind
-    self.account = account
+    self.user = user
     self.expiresAt = expiresAt
   }
 }
@@ -25,7 +25,7 @@ extension LinkPurpose: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("kind", kind.rawValue)
-      json.field("user", account)
+      json.field("user", user)
       json.field("expires_at", expiresAt.map { Timestamp($0) })
     }
   }

@@ -1,20 +1,20 @@
 public import ParleyJSON
 
-/// All that one person has said of another.
-public struct PersonalRelations: Sendable, Hashable {
-  public var other: ID<Account>
+/// All that one user has said of another.
+public struct UserRelations: Sendable, Hashable {
+  public var other: ID<User>
   public var kinds: Set<Relation>
   /// Conversations that the other has begun and that wait to be taken.
   public var requests: Set<ID<Conversation>>
 
-  public init(_ other: ID<Account>, _ kinds: Set<Relation> = [], requests: Set<ID<Conversation>> = []) {
+  public init(_ other: ID<User>, _ kinds: Set<Relation> = [], requests: Set<ID<Conversation>> = []) {
     self.other = other
     self.kinds = kinds
     self.requests = requests
   }
 }
 
-extension PersonalRelations: JSONWritable {
+extension UserRelations: JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("user_id", other)
@@ -24,7 +24,7 @@ extension PersonalRelations: JSONWritable {
   }
 }
 
-extension PersonalRelations: JSONReadable {
+extension UserRelations: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     let requests: [ID<Conversation>] = try object.read("requests")

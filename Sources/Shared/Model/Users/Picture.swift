@@ -1,12 +1,12 @@
-/// Drawings for people and forums that have no picture of their own: SVG made of a digest, the same for ever. A person is a
+/// Drawings for users and forums that have no picture of their own: SVG made of a digest, the same for ever. A user is a
 /// blossom, a forum is a quilt; both in one of twelve hues and its two companions.
 ///
 /// The ground is a fill of the web app (oklch .52 .19 h, into sRGB); with it go a light colour 50° on (.88 .10) and a dark one
 /// (.44 .16). Light and white have 3:1 against ground and dark, and the ground has 3:1 against light and dark pages.
 ///
-/// A change here would change people's faces: a test holds every drawing to what it is.
+/// A change here would change users's faces: a test holds every drawing to what it is.
 public enum Picture {
-  /// For a person, from a digest of the name. Eight bytes of it are used at most.
+  /// For a user, from a digest of the name. Eight bytes of it are used at most.
   public static func blossom(_ digest: [UInt8]) -> String {
     var choice = Choice(digest)
     let colors = choice.of(palette)

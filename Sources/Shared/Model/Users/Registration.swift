@@ -2,7 +2,7 @@ public import ParleyJSON
 
 /// Somebody asks to come in.
 public struct Registration: Sendable {
-  /// Nil where an invite lets an imported person in: they have one.
+  /// Nil where an invite lets an imported user in: they have one.
   public var name: String?
   public var password: String
   public var displayName: String?

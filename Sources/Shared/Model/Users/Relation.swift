@@ -1,4 +1,4 @@
-/// What one person has said of another, for themselves alone.
+/// What one user has said of another, for themselves alone.
 public enum Relation: String, Sendable, Hashable, CaseIterable {
   /// Is told what the other posts.
   case follow

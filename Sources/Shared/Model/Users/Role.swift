@@ -1,7 +1,7 @@
-/// What somebody is at the site. Somebody without an account has no role: *nobody* is the absence of one.
+/// What somebody is at the site. Somebody without an user has no role: *nobody* is the absence of one.
 public enum Role: String, Sendable, Hashable, CaseIterable {
   case owner, admin, moderator, member
-  /// A program with an account of its own.
+  /// A program with an user of its own.
   case bot
   /// Limited to the conversations and forums it was invited to.
   case guest
@@ -9,7 +9,7 @@ public enum Role: String, Sendable, Hashable, CaseIterable {
   /// Owners and admins look after the place itself.
   public var isStaff: Bool { self == .owner || self == .admin }
   /// Who keeps order wherever they may read.
-  public var keepsOrder: Bool { isStaff || self == .moderator }
+  public var isModerator: Bool { isStaff || self == .moderator }
 
   /// Whether the other looks after more of the place.
   public func isBelow(_ other: Role) -> Bool { rank < other.rank }

@@ -5,7 +5,7 @@ public struct Session: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable {
     /// Of a device, by name and password.
     case session
-    /// Made by a person for a program.
+    /// Made by a user for a program.
     case token
   }
 

@@ -8,7 +8,7 @@ public enum Visibility: String, Sendable, Hashable, CaseIterable {
 
 /// Who may do something in a forum.
 public enum ForumPolicy: String, Sendable, Hashable, CaseIterable {
-  /// Every person who may read it.
+  /// Every user who may read it.
   case readers
   case members, moderators
 }
@@ -21,8 +21,8 @@ public enum ForumRole: String, Sendable, Hashable, CaseIterable {
 public enum Audience: String, Sendable, Hashable, CaseIterable {
   /// Whoever comes, signed in or not.
   case anyone
-  /// Every person with an account that is not a guest.
-  case people
+  /// Every user with an user that is not a guest.
+  case users
   /// The participants alone.
   case listed
 }
@@ -38,7 +38,7 @@ public struct ForumStanding: Sendable, Hashable {
   public var visibility: Visibility
   public var write: ForumPolicy
   public var startTopics: ForumPolicy
-  public var ring: ForumPolicy
+  public var roomMention: ForumPolicy
   public var isLocked: Bool
   public var isArchived: Bool
   /// Nil for who is not a member.
@@ -48,13 +48,13 @@ public struct ForumStanding: Sendable, Hashable {
 
   public init(
     visibility: Visibility, write: ForumPolicy = .readers, startTopics: ForumPolicy = .readers,
-    ring: ForumPolicy = .moderators, isLocked: Bool = false, isArchived: Bool = false, role: ForumRole? = nil,
+    roomMention: ForumPolicy = .moderators, isLocked: Bool = false, isArchived: Bool = false, role: ForumRole? = nil,
     isSilenced: Bool = false
   ) {
     self.visibility = visibility
     self.write = write
     self.startTopics = startTopics
-    self.ring = ring
+    self.roomMention = roomMention
     self.isLocked = isLocked
     self.isArchived = isArchived
     self.role = role
@@ -77,8 +77,8 @@ public struct Standing: Sendable, Hashable {
   public var isSilenced: Bool
   /// In a conversation of two: one has blocked the other.
   public var isBlocked: Bool
-  /// Where history begins for those who read because it is open to people with an account, and for everyone else.
-  public var peopleFromSeq: Int
+  /// Where history begins for those who read because it is open to users with an user, and for everyone else.
+  public var usersFromSeq: Int
   public var anyoneFromSeq: Int
   /// Where it begins for a member of the forum, who may have come in when only what was said later was open.
   public var memberFromSeq: Int
@@ -99,7 +99,7 @@ public struct Standing: Sendable, Hashable {
   public init(
     kind: Conversation.Kind, isLocked: Bool = false, readers: Audience = .listed, writers: Audience = .listed,
     forum: ForumStanding? = nil, participant: Participation? = nil, isOwner: Bool = false, isSilenced: Bool = false,
-    isBlocked: Bool = false, peopleFromSeq: Int = 1, anyoneFromSeq: Int = 1,
+    isBlocked: Bool = false, usersFromSeq: Int = 1, anyoneFromSeq: Int = 1,
     memberFromSeq: Int = 1
   ) {
     self.kind = kind
@@ -111,7 +111,7 @@ public struct Standing: Sendable, Hashable {
     self.isOwner = isOwner
     self.isSilenced = isSilenced
     self.isBlocked = isBlocked
-    self.peopleFromSeq = peopleFromSeq
+    self.usersFromSeq = usersFromSeq
     self.anyoneFromSeq = anyoneFromSeq
     self.memberFromSeq = memberFromSeq
   }

@@ -10,7 +10,7 @@ import CParleyOpenSSL
 
   deinit { unsafe X509_free(pointer) }
 
-  /// The certificates of a PEM text, in order.
+  /// Parses the certificates of a PEM text, in order.
   public static func list(fromPEM pem: [UInt8]) -> [Certificate] {
     guard let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return [] }
     defer { unsafe BIO_free(bio) }
@@ -18,11 +18,11 @@ import CParleyOpenSSL
     while let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
       certificates.append(unsafe Certificate(owning: certificate))
     }
-    ERR_clear_error()  // the end of the text counts as an error
+    ERR_clear_error()  // OpenSSL reports the end of the text as an error.
     return certificates
   }
 
-  /// The SHA-256 of the whole certificate: what a client pins.
+  /// The SHA-256 of the certificate (DER), for pinning.
   public var fingerprint: [UInt8]? {
     var digest = [UInt8](repeating: 0, count: 32)
     var length: UInt32 = 0

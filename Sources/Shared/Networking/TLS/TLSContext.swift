@@ -1,17 +1,17 @@
 import CParleyOpenSSL
 
-/// What TLS needs to know, as a value that goes to every loop. Each loop makes its own context of it.
+/// The TLS settings. Each loop creates its own `TLSContext` from this value.
 public struct TLSConfiguration: Sendable {
   public enum Role: Sendable {
     case server(Identity)
     case client(Trust)
   }
 
-  /// Certificate chain and key as PEM texts.
+  /// Certificate chain and private key, PEM.
   public struct Identity: Sendable {
     public var certificates: [UInt8]
     public var key: [UInt8]
-    /// Encrypts session tickets; the same on every loop, so that a client may resume on any.
+    /// Keys of the session tickets. The same on every loop, so that a client can resume on any.
     public var ticketKeys: [UInt8]
 
     public init(certificates: [UInt8], key: [UInt8], ticketKeys: [UInt8]) {
@@ -20,22 +20,22 @@ public struct TLSConfiguration: Sendable {
       self.ticketKeys = ticketKeys
     }
 
-    /// How many bytes OpenSSL's ticket keys have.
+    /// The size of OpenSSL's ticket keys in bytes.
     public static let ticketKeyLength = 80
   }
 
-  /// Which servers a client believes.
+  /// The servers that a client trusts.
   public enum Trust: Sendable {
-    /// Those whose certificate chains to the system's roots and bears the right name.
+    /// Certificates with the server's name that chain to a system root.
     case system
-    /// The same with these roots, as a PEM text, instead of the system's.
+    /// Certificates with the server's name that chain to one of these roots (PEM).
     case roots([UInt8])
-    /// The one whose certificate has this SHA-256, whatever else it says.
+    /// The certificate with this SHA-256, regardless of name and validity.
     case fingerprint([UInt8])
   }
 
   public var role: Role
-  /// The protocols for ALPN, best first.
+  /// Protocols for ALPN, preferred first.
   public var protocols: [String]
 
   public init(role: Role, protocols: [String] = ["http/1.1"]) {
@@ -44,13 +44,13 @@ public struct TLSConfiguration: Sendable {
   }
 }
 
-/// An OpenSSL context. It stays on the loop that made it.
+/// An OpenSSL context, confined to one loop.
 @safe public final class TLSContext {
   private let context: OpaquePointer
   private let isServer: Bool
   private let pinned: [UInt8]?
 
-  /// TLS 1.2 only with forward secrecy and authenticated encryption; TLS 1.3 has nothing else.
+  /// TLS 1.2 suites with forward secrecy and authenticated encryption. All TLS 1.3 suites have both.
   private static let suites = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
   public init(_ configuration: TLSConfiguration) throws(StreamError) {
@@ -60,7 +60,7 @@ public struct TLSConfiguration: Sendable {
     case .client: isServer = false
     }
     guard let context = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
-      throw Self.failure("no context")
+      throw Self.failure("creating a context")
     }
     unsafe self.context = context
     if case .client(.fingerprint(let digest)) = configuration.role { pinned = digest } else { pinned = nil }
@@ -95,18 +95,19 @@ public struct TLSConfiguration: Sendable {
 
   deinit { unsafe SSL_CTX_free(context) }
 
-  /// A client that trusts the system's roots must say whom it means: any certificate of theirs would do otherwise.
+  /// Creates a session. A client without a pin must give the server's name: otherwise any trusted certificate would
+  /// match.
   func session(serverName: String? = nil) throws(StreamError) -> TLSSession {
-    guard isServer || pinned != nil || serverName != nil else { throw .tls("the server's name is needed") }
+    guard isServer || pinned != nil || serverName != nil else { throw .tls("the server name is missing") }
     guard
       let session = unsafe TLSSession(context: context, isServer: isServer, serverName: serverName, pinned: pinned)
-    else { throw Self.failure("no session") }
+    else { throw Self.failure("creating a session") }
     return session
   }
 
   private static func use(_ identity: TLSConfiguration.Identity, in context: OpaquePointer) throws(StreamError) {
     let certificates = Certificate.list(fromPEM: identity.certificates)
-    guard let leaf = certificates.first else { throw .tls("the certificate file holds no certificate") }
+    guard let leaf = certificates.first else { throw .tls("the certificate file contains no certificate") }
     guard unsafe SSL_CTX_use_certificate(context, leaf.pointer) == 1 else { throw failure("certificate") }
     for issuer in certificates.dropFirst() {
       guard unsafe parley_SSL_CTX_add1_chain_cert(context, issuer.pointer) == 1 else {
@@ -114,11 +115,11 @@ public struct TLSConfiguration: Sendable {
       }
     }
     guard let key = unsafe readKey(identity.key) else {
-      throw .tls("the key file holds no private key that can be read")
+      throw .tls("the key file contains no readable private key")
     }
     defer { unsafe EVP_PKEY_free(key) }
     guard unsafe SSL_CTX_use_PrivateKey(context, key) == 1, unsafe SSL_CTX_check_private_key(context) == 1 else {
-      throw .tls("the private key does not belong to the certificate")
+      throw .tls("the private key does not match the certificate")
     }
     var tickets = identity.ticketKeys
     guard unsafe parley_SSL_CTX_set_ticket_keys(context, &tickets, Int32(tickets.count)) == 1 else {
@@ -129,7 +130,7 @@ public struct TLSConfiguration: Sendable {
   private static func readKey(_ pem: [UInt8]) -> OpaquePointer? {
     guard let bio = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return nil }
     defer { unsafe BIO_free(bio) }
-    // An empty passphrase instead of the default, which would ask on the terminal.
+    // An empty passphrase, because OpenSSL's default prompts on the terminal.
     return unsafe parley_PEM_read_key(bio)
   }
 
@@ -137,33 +138,33 @@ public struct TLSConfiguration: Sendable {
     protocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
   }
 
-  /// A server's answer to ALPN: the only protocol there is, or none; a client that offers only others is refused.
+  /// Selects http/1.1 by ALPN. Rejects a client that offers only other protocols.
   private static func setProtocolChoice(_ protocols: [String], in context: OpaquePointer) throws(StreamError) {
-    guard protocols == ["http/1.1"] else { throw .tls("only http/1.1 is offered") }
+    guard protocols == ["http/1.1"] else { throw .tls("http/1.1 is the only supported protocol") }
     unsafe SSL_CTX_set_alpn_select_cb(
       context,
       { _, out, outLength, offered, offeredLength, _ in
-        var place = 0
-        let wanted: StaticString = "http/1.1"
-        while place < Int(offeredLength), let list = unsafe offered {
-          let length = unsafe Int(list[place])
-          guard place + 1 + length <= Int(offeredLength) else { break }
-          if length == wanted.utf8CodeUnitCount,
-            unsafe memcmp(list + place + 1, wanted.utf8Start, length) == 0
+        var index = 0
+        let supported: StaticString = "http/1.1"
+        while index < Int(offeredLength), let list = unsafe offered {
+          let length = unsafe Int(list[index])
+          guard index + 1 + length <= Int(offeredLength) else { break }
+          if length == supported.utf8CodeUnitCount,
+            unsafe memcmp(list + index + 1, supported.utf8Start, length) == 0
           {
-            unsafe out?.pointee = list + place + 1
+            unsafe out?.pointee = list + index + 1
             unsafe outLength?.pointee = UInt8(length)
             return SSL_TLSEXT_ERR_OK
           }
-          place += 1 + length
+          index += 1 + length
         }
         return SSL_TLSEXT_ERR_ALERT_FATAL
       }, nil)
   }
 
-  static func failure(_ what: String) -> StreamError {
+  static func failure(_ operation: String) -> StreamError {
     let code = ERR_get_error()
-    guard code != 0, let text = unsafe ERR_reason_error_string(code) else { return .tls(what) }
-    return unsafe .tls("\(what): \(String(cString: text))")
+    guard code != 0, let text = unsafe ERR_reason_error_string(code) else { return .tls(operation) }
+    return unsafe .tls("\(operation): \(String(cString: text))")
   }
 }

@@ -1,6 +1,6 @@
-// OpenSSL over memory BIOs: the stream puts ciphertext in and takes ciphertext out, and no call here touches a socket.
-// OpenSSL's error queue belongs to a thread, and a loop has none of its own: it is cleared before each call and read in
-// the same synchronous function.
+// OpenSSL over memory BIOs: the stream feeds received ciphertext and sends produced ciphertext. No call here uses the
+// socket. OpenSSL's error queue is per thread, and a loop may change threads between turns, so it is cleared before
+// each call and read in the same synchronous function.
 
 import CParleyOpenSSL
 
@@ -10,15 +10,15 @@ struct TLSFailure: Error {
 
 @safe final class TLSSession {
   private let ssl: OpaquePointer
-  /// Ciphertext from the peer, and ciphertext for it. Owned by `ssl`.
+  /// Memory BIOs for received and produced ciphertext. Owned by `ssl`.
   private var incoming: OpaquePointer
   private var outgoing: OpaquePointer
-  /// Bytes that went through each since it was new.
-  private var fed = 0
-  private var dropped = 0
+  /// Bytes that passed through each BIO since it was created.
+  private var fedBytes = 0
+  private var droppedBytes = 0
   private(set) var peerClosed = false
   private var isFailed = false
-  /// The SHA-256 that the peer's certificate must have, looked at once the handshake is done.
+  /// The expected SHA-256 of the peer's certificate, checked after the handshake.
   private let pinned: [UInt8]?
 
   init?(context: OpaquePointer, isServer: Bool, serverName: String?, pinned: [UInt8]?) {
@@ -41,51 +41,53 @@ struct TLSFailure: Error {
       unsafe SSL_set_accept_state(ssl)
     } else {
       unsafe SSL_set_connect_state(ssl)
-      // A name that can't be expected would let every certificate through.
-      if let serverName, unsafe !Self.expect(serverName, of: ssl) { return nil }
+      // Without the name check OpenSSL accepts any trusted certificate.
+      if let serverName, unsafe !Self.requireName(serverName, of: ssl) { return nil }
     }
   }
 
   deinit { unsafe SSL_free(ssl) }
 
-  /// The name that the peer's certificate must bear. RFC 6066 §3: an address is not sent as a server name.
-  private static func expect(_ name: String, of ssl: OpaquePointer) -> Bool {
+  /// Sets the expected name of the peer's certificate. RFC 6066 §3: an IP address is not sent as a server name.
+  private static func requireName(_ name: String, of ssl: OpaquePointer) -> Bool {
     if SocketAddress(host: name, port: 0) != nil {
       return unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1
     }
     return unsafe parley_SSL_set_tlsext_host_name(ssl, name) == 1 && SSL_set1_host(ssl, name) == 1
   }
 
-  /// A memory BIO never gives back what it once held. One that has carried a large transfer and is empty makes room for a
-  /// new one, so that a connection that rests afterwards costs little.
-  private static let worn = 65_536
+  /// A memory BIO never shrinks. After this many bytes an empty BIO is replaced, so that an idle connection uses little
+  /// memory.
+  private static let maxUsed = 65_536
 
-  private func renewIncoming() {
-    guard fed > Self.worn, unsafe BIO_ctrl_pending(incoming) == 0, let fresh = unsafe BIO_new(BIO_s_mem()) else {
+  private func replaceIncoming() {
+    guard fedBytes > Self.maxUsed, unsafe BIO_ctrl_pending(incoming) == 0, let fresh = unsafe BIO_new(BIO_s_mem())
+    else {
       return
     }
     unsafe SSL_set0_rbio(ssl, fresh)
     unsafe incoming = fresh
-    fed = 0
+    fedBytes = 0
   }
 
-  private func renewOutgoing() {
-    guard dropped > Self.worn, unsafe BIO_ctrl_pending(outgoing) == 0, let fresh = unsafe BIO_new(BIO_s_mem()) else {
+  private func replaceOutgoing() {
+    guard droppedBytes > Self.maxUsed, unsafe BIO_ctrl_pending(outgoing) == 0, let fresh = unsafe BIO_new(BIO_s_mem())
+    else {
       return
     }
     unsafe SSL_set0_wbio(ssl, fresh)
     unsafe outgoing = fresh
-    dropped = 0
+    droppedBytes = 0
   }
 
   /// Ciphertext from the socket.
   func feed(_ bytes: UnsafeRawBufferPointer) {
-    // A memory BIO takes all it is given; what a peer sends in one read is at most the loop's buffer.
-    fed += bytes.count
+    // A memory BIO accepts all bytes. One read returns at most the size of the loop's buffer.
+    fedBytes += bytes.count
     _ = unsafe BIO_write(incoming, bytes.baseAddress, Int32(bytes.count))
   }
 
-  /// One step of the handshake. True when it is done.
+  /// Advances the handshake. Returns true when it is complete.
   func handshake() throws(TLSFailure) -> Bool {
     ERR_clear_error()
     let result = unsafe SSL_do_handshake(ssl)
@@ -106,7 +108,7 @@ struct TLSFailure: Error {
     }
   }
 
-  /// Plain bytes from the peer; 0 when there are none yet.
+  /// Reads decrypted bytes. Returns 0 if none are available.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSFailure) -> Int {
     if peerClosed { return 0 }
     ERR_clear_error()
@@ -115,7 +117,7 @@ struct TLSFailure: Error {
     let error = unsafe SSL_get_error(ssl, count)
     switch error {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
-      renewIncoming()
+      replaceIncoming()
       return 0
     case SSL_ERROR_ZERO_RETURN:
       peerClosed = true
@@ -125,7 +127,7 @@ struct TLSFailure: Error {
     }
   }
 
-  /// Encrypts; how many bytes were taken.
+  /// Encrypts a prefix of `bytes` and returns its length.
   func write(_ bytes: UnsafeRawBufferPointer) throws(TLSFailure) -> Int {
     guard bytes.count > 0 else { return 0 }
     ERR_clear_error()
@@ -136,14 +138,14 @@ struct TLSFailure: Error {
     throw failure(error)
   }
 
-  /// Says goodbye, so that the peer knows that nothing was cut off.
+  /// Sends close_notify, so that the peer can detect truncation.
   func close() {
     guard !isFailed else { return }
     ERR_clear_error()
     _ = unsafe SSL_shutdown(ssl)
   }
 
-  // MARK: Ciphertext for the socket
+  // MARK: Outgoing ciphertext
 
   var pending: Int { unsafe BIO_ctrl_pending(outgoing) }
 
@@ -153,11 +155,11 @@ struct TLSFailure: Error {
     return unsafe body(UnsafeRawBufferPointer(start: start, count: max(0, count)))
   }
 
-  /// Removes what the socket took.
+  /// Removes sent ciphertext.
   func dropCiphertext(_ count: Int) {
     unsafe parley_BIO_drop(outgoing, count)
-    dropped += count
-    renewOutgoing()
+    droppedBytes += count
+    replaceOutgoing()
   }
 
   private func failure(_ error: Int32) -> TLSFailure {

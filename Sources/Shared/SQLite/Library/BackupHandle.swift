@@ -1,6 +1,6 @@
 internal import CParleySQLite
 
-/// SQLite's copying of one database over another, page by page; ended with its owner.
+/// A running `sqlite3_backup`, finished by its deinit.
 @safe struct BackupHandle: ~Copyable {
   private let pointer: OpaquePointer
   private let target: DatabaseHandle
@@ -19,7 +19,7 @@ internal import CParleySQLite
 
   consuming func end() {}
 
-  /// Copies at most that many pages, all where the count is negative; whether some are left.
+  /// Copies at most `pages` pages, all if negative. Returns whether pages remain.
   borrowing func step(pages: Int) throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_backup_step(pointer, Int32(clamping: pages))
     switch code {

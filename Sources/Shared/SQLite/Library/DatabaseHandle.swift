@@ -1,13 +1,13 @@
 internal import CParleySQLite
 import Synchronization
 
-/// An open database, closed with its last owner. What SQLite offers for a database as a whole is called here.
+/// An open database, closed with its last owner. Contains the SQLite calls that concern a whole database.
 @safe final class DatabaseHandle {
   let pointer: OpaquePointer
   let interrupter: Interrupter
-  /// In one place for as long as the database is open: SQLite keeps its address.
+  /// At a fixed address while the database is open: SQLite stores the pointer.
   private let limit: UnsafeMutablePointer<TimeLimit>
-  /// How long a lock of another connection is waited for.
+  /// Busy timeout for locks of other connections.
   private var busyMilliseconds: Int32 = 0
 
   struct OpenFlags: OptionSet {
@@ -15,12 +15,12 @@ import Synchronization
 
     static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
     static let create = OpenFlags(rawValue: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-    /// No mutex: a connection stays in one isolation domain, and the compiler holds it there. Extended codes from the
+    /// No mutex: a connection stays in one isolation domain, enforced by the compiler. Extended result codes from the
     /// start.
     static let always = OpenFlags(rawValue: SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE)
   }
 
-  /// Done once, before the first database of the process.
+  /// Runs once, before the process opens its first database.
   private static let isConfigured = parley_sqlite3_configure() == SQLITE_OK
 
   init(_ path: String, _ flags: OpenFlags, vfs: String?) throws(SQLiteError) {
@@ -44,7 +44,7 @@ import Synchronization
   }
 
   deinit {
-    interrupter.forget()
+    interrupter.invalidate()
     unsafe sqlite3_close_v2(pointer)
     unsafe limit.deinitialize(count: 1)
     unsafe limit.deallocate()
@@ -52,30 +52,30 @@ import Synchronization
 
   // MARK: Statements
 
-  /// The first statement of a text, nil where there is none, and how many bytes it took.
-  func prepare(_ sql: Span<UInt8>, isKept: Bool) throws(SQLiteError) -> (StatementHandle?, eaten: Int) {
+  /// Prepares the first statement of a text, nil if there is none, and returns the bytes consumed.
+  func prepare(_ sql: Span<UInt8>, isPersistent: Bool) throws(SQLiteError) -> (StatementHandle?, consumed: Int) {
     guard let count = Int32(exactly: sql.count) else { throw SQLiteError(code: .tooBig, message: "statement too long") }
     var prepared: OpaquePointer?
-    var eaten = 0
+    var consumed = 0
     let code = unsafe sql.withUnsafeBufferPointer { text in
       unsafe text.withMemoryRebound(to: CChar.self) { text in
         guard let start = text.baseAddress else { return SQLITE_OK }
         var tail: UnsafePointer<CChar>?
-        let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = unsafe sqlite3_prepare_v3(pointer, start, count, flags, &prepared, &tail)
-        if let tail = unsafe tail { eaten = unsafe tail - start }
+        if let tail = unsafe tail { consumed = unsafe tail - start }
         return code
       }
     }
     guard code == SQLITE_OK else { throw failure(code, sql: String(copying: sql)) }
-    guard let statement = unsafe prepared else { return (nil, eaten) }
-    let text = String(copying: sql.extracting(0..<eaten))
-    return unsafe (StatementHandle(statement, sql: text, of: self), eaten)
+    guard let statement = unsafe prepared else { return (nil, consumed) }
+    let text = String(copying: sql.extracting(0..<consumed))
+    return unsafe (StatementHandle(statement, sql: text, of: self), consumed)
   }
 
   // MARK: State
 
-  /// SQLite's "autocommit" is whether no transaction is open.
+  /// In SQLite's terms: autocommit is off.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(pointer) == 0 }
 
   var changes: Int { unsafe Int(sqlite3_changes64(pointer)) }
@@ -84,7 +84,7 @@ import Synchronization
 
   var lastInsertedRowID: Int { unsafe Int(sqlite3_last_insert_rowid(pointer)) }
 
-  /// Set by the connection: whether it has begun a transaction and not ended it.
+  /// Whether the connection has begun a transaction and not ended it.
   var shouldBeInTransaction = false
 
   func failure(_ code: Int32, sql: String) -> SQLiteError {
@@ -100,8 +100,8 @@ import Synchronization
 
   // MARK: Settings
 
-  func waitWhenBusy(_ patience: Duration) throws(SQLiteError) {
-    let (seconds, attoseconds) = patience.components
+  func waitWhenBusy(_ timeout: Duration) throws(SQLiteError) {
+    let (seconds, attoseconds) = timeout.components
     busyMilliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
     try check(unsafe sqlite3_busy_timeout(pointer, busyMilliseconds))
   }
@@ -132,8 +132,8 @@ import Synchronization
 
   // MARK: The time limit
 
-  /// How many instructions of SQLite's virtual machine pass between two looks at the clock: some 20 µs.
-  private static let instructionsBetweenLooks: Int32 = 1_000
+  /// Virtual machine instructions between two deadline checks, about 20 µs.
+  private static let instructionsPerCheck: Int32 = 1_000
 
   var deadline: Deadline? {
     get { unsafe limit.pointee.deadline }
@@ -141,13 +141,13 @@ import Synchronization
       unsafe limit.pointee.deadline = newValue
       guard newValue != nil else { return unsafe sqlite3_progress_handler(pointer, 0, nil, nil) }
       unsafe sqlite3_progress_handler(
-        pointer, Self.instructionsBetweenLooks,
+        pointer, Self.instructionsPerCheck,
         { limit in unsafe limit?.assumingMemoryBound(to: TimeLimit.self).pointee.isOver == true ? 1 : 0 }, limit)
     }
   }
 
-  /// Interrupting a statement that writes would roll the whole transaction back (sqlite.org/c3ref/interrupt.html), and
-  /// with it what others did in it; so only one that reads is cut short.
+  /// Interrupting a write statement would roll back the whole transaction (sqlite.org/c3ref/interrupt.html) and with
+  /// it the work of other closures in it. So only read statements are interrupted.
   func willStep(mayInterrupt: Bool) { unsafe limit.pointee.mayInterrupt = mayInterrupt }
 }
 
@@ -158,23 +158,23 @@ private struct TimeLimit {
   var isOver: Bool { mayInterrupt && deadline?.isOver == true }
 }
 
-/// Ends what a connection is doing, from anywhere: `sqlite3_interrupt` is the one call that another thread may make
-/// while the database stays open. So that nobody calls it afterwards, the address stands behind a lock, and closing
-/// takes it away first. (A pointer may not cross threads, its number may.)
+/// Interrupts the statements of a connection from any thread. `sqlite3_interrupt` is the one call that another thread
+/// may make, while the database is open; therefore a lock guards the address, and closing clears it first. (A pointer
+/// is not `Sendable`, its address is.)
 public final class Interrupter: Sendable {
   private let address: Mutex<UInt>
 
   init(address: UInt) { self.address = Mutex(address) }
 
-  /// Ends the statements that run at this moment with `interrupted`; does nothing when none does. A statement that writes
-  /// takes its transaction with it.
+  /// Ends the running statements with `interrupted`; no-op if none runs. Interrupting a write statement rolls its
+  /// transaction back.
   public func interrupt() {
     address.withLock { address in
       if let database = unsafe OpaquePointer(bitPattern: address) { unsafe sqlite3_interrupt(database) }
     }
   }
 
-  func forget() { address.withLock { $0 = 0 } }
+  func invalidate() { address.withLock { $0 = 0 } }
 }
 
 extension String {

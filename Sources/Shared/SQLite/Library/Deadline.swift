@@ -1,21 +1,20 @@
-/// When a time limit is over. The clock on the wall is asked, since that costs next to nothing. But while it went on the
-/// thread may have waited for a processor, or the machine for its host: so a limit that is over by this clock gives its
-/// thread as much of the processor before it is over indeed, and ends after so many times its length in any case. A
-/// connection that is limited stays on one thread until the end of it.
+/// Time limit by the wall clock, which is cheap to read, with an extension by CPU time: the thread may have waited for
+/// a processor, or the machine for its host. When the wall clock limit has passed, the thread receives the same amount
+/// of CPU time, up to `patience` times the limit by the wall clock. The thread must not change during a limit.
 final class Deadline {
   private let length: Duration
-  private let soonest: ContinuousClock.Instant
-  private let latest: ContinuousClock.Instant
-  /// In the processor's time of the thread, once the limit was seen to be over by the clock.
-  private var processorEnd: Duration?
-  /// The limit of what this is a part of: whichever is over first ends both.
+  private let wallEnd: ContinuousClock.Instant
+  private let maxWallEnd: ContinuousClock.Instant
+  /// Thread CPU time at which the limit ends; set when the wall clock limit has passed.
+  private var cpuEnd: Duration?
+  /// The enclosing limit: the earlier one ends both.
   private let outer: Deadline?
 
   init(after length: Duration, patience: Int, within outer: Deadline?) {
     self.length = length
     self.outer = outer
-    soonest = .now + length
-    latest = soonest + length * max(0, patience - 1)
+    wallEnd = .now + length
+    maxWallEnd = wallEnd + length * max(0, patience - 1)
   }
 
   var isOver: Bool { isOver(.now) }
@@ -23,13 +22,13 @@ final class Deadline {
   private func isOver(_ now: ContinuousClock.Instant) -> Bool { isOverItself(now) || outer?.isOver(now) == true }
 
   private func isOverItself(_ now: ContinuousClock.Instant) -> Bool {
-    guard soonest < now else { return false }
-    guard now < latest else { return true }
+    guard wallEnd < now else { return false }
+    guard now < maxWallEnd else { return true }
     let used = ProcessorTime.ofThread
-    guard let processorEnd else {
-      processorEnd = used + length
+    guard let cpuEnd else {
+      cpuEnd = used + length
       return false
     }
-    return processorEnd < used
+    return cpuEnd < used
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 public enum ProcessorTime {
-  /// What this thread has used so far.
+  /// CPU time used by this thread.
   public static var ofThread: Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

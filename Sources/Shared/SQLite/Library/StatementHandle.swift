@@ -1,17 +1,17 @@
 internal import CParleySQLite
 
-/// A prepared statement, finalized with its owner. Every `sqlite3_bind_…`, `sqlite3_step`, `sqlite3_column_…` and
-/// `sqlite3_value_…` of this module is here.
+/// A prepared statement, finalized with its owner. Contains every call of `sqlite3_bind_…`, `sqlite3_step`,
+/// `sqlite3_column_…` and `sqlite3_value_…` of this module.
 ///
-/// It holds its database, so that no database closes under a statement.
+/// It retains its database, so that no database closes before its statements.
 @safe final class StatementHandle {
   let sql: String
   let isReadOnly: Bool
-  /// Whether it begins or ends a transaction, or sets something: that changes nothing, as SQLite sees it, and has no rows.
+  /// Whether it begins or ends a transaction or sets a pragma: read-only to SQLite, and without columns.
   let isControl: Bool
   let parameterCount: Int
-  /// For the cache: lent out, so not to be lent again, and when it was last.
-  var isLent = false
+  /// For the cache: in use now, and the cache's clock at the last use.
+  var isInUse = false
   var lastUse = 0
 
   private let pointer: OpaquePointer
@@ -29,51 +29,51 @@ internal import CParleySQLite
 
   deinit { unsafe sqlite3_finalize(pointer) }
 
-  /// SQLite numbers `$1` like any name, by where it stands first. The numbers that PostgreSQL gives are the same only when
-  /// parameter i is called `$i`.
+  /// SQLite numbers `$1` like any name, by first appearance. That agrees with PostgreSQL's numbering only if parameter
+  /// i is named `$i`.
   func checkParameters() throws(SQLiteError) {
     for index in 0..<parameterCount {
       let name = unsafe sqlite3_bind_parameter_name(pointer, Int32(index + 1)).map { unsafe String(cString: $0) }
       guard name == "$\(index + 1)" else {
-        throw misuse("parameter \(index + 1) is called \(name ?? "?") and must be called $\(index + 1)")
+        throw misuse("parameter \(index + 1) is named \(name ?? "?") and must be named $\(index + 1)")
       }
     }
   }
 
-  /// How many steps of SQLite's machine it took so far.
+  /// Virtual machine steps so far.
   var steps: Int { unsafe Int(sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 
   func misuse(_ message: String) -> SQLiteError { SQLiteError(code: .misuse, message: message, sql: sql) }
 
   // MARK: Binding
 
-  func bindNull(at index: Int) throws(SQLiteError) { try check(unsafe sqlite3_bind_null(pointer, place(index))) }
+  func bindNull(at index: Int) throws(SQLiteError) { try check(unsafe sqlite3_bind_null(pointer, clamped(index))) }
 
   func bind(_ value: Int, at index: Int) throws(SQLiteError) {
-    try check(unsafe sqlite3_bind_int64(pointer, place(index), Int64(value)))
+    try check(unsafe sqlite3_bind_int64(pointer, clamped(index), Int64(value)))
   }
 
   func bind(_ value: Double, at index: Int) throws(SQLiteError) {
-    // SQLite would store NULL in its place.
+    // SQLite would store NULL.
     guard !value.isNaN else { throw misuse("parameter $\(index) is not a number") }
-    try check(unsafe sqlite3_bind_double(pointer, place(index), value))
+    try check(unsafe sqlite3_bind_double(pointer, clamped(index), value))
   }
 
   func bind(text: Span<UInt8>, at index: Int) throws(SQLiteError) {
     try check(
       unsafe text.withUnsafeBufferPointer {
-        unsafe parley_sqlite3_bind_text(pointer, place(index), $0.baseAddress, UInt64($0.count))
+        unsafe parley_sqlite3_bind_text(pointer, clamped(index), $0.baseAddress, UInt64($0.count))
       })
   }
 
   func bind(blob: Span<UInt8>, at index: Int) throws(SQLiteError) {
     try check(
       unsafe blob.withUnsafeBufferPointer {
-        unsafe parley_sqlite3_bind_blob(pointer, place(index), $0.baseAddress, UInt64($0.count))
+        unsafe parley_sqlite3_bind_blob(pointer, clamped(index), $0.baseAddress, UInt64($0.count))
       })
   }
 
-  private func place(_ index: Int) -> Int32 { Int32(clamping: index) }
+  private func clamped(_ index: Int) -> Int32 { Int32(clamping: index) }
 
   private func check(_ code: Int32) throws(SQLiteError) {
     if code != SQLITE_OK { throw database.failure(code, sql: sql) }
@@ -81,7 +81,8 @@ internal import CParleySQLite
 
   // MARK: Running
 
-  /// Whether there is a row. After the last one it stays with no, where SQLite would start again.
+  /// Advances to the next row. Returns false after the last row again and again, where SQLite would restart the
+  /// statement.
   func step() throws(SQLiteError) -> Bool {
     if isFinished { return false }
     database.willStep(mayInterrupt: isReadOnly && !isControl)
@@ -92,8 +93,8 @@ internal import CParleySQLite
     throw database.failure(code, sql: sql)
   }
 
-  /// As good as new. What `sqlite3_reset` returns is the error that `step` has thrown already; what is cut short here
-  /// only reads, since `Statement.finish` lets a writing one come to its end first.
+  /// Resets the statement and its parameters. `sqlite3_reset` returns the error that `step` has thrown. Only read
+  /// statements are cut short here, because `Statement.finish` runs a write statement to its end.
   func reset() {
     unsafe sqlite3_reset(pointer)
     if parameterCount > 0 { unsafe sqlite3_clear_bindings(pointer) }
@@ -130,7 +131,7 @@ internal import CParleySQLite
   }
 
   func unexpected(_ column: Int) -> SQLiteError {
-    let name = unsafe sqlite3_column_name(pointer, place(column)).map { unsafe String(cString: $0) } ?? "no such"
+    let name = unsafe sqlite3_column_name(pointer, clamped(column)).map { unsafe String(cString: $0) } ?? "no such"
     let found: String =
       switch type(column) {
       case SQLITE_INTEGER: "an integer"
@@ -142,19 +143,19 @@ internal import CParleySQLite
     return SQLiteError(code: .mismatch, message: "column \(column) (\(name)) holds \(found)", sql: sql)
   }
 
-  /// Asked for once: each `sqlite3_column_…` finds it anew, and looks for errors after.
-  private func value(_ column: Int) -> OpaquePointer? { unsafe sqlite3_column_value(pointer, place(column)) }
+  /// Fetched once per access: each `sqlite3_column_…` call looks the value up and checks for errors again.
+  private func value(_ column: Int) -> OpaquePointer? { unsafe sqlite3_column_value(pointer, clamped(column)) }
 
   private func type(_ column: Int) -> Int32 { unsafe sqlite3_value_type(value(column)) }
 
-  /// Of a text or a blob: for these two `sqlite3_value_blob` converts nothing, so the place stays the same until the next
-  /// step. The count is asked for second, as sqlite.org/c3ref/column_blob.html wants it.
+  /// Buffer of a text or a blob. For these two `sqlite3_value_blob` converts nothing, so the address is valid until
+  /// the next step. The length is read second, as sqlite.org/c3ref/column_blob.html requires.
   private func buffer(
-    _ column: Int, _ wanted: Int32, or other: Int32? = nil
+    _ column: Int, _ expected: Int32, or other: Int32? = nil
   ) throws(SQLiteError) -> UnsafeBufferPointer<UInt8> {
     let value = unsafe value(column)
     let type = unsafe sqlite3_value_type(value)
-    guard type == wanted || type == other else { throw unexpected(column) }
+    guard type == expected || type == other else { throw unexpected(column) }
     let start = unsafe sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self)
     let count = unsafe Int(sqlite3_value_bytes(value))
     return unsafe UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
@@ -162,7 +163,7 @@ internal import CParleySQLite
 }
 
 extension Row {
-  /// The bytes of a text (UTF-8) or a blob where SQLite holds them, without a copy.
+  /// Lends the bytes of a text (UTF-8) or a blob in SQLite's memory, without a copy.
   @inlinable public func withBytes<Value>(
     _ column: Int, _ body: (Span<UInt8>) throws -> Value
   ) throws(SQLiteError) -> Value {
@@ -176,7 +177,6 @@ extension Row {
 }
 
 extension StaticString {
-  /// Where a literal stands: the same for as long as the program runs. Nil for a literal of one character, which need not
-  /// stand anywhere.
+  /// Address of a literal, constant for the process. Nil for a literal of one character, which needs no storage.
   var address: UInt? { hasPointerRepresentation ? unsafe UInt(bitPattern: utf8Start) : nil }
 }

@@ -1,7 +1,7 @@
 public enum CompressionFault: Error, Sendable, Hashable {
-  /// The bytes are not DEFLATE, or end in the middle of it.
+  /// The input is not a valid or complete DEFLATE stream.
   case malformed
-  /// More would come out than the caller allowed.
+  /// The output exceeds the limit.
   case tooLong
   case outOfMemory
 }

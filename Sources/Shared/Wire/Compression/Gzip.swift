@@ -7,7 +7,7 @@ public enum Gzip {
     return output
   }
 
-  /// For a body that is written in parts. Every call gives what is ready to be sent, which may be nothing.
+  /// A streaming encoder. Each call returns the available output, which may be empty.
   public final class Encoder {
     fileprivate let stream: ZlibStream
 
@@ -15,15 +15,15 @@ public enum Gzip {
       stream = try ZlibStream(deflating: .gzip, level: level, windowBits: 15, memoryLevel: 8)
     }
 
-    public func append(_ bytes: [UInt8]) throws(CompressionFault) -> [UInt8] { try take(bytes, .none) }
+    public func append(_ bytes: [UInt8]) throws(CompressionFault) -> [UInt8] { try encode(bytes, .none) }
 
-    /// Everything so far, so that the peer can read it now; each flush costs a few bytes.
-    public func flush() throws(CompressionFault) -> [UInt8] { try take([], .sync) }
+    /// Returns all output so far, decodable by the peer. Each flush costs a few bytes.
+    public func flush() throws(CompressionFault) -> [UInt8] { try encode([], .sync) }
 
-    /// The rest. The encoder is then of no more use.
-    public func finish() throws(CompressionFault) -> [UInt8] { try take([], .finish) }
+    /// Ends the stream. The encoder can't be used afterwards.
+    public func finish() throws(CompressionFault) -> [UInt8] { try encode([], .finish) }
 
-    private func take(_ bytes: [UInt8], _ flush: ZlibStream.Flush) throws(CompressionFault) -> [UInt8] {
+    private func encode(_ bytes: [UInt8], _ flush: ZlibStream.Flush) throws(CompressionFault) -> [UInt8] {
       var output: [UInt8] = []
       try stream.deflate(bytes.span, flush, into: &output)
       return output

@@ -1,9 +1,9 @@
-/// Inflates the messages of permessage-deflate (RFC 7692 §7.2.2), never to more than the caller allows.
+/// Decompresses messages of permessage-deflate (RFC 7692 §7.2.2) up to a limit.
 public final class Inflater {
   private let stream: ZlibStream
-  /// A final block came, and nothing after it.
+  /// A final block was the last input.
   private var hasEnded = false
-  /// About what it holds, in bytes: zlib's state and, once something was inflated, its window.
+  /// Approximate memory in bytes: zlib's state and, after the first message, its window.
   public let footprint: Int
 
   public init(windowBits: Int = 15) throws(CompressionFault) {
@@ -11,59 +11,59 @@ public final class Inflater {
     footprint = 7200 + (1 << windowBits)
   }
 
-  /// Appends what the input inflates to. `output` may grow to `limit`: one byte more and it is `tooLong`.
+  /// Appends the decompressed input. Throws `tooLong` if `output` would exceed `limit`.
   public func inflate(_ input: Span<UInt8>, into output: inout [UInt8], limit: Int) throws(CompressionFault) {
-    var place = 0
-    while place < input.count {
+    var offset = 0
+    while offset < input.count {
       hasEnded = false
-      place += try turn(input.extracting(place...), into: &output, limit: limit)
+      offset += try turn(input.extracting(offset...), into: &output, limit: limit)
     }
   }
 
-  /// The end of a message: what the sender took off (RFC 7692 §7.2.1) is put on again.
+  /// Ends a message: appends the bytes that the sender removed (RFC 7692 §7.2.1).
   public func finishMessage(into output: inout [UInt8], limit: Int) throws(CompressionFault) {
-    // RFC 7692 §7.2.3.4: a sender may end with a final block. One that then leaves out the empty block is understood.
+    // RFC 7692 §7.2.3.4: a sender may end with a final block. Omitting the empty block after it is accepted, too.
     if hasEnded { return }
     let tail = Deflater.tail
     let end = output.count
     try inflate(tail.span, into: &output, limit: limit)
-    // A block that was cut short would take the tail for its own bytes.
+    // A truncated block would consume the tail as its own data.
     guard output.count == end, stream.isBetweenBlocks else { throw .malformed }
   }
 
-  /// Forgets what came before.
+  /// Clears the window.
   public func reset() {
     stream.reset()
     hasEnded = false
   }
 
-  /// Eats until the input or the stream is at its end.
+  /// Processes input until its end or the end of the stream. Returns the number of consumed bytes.
   private func turn(
     _ input: Span<UInt8>, into output: inout [UInt8], limit: Int
   ) throws(CompressionFault) -> Int {
-    var place = 0
+    var offset = 0
     while true {
       guard output.count <= limit else { throw .tooLong }
-      let rest = input.extracting(place...)
-      // One byte of room over the limit shows whether there is more.
+      let rest = input.extracting(offset...)
+      // One byte above the limit detects excess output.
       let room = min(max(256, rest.count &* 4), 16384, limit - output.count) + 1
       output.makeRoom(for: room, limit: limit)
       let before = output.count
-      let (eaten, outcome) = stream.turn(rest, .sync, into: &output, room: room)
-      place += eaten
+      let (consumed, outcome) = stream.turn(rest, .sync, into: &output, room: room)
+      offset += consumed
       switch outcome {
       case .more:
-        // With room left over, zlib ate all that it was given.
+        // With output space left, zlib has consumed all input.
         if output.count - before < room {
-          if place == input.count { return place }
-          guard eaten > 0 else { throw .malformed }
+          if offset == input.count { return offset }
+          guard consumed > 0 else { throw .malformed }
         }
       case .ended:
         guard output.count <= limit else { throw .tooLong }
-        // RFC 7692 §7.2.3.4: after a final block another may follow, in the same window.
+        // RFC 7692 §7.2.3.4: another block may follow a final block, with the same window.
         stream.resetKeepingWindow()
         hasEnded = true
-        return place
+        return offset
       case .malformed: throw .malformed
       case .outOfMemory: throw .outOfMemory
       }
@@ -72,7 +72,7 @@ public final class Inflater {
 }
 
 extension [UInt8] {
-  /// Grows by doubling, so that appending stays linear, but not beyond the limit (and the byte that shows it passed).
+  /// Doubles the capacity, so that appending is linear, up to one byte above the limit.
   mutating func makeRoom(for more: Int, limit: Int) {
     let needed = count + more
     guard needed > capacity else { return }

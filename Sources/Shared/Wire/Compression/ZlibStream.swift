@@ -1,21 +1,21 @@
 internal import CParleyZlib
 
-/// A zlib stream, freed with its owner. Everything unsafe about zlib is in this file.
+/// A zlib stream, freed with its owner. All unsafe code for zlib is in this file.
 @safe final class ZlibStream {
-  /// zlib keeps the address of its `z_stream` and checks it, so it stays in one place.
+  /// zlib stores and checks the address of its `z_stream`, so it must not move.
   private let stream: UnsafeMutablePointer<z_stream>
   private let isInflating: Bool
 
   enum Wrapper {
-    /// Nothing around the blocks (RFC 1951).
+    /// Raw DEFLATE (RFC 1951).
     case raw
-    /// RFC 1952.
+    /// gzip (RFC 1952).
     case gzip
   }
 
   enum Flush {
     case none
-    /// To a byte's edge, with all that came so far (an empty stored block).
+    /// All output so far, aligned to a byte by an empty stored block.
     case sync
     case finish
   }
@@ -35,14 +35,14 @@ internal import CParleyZlib
     isInflating = false
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
-    // zlib refuses a raw window of 8 bits. One of 9 does instead: deflate looks back at most 2⁹ − 262 bytes, which is
+    // zlib rejects a raw window of 8 bits. 9 bits work instead: deflate looks back at most 2⁹ − 262 bytes, which is
     // less than 2⁸.
     let bits = Self.signed(max(windowBits, 9), wrapper)
     guard unsafe parley_deflateInit2(stream, Int32(level), bits, Int32(memoryLevel)) == Z_OK else { throw .outOfMemory }
   }
 
   deinit {
-    // Both also accept a stream whose initialisation failed.
+    // Both functions accept a stream whose initialization failed.
     if isInflating {
       unsafe inflateEnd(stream)
     } else {
@@ -68,20 +68,20 @@ internal import CParleyZlib
     }
   }
 
-  /// Ready for another stream that may refer to what this one put out.
+  /// Restarts the stream. The new one may refer to the output of the previous one.
   func resetKeepingWindow() { unsafe inflateResetKeep(stream) }
 
-  /// Inflating: whether the last byte that was eaten ended a block.
+  /// When inflating: whether the last consumed byte ended a block.
   var isBetweenBlocks: Bool {
-    // zlib.h, inflate: data_type has 128 after the end of a block, and in its low bits the count of unused bits.
+    // zlib.h, inflate: data_type has bit 128 after the end of a block; the low bits count the unused bits.
     unsafe stream.pointee.data_type & (128 | 63) == 128
   }
 
-  /// One turn: eats from `input`, appends at most `room` bytes to `output`.
-  func turn(_ input: Span<UInt8>, _ flush: Flush, into output: inout [UInt8], room: Int) -> (eaten: Int, Outcome) {
+  /// Consumes from `input` and appends at most `room` bytes to `output`.
+  func turn(_ input: Span<UInt8>, _ flush: Flush, into output: inout [UInt8], room: Int) -> (consumed: Int, Outcome) {
     let room = UInt32(clamping: room)
     let given = UInt32(clamping: input.count)
-    // zlib counts in 32 bits; what does not fit comes with the next turn, and so does the flush.
+    // zlib counts in 32 bits. The remainder, and the flush, follow in the next call.
     let flush = input.count == Int(given) ? flush : .none
     var code = Z_OK
     unsafe input.withUnsafeBufferPointer { source in
@@ -113,7 +113,7 @@ internal import CParleyZlib
 
   private func outcome(_ code: Int32) -> Outcome {
     switch code {
-    // Z_BUF_ERROR says only that there was nothing to eat or no room.
+    // Z_BUF_ERROR means no input or no output space.
     case Z_OK, Z_BUF_ERROR: .more
     case Z_STREAM_END: .ended
     case Z_MEM_ERROR: .outOfMemory

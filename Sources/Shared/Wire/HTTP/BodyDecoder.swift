@@ -1,4 +1,4 @@
-/// Finds the payload of a body in the bytes that carry it (RFC 9112 §6, §7), without copying it.
+/// Decodes the payload of a message body (RFC 9112 §6, §7) without copying it.
 ///
 /// ```
 /// reading: while true {
@@ -11,11 +11,11 @@
 /// ```
 public struct BodyDecoder: Sendable {
   public enum Step: Sendable, Hashable {
-    /// Payload stands here; all up to its end is consumed.
+    /// A range of payload. The input is consumed up to its end.
     case payload(Range<Int>)
-    /// All of the input is consumed.
+    /// All input is consumed.
     case more
-    /// The body is complete; so many bytes of the input were its last.
+    /// The body is complete. It consumed this many bytes of the input.
     case end(Int)
   }
 
@@ -27,10 +27,10 @@ public struct BodyDecoder: Sendable {
 
   private var stage: Stage
   private let isChunked: Bool
-  /// Payload bytes still to come, of the body or of this chunk.
+  /// Remaining payload bytes of the body or the chunk.
   private var remaining: Int
   private var digits = 0
-  /// How much more payload is let through, and how many bytes of chunk extensions.
+  /// The remaining limits of payload and chunk extensions, in bytes.
   private var allowance: Int
   private var extensionAllowance = 4_096
   private var isOverLimit = false
@@ -38,7 +38,7 @@ public struct BodyDecoder: Sendable {
   private var trailerBytes: [UInt8] = []
   private var trailerSection: FieldSection
 
-  /// What came behind the last chunk. Empty unless the body has ended.
+  /// The trailer fields. Empty until the body has ended.
   public private(set) var trailers = Fields()
 
   public init(
@@ -62,7 +62,7 @@ public struct BodyDecoder: Sendable {
 
   public var isDone: Bool { stage == .done }
 
-  /// Whether a connection that ends here has brought the whole body.
+  /// Whether the body is complete if the connection ends here.
   public var mayEndHere: Bool { stage == .done || stage == .untilClose }
 
   public mutating func next(_ bytes: Span<UInt8>) throws(BodyError) -> Step {
@@ -95,7 +95,7 @@ public struct BodyDecoder: Sendable {
     allowance &-= count
   }
 
-  /// One byte between chunks. RFC 9112 §7.1.1 has the grammar of the extensions, which are checked and dropped.
+  /// Checks one byte between chunks. RFC 9112 §7.1.1 defines the chunk extensions, which are checked and dropped.
   private mutating func eat(_ byte: UInt8) throws(BodyError) {
     switch stage {
     case .size:
@@ -167,31 +167,31 @@ public struct BodyDecoder: Sendable {
     }
   }
 
-  /// Trailers are rare and short, so they are gathered here instead of asking the caller to hold them.
+  /// Trailers are rare and short, so the decoder buffers them instead of the caller.
   private mutating func readTrailers(_ bytes: Span<UInt8>, from index: Int) throws(BodyError) -> Step {
-    let held = trailerBytes.count
-    let wanted = min(bytes.count, index &+ trailerLimits.fields &+ 1 &- held)
-    trailerBytes.append(copying: bytes.extracting(index..<wanted))
+    let bufferedCount = trailerBytes.count
+    let limit = min(bytes.count, index &+ trailerLimits.fields &+ 1 &- bufferedCount)
+    trailerBytes.append(copying: bytes.extracting(index..<limit))
     let section = trailerBytes
     let end: Int?
     do { end = try trailerSection.read(section.span) } catch { throw .trailer(error) }
     guard let end else { return .more }
-    let fields = trailerSection.takeFields(section.span)
+    let fields = trailerSection.makeFields(section.span)
     guard !BodyDecoder.forbiddenTrailers.contains(where: { fields.has($0) }) else { throw .forbiddenTrailer }
     trailers = fields
     trailerBytes = []
     stage = .done
-    return .end(index &+ end &- held)
+    return .end(index &+ end &- bufferedCount)
   }
 
-  /// RFC 9110 §6.5.1: what frames, routes, authenticates or describes the body cannot come behind it.
+  /// RFC 9110 §6.5.1: fields for framing, routing, authentication or the content must not be trailers.
   private static let forbiddenTrailers: [StaticString] = [
     "content-length", "transfer-encoding", "trailer", "host", "connection", "upgrade", "te", "expect", "content-type",
     "content-encoding", "content-range", "authorization", "cookie", "set-cookie", "cache-control", "range",
   ]
 }
 
-/// Why a body was refused. Where the next message would start is not known then.
+/// The error of a message body. The connection can't be reused: the start of the next message is unknown.
 public enum BodyError: Error, Sendable, Hashable {
   case tooLarge
   case badChunkSize, badChunkExtension, chunkExtensionTooLong, badLineEnd
@@ -213,7 +213,7 @@ public enum BodyError: Error, Sendable, Hashable {
     case .chunkExtensionTooLong: "The chunk extensions are too long."
     case .badLineEnd: "A chunk or its size does not end in CRLF."
     case .trailer(let error): error.explanation
-    case .forbiddenTrailer: "A trailer holds a field that must come before the body."
+    case .forbiddenTrailer: "A trailer contains a field that is not allowed in trailers."
     }
   }
 }

@@ -1,41 +1,41 @@
-/// Which bytes of a file a request asks for (RFC 9110 §14).
+/// The requested ranges of a file (RFC 9110 §14).
 ///
-/// A server may ignore Range, and does so here, answering with the whole, when the field is malformed, names another
-/// unit than bytes, asks for more than eight ranges or for ranges that overlap: many small or overlapping ranges are
-/// an old way to make a server send more than the file holds (§17.15).
+/// A server may ignore Range. This one does, and sends the whole file, if the field is malformed, has another unit than
+/// bytes, more than eight ranges or overlapping ranges: many small or overlapping ranges are a known denial-of-service
+/// attack (§17.15).
 public enum ByteRanges: Sendable, Hashable {
   case whole
-  /// In the order asked for, none empty, none overlapping, all within the file. Answer 206.
+  /// The ranges in the requested order, not empty, without overlaps, within the file. Send 206.
   case some([Range<Int>])
-  /// Answer 416 with `Content-Range: bytes */length`.
+  /// Send 416 with `Content-Range: bytes */length`.
   case unsatisfiable
 
-  public static let mostRanges = 8
+  public static let maxRanges = 8
 
-  /// `value` is the Range field of a GET whose preconditions hold, `length` the file's.
+  /// `value` is the Range field of a GET with valid preconditions, `length` the size of the file.
   public init(_ value: String?, length: Int) {
-    guard let value, let wanted = ByteRanges.parse(value) else {
+    guard let value, let requested = ByteRanges.parse(value) else {
       self = .whole
       return
     }
-    let ranges = wanted.compactMap { $0.range(in: length) }
+    let ranges = requested.compactMap { $0.range(in: length) }
     let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
     let overlaps = zip(sorted, sorted.dropFirst()).contains { $0.upperBound > $1.lowerBound }
     self = ranges.isEmpty ? .unsatisfiable : overlaps ? .whole : .some(ranges)
   }
 
-  /// The value of Content-Range for one range (§14.4).
+  /// The Content-Range value of one range (§14.4).
   public static func contentRange(_ range: Range<Int>, of length: Int) -> String {
     "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
   }
 
   public static func unsatisfiableContentRange(of length: Int) -> String { "bytes */\(length)" }
 
-  private enum Wanted {
+  private enum RequestedRange {
     case from(Int, through: Int?)
     case last(Int)
 
-    /// Nil when it lies outside the file.
+    /// Nil if the range is outside the file.
     func range(in length: Int) -> Range<Int>? {
       switch self {
       case .from(let first, let last):
@@ -48,25 +48,25 @@ public enum ByteRanges: Sendable, Hashable {
     }
   }
 
-  private static func parse(_ value: String) -> [Wanted]? {
+  private static func parse(_ value: String) -> [RequestedRange]? {
     let bytes = Array(value.utf8)
     guard bytes.count > 6, bytes.span.matches("bytes=", in: 0..<6) else { return nil }
-    var wanted: [Wanted] = []
+    var requested: [RequestedRange] = []
     var start = 6
     while start <= bytes.count {
       let end = bytes[start...].firstIndex(of: UInt8(ascii: ",")) ?? bytes.count
       let member = bytes.span.trimmed(start..<end)
-      // §5.6.1: empty members of a list are passed over.
+      // §5.6.1: empty list members are ignored.
       if !member.isEmpty {
-        guard wanted.count < mostRanges, let one = parse(bytes.span, member) else { return nil }
-        wanted.append(one)
+        guard requested.count < maxRanges, let range = parse(bytes.span, member) else { return nil }
+        requested.append(range)
       }
       start = end + 1
     }
-    return wanted.isEmpty ? nil : wanted
+    return requested.isEmpty ? nil : requested
   }
 
-  private static func parse(_ bytes: Span<UInt8>, _ member: Range<Int>) -> Wanted? {
+  private static func parse(_ bytes: Span<UInt8>, _ member: Range<Int>) -> RequestedRange? {
     guard let dash = member.first(where: { bytes[$0] == UInt8(ascii: "-") }) else { return nil }
     let hasEnd = dash + 1 < member.upperBound
     let end = bytes.decimal(in: dash + 1..<member.upperBound)

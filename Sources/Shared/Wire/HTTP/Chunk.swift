@@ -1,10 +1,10 @@
-/// The framing of a chunked body that is being sent (RFC 9112 §7.1): `prefix`, the bytes, `suffix`; `last` at the end.
+/// The framing of a chunked body (RFC 9112 §7.1): `prefix`, the bytes, `suffix`; `last` at the end.
 public enum Chunk {
   public static let suffix: [UInt8] = [13, 10]
   /// The last chunk, without trailers.
   public static let last: [UInt8] = Array("0\r\n\r\n".utf8)
 
-  /// The size line. A chunk of no bytes would end the body, so `length` is above 0.
+  /// The size line. `length` must be above 0, because an empty chunk ends the body.
   public static func prefix(_ length: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     appendPrefix(length, to: &bytes)

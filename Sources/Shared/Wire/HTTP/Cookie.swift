@@ -1,14 +1,14 @@
-/// The cookies that a request brings (RFC 6265 §4.2).
+/// The cookies of a request (RFC 6265 §4.2).
 public struct Cookies: Sendable {
   private let pairs: [(name: String, value: String)]
 
-  public static let mostCookies = 64
+  public static let maxCookies = 64
 
-  /// What is malformed is left out: other software on the same host may have set it, and that must lock nobody out.
+  /// Malformed cookies are ignored: other software on the same host may have set them, and must not lock users out.
   public init(_ fields: Fields) {
     var pairs: [(name: String, value: String)] = []
     for field in fields.all("cookie") {
-      for part in field.split(separator: ";") where pairs.count < Cookies.mostCookies {
+      for part in field.split(separator: ";") where pairs.count < Cookies.maxCookies {
         let bytes = Array(part.utf8)
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { continue }
         let name = bytes.span.trimmed(0..<equals)
@@ -25,37 +25,37 @@ public struct Cookies: Sendable {
     self.pairs = pairs
   }
 
-  /// The first cookie with this name: browsers send the one with the longest path first (RFC 6265 §5.4).
+  /// The first cookie with this name. Browsers send the one with the longest path first (RFC 6265 §5.4).
   public subscript(_ name: String) -> String? {
     pairs.first { $0.name == name }?.value
   }
 
-  /// More than one means that another path or a parent domain has set the name too.
+  /// Repeated cookies have been set for another path or a parent domain.
   public func all(_ name: String) -> [String] {
     pairs.filter { $0.name == name }.map(\.value)
   }
 }
 
-/// A cookie to set (RFC 6265 §4.1). Made with what is safe: not readable by scripts, not sent across sites.
+/// A cookie to set (RFC 6265 §4.1). The defaults are secure: HttpOnly and SameSite.
 public struct SetCookie: Sendable, Hashable {
   public enum SameSite: String, Sendable {
     case strict = "Strict"
     case lax = "Lax"
-    /// Needs `isSecure`.
+    /// Requires `isSecure`.
     case none = "None"
   }
 
   public let name: String
   public let value: String
   public let path: String
-  /// Seconds; 0 removes the cookie; nil keeps it until the browser ends.
+  /// Seconds. 0 deletes the cookie; nil makes it a session cookie.
   public var maxAge: Int?
   public let isSecure: Bool
   public var isHTTPOnly = true
   public var sameSite = SameSite.lax
 
-  /// Nil when name, value or path hold what cannot stand there, or when the name's prefix promises what the rest does
-  /// not keep (`__Host-` and `__Secure-`). There is no Domain: cookies belong to one host.
+  /// Returns nil if the name, value or path is invalid, or if a `__Host-` or `__Secure-` prefix does not match the
+  /// attributes. There is no Domain attribute: cookies belong to one host.
   public init?(name: String, value: String, path: String = "/", maxAge: Int? = nil, isSecure: Bool) {
     guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken), value.utf8.allSatisfy(SetCookie.mayHold),
       path.hasPrefix("/"), path.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ";") })

@@ -1,9 +1,9 @@
-/// The name of one version of a thing's bytes (RFC 9110 §8.8.3): `"abc"`, or `W/"abc"` for the same meaning only.
+/// An entity tag (RFC 9110 §8.8.3): strong `"abc"` or weak `W/"abc"`.
 public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
   public let value: String
   public let isWeak: Bool
 
-  /// What cannot stand in a tag becomes `_`.
+  /// Replaces invalid characters with `_`.
   public init(_ value: String, isWeak: Bool = false) {
     let bytes = value.utf8.map { EntityTag.mayHold($0) ? $0 : UInt8(ascii: "_") }
     self.value = String(decoding: bytes, as: UTF8.self)
@@ -12,19 +12,20 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { isWeak ? "W/\"\(value)\"" : "\"\(value)\"" }
 
-  /// §8.8.3.2.
+  /// Strong or weak comparison (§8.8.3.2).
   public func isStronglyEqual(to other: EntityTag) -> Bool { !isWeak && !other.isWeak && value == other.value }
   public func isWeaklyEqual(to other: EntityTag) -> Bool { value == other.value }
 
-  /// One tag and nothing else.
+  /// Parses exactly one tag.
   public init?(parsing text: String) {
     guard let tags = EntityTag.list(text), tags.count == 1, let tag = tags.first else { return nil }
     self = tag
   }
 
-  public static let mostInList = 64
+  public static let maxTags = 64
 
-  /// A comma-separated list; nil when it is malformed. A comma may stand within a tag, so a list is not simply split.
+  /// Parses a comma-separated list; nil if it is malformed. A tag may contain a comma, so the list can't simply be
+  /// split.
   public static func list(_ text: String) -> [EntityTag]? {
     let bytes = Array(text.utf8)
     var tags: [EntityTag] = []
@@ -37,7 +38,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         needsComma = false
         index += 1
       default:
-        guard !needsComma, tags.count < mostInList, let tag = tag(bytes, &index) else { return nil }
+        guard !needsComma, tags.count < maxTags, let tag = tag(bytes, &index) else { return nil }
         tags.append(tag)
         needsComma = true
       }
@@ -57,6 +58,6 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     return EntityTag(String(decoding: bytes[start..<end], as: UTF8.self), isWeak: isWeak)
   }
 
-  /// `etagc`: visible, no quote, obs-text too.
+  /// `etagc`: visible characters except the quote, and obs-text.
   private static func mayHold(_ byte: UInt8) -> Bool { byte > 32 && byte != 34 && byte != 127 }
 }

@@ -1,6 +1,6 @@
 /// Comma-separated lists in field values (RFC 9110 §5.6.1).
 public enum FieldList {
-  /// The members with the white space around them taken off; empty members are left out, as a recipient must.
+  /// The members without surrounding white space. Empty members are ignored, as the RFC requires.
   public static func members(of value: String) -> [String] {
     var members: [String] = []
     var current: [UInt8] = []

@@ -1,5 +1,4 @@
-/// `; name=value` lists as they stand behind media types, dispositions and in Forwarded (RFC 9110 §5.6.6). Names are in
-/// lower case; no name stands twice.
+/// `; name=value` lists of media types, dispositions and Forwarded (RFC 9110 §5.6.6). Names are lowercased and unique.
 struct FieldParameters: Sendable, Hashable {
   var pairs: [Pair] = []
 
@@ -10,7 +9,7 @@ struct FieldParameters: Sendable, Hashable {
 
   subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-  /// Reads what stands from `index` on, up to `end`: nothing, or `;` and a pair, again and again. Nil when malformed.
+  /// Parses parameters from `index` to `end`. Returns nil if they are malformed.
   init?(_ bytes: Span<UInt8>, from start: Int, to end: Int) {
     var index = start
     FieldParameters.skipSpace(bytes, &index, end)
@@ -18,7 +17,7 @@ struct FieldParameters: Sendable, Hashable {
       guard bytes[index] == UInt8(ascii: ";") else { return nil }
       index += 1
       FieldParameters.skipSpace(bytes, &index, end)
-      // RFC 9110 §5.6.6 lets a semicolon stand with nothing behind it.
+      // RFC 9110 §5.6.6 allows a trailing semicolon.
       if index == end || bytes[index] == UInt8(ascii: ";") { continue }
       guard let pair = FieldParameters.pair(bytes, &index, end), self[pair.name] == nil else { return nil }
       pairs.append(pair)
@@ -42,7 +41,7 @@ struct FieldParameters: Sendable, Hashable {
     return index > start ? bytes.text(start..<index) : nil
   }
 
-  /// RFC 9110 §5.6.4. Only `\"` and `\\` are escapes: some browsers send the backslashes of a file's path as they are.
+  /// RFC 9110 §5.6.4. Only `\"` and `\\` are escapes: some browsers send backslashes of a file path unescaped.
   static func tokenOrQuoted(_ bytes: Span<UInt8>, _ index: inout Int, _ end: Int) -> String? {
     guard index < end, bytes[index] == UInt8(ascii: "\"") else { return token(bytes, &index, end) }
     index += 1

@@ -1,15 +1,15 @@
-/// Reads a field section (RFC 9112 §5) up to and with its empty line: of a request, a response, a trailer or a part.
+/// Parses a field section (RFC 9112 §5) with its empty line: of a request, a response, a trailer or a form part.
 ///
-/// It is given the message from its start each time and remembers how far it has looked, so a section that drips in is
-/// read in linear time. Every check depends on the place of a byte alone, never on where the input was cut: a
-/// byte that is wrong is refused when it is there.
+/// Each call gets the message from its start. The parser remembers its offset, so that a section that arrives in small
+/// pieces is parsed in linear time. Checks depend only on the offset of a byte, never on how the input was split, and a
+/// malformed byte is rejected when it arrives.
 struct FieldSection: Sendable {
   private enum Stage: Sendable {
     case name, beforeValue, value, lineFeed, lastLineFeed
   }
 
   private let limits: HeadLimits
-  /// Where the section starts, and how far it was read.
+  /// The start of the section and the parsed offset.
   private var start: Int
   private var position: Int
   private var stage = Stage.name
@@ -26,7 +26,7 @@ struct FieldSection: Sendable {
     lineStart = start
   }
 
-  /// The place behind the section, or nil when more is needed.
+  /// Returns the offset after the section, or nil if more input is needed.
   mutating func read(_ bytes: Span<UInt8>) throws(FieldError) -> Int? {
     if entries.capacity == 0 { entries.reserveCapacity(12) }
     var position = self.position
@@ -84,8 +84,8 @@ struct FieldSection: Sendable {
     }
   }
 
-  /// The section that was read; after it this value can be started again. `bytes` are those of the last `read`.
-  mutating func takeFields(_ bytes: Span<UInt8>) -> Fields {
+  /// Returns the fields and resets the parser. `bytes` are those of the last `read`.
+  mutating func makeFields(_ bytes: Span<UInt8>) -> Fields {
     let fields = Fields(bytes: [UInt8](copying: bytes.extracting(start..<lineStart)), entries: entries)
     entries = []
     return fields
@@ -99,7 +99,7 @@ struct FieldSection: Sendable {
     entries = []
   }
 
-  /// Out of bytes: either the next would be one too many, or more have to come.
+  /// End of input: throws if the limit is reached, otherwise more input is needed.
   private mutating func pause(at position: Int) throws(FieldError) -> Int? {
     self.position = position
     if position >= start &+ limits.fields { throw .sectionTooLong }
@@ -111,14 +111,14 @@ struct FieldSection: Sendable {
     switch byte {
     case 10: .bareLineFeed
     case 13: .missingColon
-    // RFC 9112 §5.2: a server must refuse a folded line or unfold it; §5.1: space before the colon is refused.
+    // RFC 9112 §5.2: a server must reject or unfold a folded line; §5.1: space before the colon is rejected.
     case 9, 32: position == lineStart ? .folded : .spaceInName
     default: .badName
     }
   }
 }
 
-/// Why a field section was refused.
+/// The error of a field section.
 public enum FieldError: Error, Sendable, Hashable {
   case bareLineFeed, bareCarriageReturn
   case emptyName, badName, spaceInName, missingColon, badValue, folded
@@ -135,15 +135,15 @@ public enum FieldError: Error, Sendable, Hashable {
   public var explanation: String {
     switch self {
     case .bareLineFeed: "A line ends in LF without CR."
-    case .bareCarriageReturn: "A CR stands without LF."
+    case .bareCarriageReturn: "A CR is not followed by LF."
     case .emptyName: "A field has no name."
-    case .badName: "A field name holds a byte that names may not have."
-    case .spaceInName: "White space stands in or behind a field name."
+    case .badName: "A field name contains an invalid character."
+    case .spaceInName: "A field name contains or precedes white space."
     case .missingColon: "A field line has no colon."
-    case .badValue: "A field value holds a control byte."
+    case .badValue: "A field value contains a control character."
     case .folded: "A field is folded over several lines."
     case .lineTooLong: "A field is too long."
-    case .sectionTooLong: "The fields are too long together."
+    case .sectionTooLong: "The fields are too long in total."
     case .tooMany: "There are too many fields."
     }
   }

@@ -1,13 +1,12 @@
-/// Header fields in the order in which they came or were added. Names compare without regard to case, and a
-/// repeated name stays repeated: nothing silently wins.
+/// Header fields in their original order. Names compare case-insensitively, and repeated fields are preserved.
 ///
-/// The bytes are kept exactly as they stand on the wire (`name: value CRLF`, one after another), so a response's
-/// section is sent with one copy, and a request's section is read with one copy and no string per field.
+/// The storage is the wire format (`name: value CRLF`, one after another): sending or receiving a section takes one
+/// copy, and no string per field.
 public struct Fields: Sendable {
   @usableFromInline package var bytes: [UInt8]
   @usableFromInline package var entries: [Entry]
 
-  /// Where one field stands in `bytes`.
+  /// The ranges of one field in `bytes`.
   @usableFromInline package struct Entry: Sendable {
     @usableFromInline package var nameStart: Int32
     @usableFromInline package var nameEnd: Int32
@@ -30,7 +29,7 @@ public struct Fields: Sendable {
     entries = []
   }
 
-  /// For a parser that has checked every byte. `entries` are places in `bytes`.
+  /// Used by parsers that have checked every byte. `entries` are ranges of `bytes`.
   @inlinable package init(bytes: [UInt8], entries: [Entry]) {
     self.bytes = bytes
     self.entries = entries
@@ -39,7 +38,7 @@ public struct Fields: Sendable {
   @inlinable public var count: Int { entries.count }
   @inlinable public var isEmpty: Bool { entries.isEmpty }
 
-  /// The whole section as it stands on the wire, each field with its CRLF.
+  /// The section in wire format, each field with its CRLF.
   @inlinable public var wireBytes: [UInt8] { bytes }
 
   public func name(at index: Int) -> String {
@@ -50,7 +49,7 @@ public struct Fields: Sendable {
     bytes.span.text(entries[index].value)
   }
 
-  /// The place of the first field with this name, given in lower case.
+  /// The index of the first field with this lowercase name.
   @inlinable public func index(of name: StaticString, after previous: Int = -1) -> Int? {
     let length = name.utf8CodeUnitCount
     var index = previous + 1
@@ -66,7 +65,7 @@ public struct Fields: Sendable {
     bytes.span.matches(name, in: entry.name)
   }
 
-  /// Whether a value is exactly this.
+  /// Whether a value equals this one.
   func isValue(_ text: StaticString, at index: Int) -> Bool {
     bytes.span.equals(text, in: entries[index].value)
   }
@@ -82,31 +81,30 @@ public struct Fields: Sendable {
   public func all(_ name: StaticString) -> [String] {
     var values: [String] = []
     var index = index(of: name)
-    while let place = index {
-      values.append(value(at: place))
-      index = self.index(of: name, after: place)
+    while let position = index {
+      values.append(value(at: position))
+      index = self.index(of: name, after: position)
     }
     return values
   }
 
-  /// The members of a comma-separated list (RFC 9110 §5.6.1), over all fields with this name; empty ones left out.
-  /// Commas inside quoted strings do not split.
+  /// The members of a comma-separated list (RFC 9110 §5.6.1) over all fields with this name, without empty ones. Commas
+  /// in quoted strings do not split.
   public func list(_ name: StaticString) -> [String] {
     all(name).flatMap { FieldList.members(of: $0) }
   }
 
-  /// Whether a comma-separated list has this token, without regard to case.
+  /// Whether a comma-separated list contains this token, case-insensitively.
   public func hasToken(_ name: StaticString, _ token: String) -> Bool {
     guard has(name) else { return false }
     let token = token.lowercased()
     return list(name).contains { $0.lowercased() == token }
   }
 
-  /// Adds a field at the end. Bytes that could end the line (CR, LF, NUL) become spaces: a value made from what a
-  /// peer sent can never start a field of its own.
+  /// Adds a field at the end. CR, LF and NUL become spaces, so that a value from a peer cannot inject a field.
   public mutating func add(_ name: String, _ value: String) {
     if entries.isEmpty {
-      // Most responses have no more than this.
+      // Enough for most responses.
       entries.reserveCapacity(8)
       bytes.reserveCapacity(256)
     }
@@ -136,13 +134,13 @@ public struct Fields: Sendable {
     }
   }
 
-  /// Puts one field in the place of all that have this name.
+  /// Replaces all fields of this name with one.
   public mutating func set(_ name: StaticString, _ value: String) {
     remove(name)
     add(name.description, value)
   }
 
-  /// Writes those fields that `others` has no field of the same name for. Mostly these are all: one copy.
+  /// Writes the fields whose names are not in `others`. Usually all of them: one copy.
   public func append(to output: inout [UInt8], unlessIn others: Fields) {
     var start = 0
     for entry in entries {
@@ -156,7 +154,7 @@ public struct Fields: Sendable {
     output.append(contentsOf: bytes[start...])
   }
 
-  /// Adds those of `defaults` whose names are not here yet.
+  /// Adds the fields of `defaults` whose names are missing.
   public mutating func addMissing(from defaults: Fields) {
     for (index, entry) in defaults.entries.enumerated()
     where !entries.contains(where: { isSameName($0, defaults, entry) }) {
@@ -176,14 +174,14 @@ public struct Fields: Sendable {
 
   public mutating func remove(_ name: StaticString) {
     guard has(name) else { return }
-    var kept = Fields()
+    var remaining = Fields()
     for (index, entry) in entries.enumerated()
     where Int(entry.nameEnd - entry.nameStart) != name.utf8CodeUnitCount
       || !matches(entry, name)
     {
-      kept.add(self.name(at: index), value(at: index))
+      remaining.add(self.name(at: index), value(at: index))
     }
-    self = kept
+    self = remaining
   }
 }
 

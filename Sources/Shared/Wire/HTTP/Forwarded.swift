@@ -1,27 +1,28 @@
-/// What proxies say about the requests they pass on: `Forwarded` (RFC 7239), or the older `X-Forwarded-…`.
+/// The proxy hops of a request: `Forwarded` (RFC 7239) or the older `X-Forwarded-…`.
 ///
-/// Anyone can send these fields. Only the hops that trusted proxies added count, and those are the last ones: see
+/// Clients can forge these fields. Only hops that trusted proxies added are valid, and those are the last ones: see
 /// `hop(behind:)`.
 public struct Forwarded: Sendable, Hashable {
   public struct Hop: Sendable, Hashable {
-    /// Who sent the request to this proxy: an address (IPv6 without brackets), `unknown`, or a name that starts with `_`.
+    /// The client of this proxy: an address (IPv6 without brackets), `unknown`, or an obfuscated name that starts with
+    /// `_`.
     public var client: String?
-    /// The scheme and the host of the request that the proxy got.
+    /// The scheme and host of the request to this proxy.
     public var scheme: String?
     public var host: String?
   }
 
-  /// The first is the nearest to the client.
+  /// The first hop is the nearest to the client.
   public let hops: [Hop]
 
-  public static let mostHops = 32
+  public static let maxHops = 32
 
-  /// Nil when a field is malformed or there are too many hops: then nothing of it may be believed. `Forwarded` rules
-  /// where both kinds are there.
+  /// Returns nil if a field is malformed or has too many hops; then none of it is trusted. `Forwarded` takes
+  /// precedence.
   public init?(_ fields: Fields) {
     let standard = fields.list("forwarded")
     if !standard.isEmpty {
-      guard standard.count <= Forwarded.mostHops else { return nil }
+      guard standard.count <= Forwarded.maxHops else { return nil }
       var hops: [Hop] = []
       for member in standard {
         guard let hop = Forwarded.hop(member) else { return nil }
@@ -34,9 +35,9 @@ public struct Forwarded: Sendable, Hashable {
     let schemes = fields.list("x-forwarded-proto")
     let hosts = fields.list("x-forwarded-host")
     let count = max(clients.count, schemes.count, hosts.count)
-    guard count <= Forwarded.mostHops else { return nil }
+    guard count <= Forwarded.maxHops else { return nil }
     var hops = [Hop](repeating: Hop(), count: count)
-    // The lists are lined up at their ends: a proxy adds behind.
+    // The lists are aligned at their ends, because a proxy appends.
     for (index, text) in clients.enumerated() {
       guard let client = Forwarded.node(text) else { return nil }
       hops[count - clients.count + index].client = client
@@ -52,7 +53,7 @@ public struct Forwarded: Sendable, Hashable {
     self.hops = hops
   }
 
-  /// The hop that the outermost of so many trusted proxies wrote; nil when fewer have written.
+  /// The hop that the outermost of `count` trusted proxies added; nil if there are fewer hops.
   public func hop(behind proxies: Int) -> Hop? {
     proxies >= 1 && proxies <= hops.count ? hops[hops.count - proxies] : nil
   }
@@ -83,8 +84,8 @@ public struct Forwarded: Sendable, Hashable {
     WebAddress.Scheme(rawValue: text.lowercased())?.rawValue
   }
 
-  /// §6: an IPv4 address, `[IPv6]`, `unknown` or `_name`, each with a port or not, which is dropped. X-Forwarded-For
-  /// has IPv6 without brackets too.
+  /// §6: an IPv4 address, `[IPv6]`, `unknown` or `_name`, with an optional port, which is dropped. X-Forwarded-For also
+  /// has IPv6 without brackets.
   private static func node(_ text: String) -> String? {
     let bytes = Array(text.utf8)
     if Authority.isIPv6(bytes.span, in: bytes.indices) { return text.lowercased() }

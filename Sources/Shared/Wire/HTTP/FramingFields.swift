@@ -1,4 +1,4 @@
-/// What the fields say about the message and its connection, gathered in one pass, for requests and responses.
+/// The fields for message framing and connection, parsed in one pass, for requests and responses.
 struct FramingFields {
   let version: Version
   private(set) var hosts = 0
@@ -7,11 +7,11 @@ struct FramingFields {
   private(set) var transferEncodings = 0
   private(set) var expectations = 0
   private var isClosed = false
-  private var isKept = false
+  private var isKeepAlive = false
   private var hasUpgrade = false
   private var connectionUpgrades = false
 
-  /// Most names are told apart by their length alone.
+  /// The length rules out most names.
   init(_ fields: Fields, version: Version) throws(FramingError) {
     self.version = version
     let bytes = fields.bytes.span
@@ -35,12 +35,12 @@ struct FramingFields {
   }
 
   /// RFC 9112 §9.3.
-  var keepsAlive: Bool { !isClosed && (version == .http11 || isKept) }
+  var keepsAlive: Bool { !isClosed && (version == .http11 || isKeepAlive) }
 
   /// RFC 9110 §7.8: Upgrade in an HTTP/1.0 request is ignored.
   var asksForUpgrade: Bool { connectionUpgrades && hasUpgrade && version == .http11 }
 
-  /// Zeros in front are refused: there is software that reads `010` as eight.
+  /// Leading zeros are rejected: some software parses `010` as octal eight.
   private static func length(_ bytes: Span<UInt8>, in value: Range<Int>) -> Int? {
     guard let length = bytes.decimal(in: value), value.count == 1 || bytes[value.lowerBound] != 0x30 else { return nil }
     return length
@@ -51,13 +51,13 @@ struct FramingFields {
       switch member.count {
       case 5 where bytes.matches("close", in: member): isClosed = true
       case 7 where bytes.matches("upgrade", in: member): connectionUpgrades = true
-      case 10 where bytes.matches("keep-alive", in: member): isKept = true
+      case 10 where bytes.matches("keep-alive", in: member): isKeepAlive = true
       default: break
       }
     }
   }
 
-  /// How the body ends, as far as the fields say it (RFC 9112 §6.3); nil when they say nothing.
+  /// The body framing by the fields (RFC 9112 §6.3); nil without framing fields.
   func framing(_ fields: Fields) throws(FramingError) -> Framing? {
     guard transferEncodings > 0 else { return contentLength.map { .length($0) } }
     guard version == .http11 else { throw .transferEncodingInHTTP10 }
@@ -85,7 +85,7 @@ struct FramingFields {
   }
 }
 
-/// Why the length of a message could not be told without doubt.
+/// The error of ambiguous or invalid message framing.
 public enum FramingError: Error, Sendable, Hashable {
   case repeatedContentLength, badContentLength, contentLengthBesideTransferEncoding
   case transferEncodingInHTTP10, badTransferEncoding, unknownTransferCoding
@@ -94,10 +94,10 @@ public enum FramingError: Error, Sendable, Hashable {
     switch self {
     case .repeatedContentLength: "There is more than one Content-Length."
     case .badContentLength: "Content-Length is not a number."
-    case .contentLengthBesideTransferEncoding: "Content-Length and Transfer-Encoding exclude each other."
+    case .contentLengthBesideTransferEncoding: "Content-Length and Transfer-Encoding are mutually exclusive."
     case .transferEncodingInHTTP10: "HTTP/1.0 has no Transfer-Encoding."
     case .badTransferEncoding: "Transfer-Encoding does not end in one \"chunked\"."
-    case .unknownTransferCoding: "Only the transfer coding \"chunked\" is known here."
+    case .unknownTransferCoding: "Only the transfer coding \"chunked\" is supported."
     }
   }
 }

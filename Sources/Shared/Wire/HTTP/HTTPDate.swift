@@ -1,19 +1,19 @@
 import ParleyJSON
 
-/// The dates of HTTP fields (RFC 9110 §5.6.7), as seconds since 1970.
+/// HTTP dates (RFC 9110 §5.6.7) as seconds since 1970.
 public enum HTTPDate {
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`. What lies outside the years 0 to 9999 is written as the nearest that does not.
+  /// Formats `Sun, 06 Nov 1994 08:49:37 GMT`. Clamps to the years 0 to 9999.
   public static func format(_ seconds: Int) -> String {
     String(decoding: bytes(seconds), as: UTF8.self)
   }
 
-  /// The same as bytes, always 29.
+  /// Formats as bytes, always 29.
   public static func bytes(_ seconds: Int) -> [UInt8] {
     let seconds = min(max(seconds, CivilDate.firstSecond), CivilDate.lastSecond)
     let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
     let second = seconds - days * 86_400
     let date = CivilDate(daysSince1970: days)
-    // 1970-01-01 was a Thursday, the fourth day behind Sunday.
+    // 1970-01-01 was a Thursday, day 4 counted from Sunday.
     let weekday = ((days + 4) % 7 + 7) % 7
     var output: [UInt8] = []
     output.reserveCapacity(29)
@@ -34,8 +34,8 @@ public enum HTTPDate {
     return output
   }
 
-  /// All three formats that recipients must know. `now` (seconds) gives the two-digit years of the second its century:
-  /// what would be more than 50 years ahead is past. The name of the weekday is not compared with the day.
+  /// Parses the three formats that recipients must accept. `now` (seconds) resolves two-digit years: a date more than
+  /// 50 years in the future is in the past. The weekday is not checked.
   public static func parse(_ text: String, now: Int) -> Int? {
     var reader = FixedReader(text)
     if reader.name(of: weekdays) != nil {
@@ -82,7 +82,7 @@ public enum HTTPDate {
 }
 
 extension [UInt8] {
-  /// A number with zeros before it.
+  /// A zero-padded number.
   fileprivate mutating func append(_ number: Int, digits: Int) {
     var divisor = 1
     for _ in 1..<digits { divisor *= 10 }

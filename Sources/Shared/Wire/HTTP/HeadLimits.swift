@@ -1,6 +1,6 @@
-/// How much of a head is read before it is refused. Line ends count.
+/// The limits of a message head. Line ends count.
 public struct HeadLimits: Sendable, Hashable {
-  /// Bytes of the first line, and of each field line. RFC 9112 §3 asks for at least 8,000.
+  /// Bytes of the first line, and of each field line. RFC 9112 §3 recommends at least 8,000.
   public var line: Int
   /// Bytes of the field section.
   public var fields: Int

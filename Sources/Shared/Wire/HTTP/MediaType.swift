@@ -1,4 +1,4 @@
-/// A media type (RFC 9110 §8.3.1): `text/html; charset=utf-8`. Type, subtype and parameter names are in lower case.
+/// A media type (RFC 9110 §8.3.1): `text/html; charset=utf-8`. Type, subtype and parameter names are lowercase.
 public struct MediaType: Sendable, Hashable {
   public let type: String
   public let subtype: String
@@ -24,7 +24,7 @@ public struct MediaType: Sendable, Hashable {
   /// `type/subtype`, without parameters.
   public var essence: String { "\(type)/\(subtype)" }
 
-  /// The value of a parameter, its name given in lower case.
+  /// The value of the parameter with this lowercase name.
   public subscript(_ parameter: String) -> String? { parameters[parameter] }
 
   public var isJSON: Bool { type == "application" && (subtype == "json" || subtype.hasSuffix("+json")) }

@@ -16,7 +16,7 @@ public enum Method: Sendable, Hashable {
     }
   }
 
-  /// Reads the known ones without making a string.
+  /// Parses the known methods without creating a string.
   init(_ bytes: Span<UInt8>, in range: Range<Int>) {
     func `is`(_ name: StaticString) -> Bool { bytes.equals(name, in: range) }
     switch range.count {
@@ -31,7 +31,7 @@ public enum Method: Sendable, Hashable {
     }
   }
 
-  /// RFC 9110 §9.2.1: asks, and changes nothing.
+  /// RFC 9110 §9.2.1: read-only.
   public var isSafe: Bool { self == .get || self == .head || self == .options }
 
   public var name: String {

@@ -1,28 +1,27 @@
-/// Reads `multipart/form-data` (RFC 7578, RFC 2046 §5.1) as it comes, without holding the parts.
+/// Decodes a stream of `multipart/form-data` (RFC 7578, RFC 2046 §5.1) without buffering the parts.
 ///
 /// ```
 /// while true {
 ///   let (event, length) = try decoder.next(input)
 ///   drop length bytes of the input
 ///   switch event {
-///   case .part(let part): the one before has ended, this one begins
+///   case .part(let part): the previous part has ended, this one begins
 ///   case .payload(let range): use(input[range]) (of the input before the drop)
-///   case .heldPayload(let bytes): use(bytes)
-///   case .more: read more (all of the input was dropped)
+///   case .bufferedPayload(let bytes): use(bytes)
+///   case .more: read more (all input was dropped)
 ///   case .end: the last part has ended
 ///   }
 /// }
 /// ```
 ///
-/// Between payload and boundary stands one delimiter, `CRLF -- boundary`. Where the input ends in what may be the start
-/// of one, only the number of bytes that matched is kept; if it turns out to be none, those bytes are given out again
-/// as `heldPayload`. A delimiter holds one CR, at its start, so after a mismatch nothing has to be looked at twice: time is
-/// linear.
+/// Payload and boundary are separated by one delimiter, `CRLF -- boundary`. If the input ends in a possible prefix of a
+/// delimiter, only the number of matching bytes is stored; if it is not a delimiter, those bytes follow as
+/// `bufferedPayload`. A delimiter contains one CR, at its start, so a mismatch needs no backtracking: time is linear.
 public struct MultipartDecoder: Sendable {
   public enum Event: Sendable, Hashable {
     case part(MultipartPart)
     case payload(Range<Int>)
-    case heldPayload([UInt8])
+    case bufferedPayload([UInt8])
     case more
     case end
   }
@@ -34,14 +33,14 @@ public struct MultipartDecoder: Sendable {
   private let delimiter: [UInt8]
   private let limits: MultipartLimits
   private var stage = Stage.preamble
-  /// How many bytes of the delimiter the input has ended in. The first delimiter needs no CRLF before it.
+  /// The number of delimiter bytes at the end of the input. The first delimiter needs no preceding CRLF.
   private var matched = 2
   private var parts = 0
   private var paddingLeft = 0
   private var headBytes: [UInt8] = []
   private var section: FieldSection
 
-  /// Nil unless `boundary` is one (RFC 2046 §5.1.1): 1 to 70 characters of a few kinds, the last no space.
+  /// Returns nil if `boundary` is invalid (RFC 2046 §5.1.1: 1 to 70 characters of a set, no space at the end).
   public init?(boundary: String, limits: MultipartLimits = MultipartLimits()) {
     guard 1...70 ~= boundary.utf8.count, boundary.utf8.last != 32, boundary.utf8.allSatisfy(MultipartDecoder.mayHold)
     else { return nil }
@@ -50,7 +49,7 @@ public struct MultipartDecoder: Sendable {
     section = FieldSection(startingAt: 0, limits: limits.head)
   }
 
-  /// For the Content-Type of a request: nil unless it is multipart/form-data with a valid boundary.
+  /// Returns nil unless the Content-Type is multipart/form-data with a valid boundary.
   public init?(_ type: MediaType, limits: MultipartLimits = MultipartLimits()) {
     guard type.isMultipartForm, let boundary = type["boundary"] else { return nil }
     self.init(boundary: boundary, limits: limits)
@@ -58,7 +57,7 @@ public struct MultipartDecoder: Sendable {
 
   public var isDone: Bool { stage == .epilogue }
 
-  /// The next event and how many bytes of the input are done with.
+  /// Returns the next event and the number of consumed bytes.
   public mutating func next(_ bytes: Span<UInt8>) throws(MultipartError) -> (event: Event, length: Int) {
     var index = 0
     while index < bytes.count {
@@ -68,7 +67,7 @@ public struct MultipartDecoder: Sendable {
       case .head:
         return try readHead(bytes, from: index)
       case .epilogue:
-        // RFC 2046 §5.1.1: what follows the last delimiter is ignored.
+        // RFC 2046 §5.1.1: the epilogue is ignored.
         return (.end, bytes.count)
       case .behindDelimiter, .padding, .delimiterLineFeed, .lastHyphen:
         try eat(bytes[index])
@@ -78,7 +77,7 @@ public struct MultipartDecoder: Sendable {
     return (stage == .epilogue ? .end : .more, index)
   }
 
-  /// Looks for the delimiter; the event is payload before it. Nil when there is none of it to give out.
+  /// Searches the delimiter and returns the payload before it; nil if there is none.
   private mutating func search(_ bytes: Span<UInt8>, _ index: inout Int) -> Event? {
     if matched > 0 { return continueMatch(bytes, &index) }
     let start = index
@@ -91,7 +90,7 @@ public struct MultipartDecoder: Sendable {
       if length == delimiter.count || index + length == bytes.count { break }
       index += length
     }
-    // Payload first; the next call starts at the delimiter.
+    // Payload first. The next call starts at the delimiter.
     if index > start, stage == .payload { return .payload(start..<index) }
     matched = matchLength(bytes, at: index)
     index += matched
@@ -107,7 +106,7 @@ public struct MultipartDecoder: Sendable {
     return length
   }
 
-  /// The input before this one ended in the start of a delimiter.
+  /// The previous input ended in a prefix of the delimiter.
   private mutating func continueMatch(_ bytes: Span<UInt8>, _ index: inout Int) -> Event? {
     while index < bytes.count, matched < delimiter.count, bytes[index] == delimiter[matched] {
       index += 1
@@ -116,9 +115,9 @@ public struct MultipartDecoder: Sendable {
     if matched == delimiter.count {
       found()
     } else if index < bytes.count {
-      let held = Array(delimiter[..<matched])
+      let buffered = Array(delimiter[..<matched])
       matched = 0
-      if stage == .payload { return .heldPayload(held) }
+      if stage == .payload { return .bufferedPayload(buffered) }
     }
     return nil
   }
@@ -129,7 +128,7 @@ public struct MultipartDecoder: Sendable {
     paddingLeft = limits.padding
   }
 
-  /// RFC 2046 §5.1.1: behind a delimiter stands `--` when it is the last, else white space and CRLF.
+  /// RFC 2046 §5.1.1: a delimiter is followed by `--` if it is the last, otherwise by white space and CRLF.
   private mutating func eat(_ byte: UInt8) throws(MultipartError) {
     switch (stage, byte) {
     case (.behindDelimiter, UInt8(ascii: "-")): stage = .lastHyphen
@@ -149,21 +148,21 @@ public struct MultipartDecoder: Sendable {
     }
   }
 
-  /// Heads are short, so they are gathered here instead of asking the caller to hold them.
+  /// Heads are short, so the decoder buffers them instead of the caller.
   private mutating func readHead(
     _ bytes: Span<UInt8>, from index: Int
   ) throws(MultipartError) -> (event: Event, length: Int) {
-    let held = headBytes.count
-    let wanted = min(bytes.count, index + limits.head.fields + 1 - held)
-    headBytes.append(copying: bytes.extracting(index..<wanted))
+    let bufferedCount = headBytes.count
+    let limit = min(bytes.count, index + limits.head.fields + 1 - bufferedCount)
+    headBytes.append(copying: bytes.extracting(index..<limit))
     let head = headBytes
     let end: Int?
     do { end = try section.read(head.span) } catch { throw .head(error) }
     guard let end else { return (.more, bytes.count) }
-    let part = try MultipartPart(section.takeFields(head.span))
+    let part = try MultipartPart(section.makeFields(head.span))
     headBytes = []
     stage = .payload
-    return (.part(part), index + end - held)
+    return (.part(part), index + end - bufferedCount)
   }
 
   private static func mayHold(_ byte: UInt8) -> Bool {
@@ -180,7 +179,7 @@ public struct MultipartDecoder: Sendable {
 public struct MultipartLimits: Sendable, Hashable {
   public var parts: Int
   public var head: HeadLimits
-  /// White space behind a delimiter.
+  /// White space after a delimiter.
   public var padding: Int
 
   public init(
@@ -192,12 +191,12 @@ public struct MultipartLimits: Sendable, Hashable {
   }
 }
 
-/// What a part says of itself (RFC 7578 §4).
+/// The header fields of a part (RFC 7578 §4).
 public struct MultipartPart: Sendable, Hashable {
   public let name: String
-  /// As the client sent it: a name to show, never a path to open.
+  /// The file name of the client. For display only, never a path to open.
   public let filename: String?
-  /// As the client sent it.
+  /// The media type of the client, unverified.
   public let contentType: String?
 
   init(_ fields: Fields) throws(MultipartError) {
@@ -209,12 +208,12 @@ public struct MultipartPart: Sendable, Hashable {
       let parameters = FieldParameters(bytes.span, from: index, to: bytes.count), let name = parameters["name"]
     else { throw .badDisposition }
     self.name = name
-    // RFC 6266 §4.3: where both are there, filename* is the better one.
+    // RFC 6266 §4.3: filename* takes precedence.
     filename = try parameters["filename*"].map(MultipartPart.extended) ?? parameters["filename"]
     contentType = fields["content-type"]
   }
 
-  /// RFC 8187 §3.2.1: `UTF-8'en'na%C3%AFve.txt`. UTF-8 is the only charset that all must know.
+  /// RFC 8187 §3.2.1: `UTF-8'en'na%C3%AFve.txt`. UTF-8 is the only required charset.
   private static func extended(_ value: String) throws(MultipartError) -> String {
     let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].lowercased() == "utf-8", let text = Percent.decode(String(parts[2])),
@@ -224,7 +223,7 @@ public struct MultipartPart: Sendable, Hashable {
   }
 }
 
-/// Why a multipart body was refused.
+/// The error of a multipart body.
 public enum MultipartError: Error, Sendable, Hashable {
   case badDelimiter, tooManyParts, badDisposition
   case head(FieldError)

@@ -1,14 +1,14 @@
-/// What a request requires of the present state before it is carried out (RFC 9110 §13).
+/// The preconditions of a request (RFC 9110 §13).
 public struct Preconditions: Sendable {
   public enum Outcome: Sendable, Hashable {
     case proceed
-    /// Answer 304.
+    /// Send 304.
     case notModified
-    /// Answer 412.
+    /// Send 412.
     case failed
   }
 
-  /// What is there now: nil in place of this value means that nothing is.
+  /// The current representation; nil if there is none.
   public struct Current: Sendable {
     public let tag: EntityTag?
     /// Seconds since 1970.
@@ -24,14 +24,14 @@ public struct Preconditions: Sendable {
   private let isRead: Bool
   private let now: Int
 
-  /// `now` in seconds, for dates with two-digit years.
+  /// `now` in seconds, to resolve two-digit years.
   public init(_ method: Method, _ fields: Fields, now: Int) {
     self.fields = fields
     isRead = method == .get || method == .head
     self.now = now
   }
 
-  /// The steps of §13.2.2, in its order.
+  /// Evaluates in the order of §13.2.2.
   public func evaluate(_ current: Current?) -> Outcome {
     if fields.has("if-match") {
       guard ifMatch(current) else { return .failed }
@@ -46,8 +46,8 @@ public struct Preconditions: Sendable {
     return .proceed
   }
 
-  /// §13.1.5: whether the Range field counts; otherwise the whole is sent. A weak tag or a malformed value never
-  /// matches, and of a date only the exact one does.
+  /// §13.1.5: whether Range applies; otherwise send the whole representation. A weak tag or a malformed value never
+  /// matches, and a date must match exactly.
   public func allowsRange(_ current: Current) -> Bool {
     let values = fields.all("if-range")
     guard let value = values.first else { return true }
@@ -66,7 +66,7 @@ public struct Preconditions: Sendable {
     return EntityTag.list(value)?.contains { $0.isStronglyEqual(to: tag) } ?? false
   }
 
-  /// §13.1.2: weak comparison; true when the request should go on.
+  /// §13.1.2: weak comparison. Returns true if the request proceeds.
   private func ifNoneMatch(_ current: Current?) -> Bool {
     guard let current else { return true }
     let value = fields.all("if-none-match").joined(separator: ", ")

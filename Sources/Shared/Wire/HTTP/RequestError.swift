@@ -1,5 +1,5 @@
-/// Why a request head was refused. The connection is closed after the answer: where the next request would start is
-/// not known.
+/// The error of a request head. The connection is closed after the response, because the start of the next request is
+/// unknown.
 public enum RequestError: Error, Sendable, Hashable {
   case badLine, lineTooLong, bareLineFeed, bareCarriageReturn
   case methodNotImplemented
@@ -28,11 +28,11 @@ public enum RequestError: Error, Sendable, Hashable {
     case .badLine: "The request line is not \"method target version\"."
     case .lineTooLong: "The request line is too long."
     case .bareLineFeed: "A line ends in LF without CR."
-    case .bareCarriageReturn: "A CR stands without LF."
-    case .methodNotImplemented: "This method is not known here."
+    case .bareCarriageReturn: "A CR is not followed by LF."
+    case .methodNotImplemented: "The method is not supported."
     case .badTarget: "The request target is not valid."
     case .badVersion: "The HTTP version is not valid."
-    case .versionNotSupported: "Only HTTP/1.1 and HTTP/1.0 are spoken here."
+    case .versionNotSupported: "Only HTTP/1.1 and HTTP/1.0 are supported."
     case .field(let error): error.explanation
     case .missingHost: "The Host field is missing."
     case .repeatedHost: "There is more than one Host field."

@@ -1,4 +1,4 @@
-/// The head of a request, checked: who holds one may rely on its framing.
+/// A validated request head. Its framing is unambiguous.
 public struct RequestHead: Sendable {
   public var method: Method
   public var target: Target
@@ -9,7 +9,7 @@ public struct RequestHead: Sendable {
   public var keepsAlive: Bool
   /// RFC 9110 §10.1.1: the client waits for 100 before it sends the body.
   public var expectsContinue: Bool
-  /// The client asks to change the protocol (`Connection: upgrade` beside `Upgrade`).
+  /// The client requests a protocol upgrade (`Connection: upgrade` and `Upgrade`).
   public var asksForUpgrade: Bool
 
   public init(
@@ -31,22 +31,22 @@ public enum Version: Sendable, Hashable {
   case http10, http11
 }
 
-/// How the end of a message's body is known (RFC 9112 §6.3).
+/// The framing of a message body (RFC 9112 §6.3).
 public enum Framing: Sendable, Hashable {
   case none
   case length(Int)
   case chunked
-  /// Only responses: the body ends where the connection does.
+  /// Responses only: the body ends with the connection.
   case untilClose
 }
 
-/// What a request asks for (RFC 9112 §3.2). CONNECT's authority form is refused by the parser: this is no proxy.
+/// The target of a request (RFC 9112 §3.2). The parser rejects CONNECT's authority form: this is not a proxy.
 public struct Target: Sendable, Hashable {
-  /// The path as sent, percent-encoded, starting with `/`; or `*` for `OPTIONS *`.
+  /// The path as sent, percent-encoded, with a leading `/`; or `*` for `OPTIONS *`.
   public var path: String
-  /// What stands after the first `?`, as sent.
+  /// The query after the first `?`, as sent.
   public var query: String?
-  /// The host (and port) of an absolute-form target, which then rules over the Host field.
+  /// The host and port of an absolute-form target, which overrides the Host field.
   public var authority: String?
 
   public init(path: String, query: String? = nil, authority: String? = nil) {

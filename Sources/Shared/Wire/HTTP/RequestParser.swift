@@ -1,33 +1,33 @@
-/// Reads request heads (RFC 9112 §3, §5, §6), strictly: whatever two parsers could read differently is refused, since
-/// that is what request smuggling is made of.
+/// Parses request heads (RFC 9112 §3, §5, §6), strictly: input that two parsers could interpret differently is
+/// rejected, to prevent request smuggling.
 ///
-/// Decisions where the RFC leaves room:
-/// - Only CRLF ends a line. One empty line before the request line is skipped (§2.2), not more.
-/// - Two Content-Length fields or a list ("5, 5") are refused even when they agree; so are zeros in front (`010`).
-/// - Transfer-Encoding is `chunked` and nothing else: another coding before it is 501, anything that does not end in
-///   one `chunked` is 400 (§6.3).
-/// - A minor version above 1 is read as 1.1 (§2.3); every other major version is 505.
-/// - Host may not be empty, and its name is letters, digits, `-._~`, or an IP literal.
-/// - A `%` in the path is followed by two hexadecimal digits; in the query it may stand alone, as browsers send it.
+/// Choices where the RFC allows several:
+/// - Only CRLF ends a line. One empty line before the request line is skipped (§2.2).
+/// - Two Content-Length fields or a list ("5, 5") are rejected even if they agree, and so are leading zeros (`010`).
+/// - Transfer-Encoding must be `chunked`: another coding before it is 501, a value that does not end in one `chunked`
+///   is 400 (§6.3).
+/// - A minor version above 1 is treated as 1.1 (§2.3); every other major version is 505.
+/// - Host must not be empty. Its name has letters, digits, `-._~`, or is an IP literal.
+/// - A `%` in the path must be followed by two hexadecimal digits; in the query it may be literal, as browsers send it.
 public struct RequestParser: Sendable {
   let limits: HeadLimits
-  /// Where the request line starts (behind an empty line that was skipped) and how far it was read.
+  /// The start of the request line (after a skipped empty line) and the parsed offset.
   private var lineStart = 0
   private var position = 0
   private var line: RequestLine?
   private var section: FieldSection
 
-  /// The longest method that is looked at: longer ones are not in the registry.
-  static let longestMethod = 32
+  /// The maximum length of a method. The registry has no longer ones.
+  static let maxMethodLength = 32
 
   public init(limits: HeadLimits = HeadLimits()) {
     self.limits = limits
     section = FieldSection(startingAt: 0, limits: limits)
   }
 
-  /// Reads a head from the start of `bytes`: the input that was not consumed, from the start of the message. Nil
-  /// means that more is needed: keep the bytes and call again with more behind them. With the head comes the number of
-  /// bytes it took, and the parser is ready for the next message. After an error it is of no more use.
+  /// Parses a head at the start of `bytes`, the unconsumed input from the start of the message. Returns nil if more
+  /// input is needed: call again with the same bytes and more after them. Returns the head and its length, and is then
+  /// ready for the next message. Do not use the parser after an error.
   public mutating func parse(_ bytes: Span<UInt8>) throws(RequestError) -> (head: RequestHead, length: Int)? {
     if line == nil {
       guard let line = try readLine(bytes) else { return nil }
@@ -40,7 +40,7 @@ public struct RequestParser: Sendable {
     self.line = nil
     lineStart = 0
     position = 0
-    let fields = section.takeFields(bytes)
+    let fields = section.makeFields(bytes)
     let framingFields: FramingFields
     let framing: Framing
     do {
@@ -56,14 +56,14 @@ public struct RequestParser: Sendable {
     return (head, end)
   }
 
-  /// RFC 9112 §3.2: one Host, also beside an absolute-form target, which then rules.
+  /// RFC 9112 §3.2: exactly one Host, also with an absolute-form target, which overrides it.
   private static func checkHost(_ fields: FramingFields) throws(RequestError) {
     guard fields.hosts <= 1 else { throw .repeatedHost }
     guard !fields.hasBadHost else { throw .badHost }
     guard fields.hosts == 1 || fields.version == .http10 else { throw .missingHost }
   }
 
-  /// RFC 9110 §10.1.1: an HTTP/1.0 client cannot expect anything, and without a body there is nothing to wait for.
+  /// RFC 9110 §10.1.1: ignored in HTTP/1.0 requests and without a body.
   private static func expectsContinue(
     _ framingFields: FramingFields, _ fields: Fields, _ framing: Framing
   ) throws(RequestError) -> Bool {
@@ -97,10 +97,10 @@ public struct RequestParser: Sendable {
   }
 }
 
-/// The places of the first line's parts (RFC 9112 §3): three words, one space between them.
+/// The ranges of the request line's parts (RFC 9112 §3): three words, separated by one space.
 struct RequestLine: Sendable {
   let method: Range<Int>
-  let target: TargetPlaces
+  let target: TargetRanges
   let version: Version
 
   /// Every byte in `range` is visible ASCII or a space.
@@ -114,11 +114,11 @@ struct RequestLine: Sendable {
     guard !method.isEmpty, methodEnd < range.upperBound, bytes[methodEnd] == 32 else { throw .badLine }
     guard targetEnd > targetStart, bytes[targetEnd] == 32 else { throw .badLine }
     version = try RequestLine.version(bytes, at: targetEnd &+ 1)
-    // RFC 9110 §9.3.6: only a proxy needs CONNECT, and its target has a form of its own.
-    guard method.count <= RequestParser.longestMethod, !bytes.equals("CONNECT", in: method) else {
+    // RFC 9110 §9.3.6: only a proxy needs CONNECT, and its target has its own form.
+    guard method.count <= RequestParser.maxMethodLength, !bytes.equals("CONNECT", in: method) else {
       throw .methodNotImplemented
     }
-    guard let target = TargetPlaces(bytes, in: targetStart..<targetEnd, isOptions: bytes.equals("OPTIONS", in: method))
+    guard let target = TargetRanges(bytes, in: targetStart..<targetEnd, isOptions: bytes.equals("OPTIONS", in: method))
     else { throw .badTarget }
     self.target = target
   }

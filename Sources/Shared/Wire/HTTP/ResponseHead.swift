@@ -8,7 +8,7 @@ public struct ResponseHead: Sendable {
     self.fields = fields
   }
 
-  /// Puts the head behind what `output` holds: status line, fields, empty line.
+  /// Appends the head to `output`: status line, fields, empty line.
   public func append(to output: inout [UInt8]) {
     output.reserveCapacity(output.count + fields.wireBytes.count + 48)
     status.appendLine(to: &output)
@@ -19,7 +19,7 @@ public struct ResponseHead: Sendable {
 }
 
 extension Status {
-  /// RFC 9112 §4: the status line, with its CRLF. The common ones are ready made.
+  /// RFC 9112 §4: the status line with its CRLF. Common ones are precomputed.
   public func appendLine(to output: inout [UInt8]) {
     switch code {
     case 200: output.append("HTTP/1.1 200 OK\r\n" as StaticString)

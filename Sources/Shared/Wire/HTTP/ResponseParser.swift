@@ -1,10 +1,10 @@
-/// The head of a response that was received, checked.
+/// A validated response head.
 public struct ReceivedResponse: Sendable {
   public let status: Status
   public let version: Version
   public let fields: Fields
   public let framing: Framing
-  /// Whether the connection may carry another request after this response.
+  /// Whether the connection may be reused after this response.
   public let keepsAlive: Bool
 
   public init(status: Status, version: Version, fields: Fields, framing: Framing, keepsAlive: Bool) {
@@ -15,14 +15,14 @@ public struct ReceivedResponse: Sendable {
     self.keepsAlive = keepsAlive
   }
 
-  /// RFC 9110 §15.2: another response to the same request follows. (After 101 another protocol does.)
+  /// RFC 9110 §15.2: another response to the same request follows. After 101 another protocol follows instead.
   public var isInterim: Bool { status.code < 200 && status != .switchingProtocols }
 }
 
-/// Reads response heads (RFC 9112 §4), for clients, as strictly as `RequestParser` reads requests.
+/// Parses response heads (RFC 9112 §4), for clients, as strictly as `RequestParser`.
 ///
-/// The reason phrase is checked and dropped; it and the space before it may be left out, as some servers do. A body of
-/// another coding than `chunked` is refused: such a coding is never asked for.
+/// The reason phrase is checked and dropped; it and the preceding space are optional, because some servers omit them. A
+/// transfer coding other than `chunked` is rejected: the client never requests one.
 public struct ResponseParser: Sendable {
   private let limits: HeadLimits
   private var position = 0
@@ -34,8 +34,8 @@ public struct ResponseParser: Sendable {
     section = FieldSection(startingAt: 0, limits: limits)
   }
 
-  /// Reads a head from the start of `bytes`, as `RequestParser.parse` does. `method` is the request's: what answers
-  /// HEAD has no body, whatever its fields say.
+  /// Parses a head at the start of `bytes`, like `RequestParser.parse`. `method` is the method of the request: a
+  /// response to HEAD has no body, regardless of its fields.
   public mutating func parse(
     _ bytes: Span<UInt8>, to method: Method
   ) throws(ResponseError) -> (head: ReceivedResponse, length: Int)? {
@@ -49,7 +49,7 @@ public struct ResponseParser: Sendable {
     guard let end, let line else { return nil }
     self.line = nil
     position = 0
-    let fields = section.takeFields(bytes)
+    let fields = section.makeFields(bytes)
     do { return (try ResponseParser.head(line.status, line.version, fields, to: method), end) } catch {
       throw .framing(error)
     }
@@ -69,7 +69,7 @@ public struct ResponseParser: Sendable {
   private mutating func readLine(_ bytes: Span<UInt8>) throws(ResponseError) -> (Status, Version)? {
     let bound = min(bytes.count, limits.line)
     var position = self.position
-    while position < bound, ResponseParser.mayStand(bytes[position], at: position) { position &+= 1 }
+    while position < bound, ResponseParser.isAllowed(bytes[position], at: position) { position &+= 1 }
     self.position = position
     if position < bound {
       guard bytes[position] == 13, position >= 12 else { throw .badLine }
@@ -85,7 +85,7 @@ public struct ResponseParser: Sendable {
   }
 
   /// `HTTP/1.d ddd reason`, byte by byte.
-  private static func mayStand(_ byte: UInt8, at position: Int) -> Bool {
+  private static func isAllowed(_ byte: UInt8, at position: Int) -> Bool {
     switch position {
     case 0: byte == UInt8(ascii: "H")
     case 1, 2: byte == UInt8(ascii: "T")
@@ -102,7 +102,7 @@ public struct ResponseParser: Sendable {
   }
 }
 
-/// Why a response head was refused.
+/// The error of a response head.
 public enum ResponseError: Error, Sendable, Hashable {
   case badLine, lineTooLong
   case field(FieldError)

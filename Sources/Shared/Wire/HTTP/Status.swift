@@ -87,6 +87,6 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral {
     }
   }
 
-  /// RFC 9110 §6.4.1: 1xx, 204 and 304 never have a body.
+  /// RFC 9110 §6.4.1: 1xx, 204 and 304 have no body.
   public var allowsBody: Bool { code >= 200 && code != 204 && code != 304 }
 }

@@ -1,4 +1,4 @@
-/// What single bytes mean in the grammars of RFC 9110 and RFC 3986.
+/// Character classes of RFC 9110 and RFC 3986.
 public enum ASCII {
   @inlinable public static func lowercase(_ byte: UInt8) -> UInt8 {
     byte &- 0x41 < 26 ? byte | 0x20 : byte
@@ -15,7 +15,7 @@ public enum ASCII {
     return letter &- 0x61 < 6 ? letter &- 0x57 : nil
   }
 
-  /// RFC 9110 §5.6.2: the characters of a token, as two words of 64 bits.
+  /// RFC 9110 §5.6.2: the characters of a token, as a bit set of two 64-bit words.
   @inlinable public static func isToken(_ byte: UInt8) -> Bool {
     // ! # $ % & ' * + - . 0-9 · A-Z ^ _ ` a-z | ~
     let low: UInt64 = 0x03ff_6cfa_0000_0000
@@ -24,7 +24,7 @@ public enum ASCII {
     return byte < 128 && high >> UInt64(byte & 63) & 1 == 1
   }
 
-  /// RFC 9110 §5.5: what a field value may hold; white space, visible ASCII, and bytes above it.
+  /// RFC 9110 §5.5: the characters of a field value: white space, visible ASCII and obs-text.
   @inlinable public static func isFieldContent(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != 0x7f || byte == 9
   }

@@ -1,9 +1,9 @@
 /// A host and an optional port (RFC 3986 §3.2, without userinfo).
 ///
-/// A name is made of letters, digits and `-._~`. RFC 3986 would also let `!$&'()*+,;=` and percent-encoding through,
-/// but no DNS name holds them and every one of them is a way to be misread.
+/// A name has letters, digits and `-._~`. RFC 3986 also allows `!$&'()*+,;=` and percent-encoding, but DNS names do not
+/// contain them, and parsers disagree about them.
 public struct Authority: Sendable, Hashable {
-  /// In lower case; an IPv6 address keeps its brackets.
+  /// Lowercase. An IPv6 address keeps its brackets.
   public let host: String
   public let port: Int?
 
@@ -26,7 +26,7 @@ public struct Authority: Sendable, Hashable {
       end &+= 1
     } else {
       while end < range.upperBound, isNameByte(bytes[end]) { end &+= 1 }
-      // 255 is the longest a DNS name can be.
+      // The maximum length of a DNS name is 255.
       guard 1...255 ~= end &- range.lowerBound else { return nil }
     }
     let host = range.lowerBound..<end
@@ -43,7 +43,7 @@ public struct Authority: Sendable, Hashable {
       || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
   }
 
-  /// RFC 3986 §3.2.2: eight groups, or fewer and one `::`; the last two may be written as IPv4. No zones.
+  /// RFC 3986 §3.2.2: eight groups, or fewer and one `::`; the last two may be IPv4. Zones are rejected.
   static func isIPv6(_ bytes: Span<UInt8>, in range: Range<Int>) -> Bool {
     var groups = 0
     var isShortened = false

@@ -1,10 +1,10 @@
-/// Base64 (RFC 4648), strict: each sequence of bytes has exactly one text, and only that text decodes to it. So white
-/// space, missing or surplus padding and stray bits in the last character are refused.
+/// Base64 (RFC 4648), strict: each byte sequence has exactly one encoding. White space, missing or extra padding and
+/// stray bits in the last character are rejected.
 public enum Base64 {
   public enum Alphabet: Sendable {
     /// RFC 4648 §4, padded with `=`.
     case standard
-    /// RFC 4648 §5, without padding, as URLs and tokens carry it.
+    /// RFC 4648 §5, without padding, for URLs and tokens.
     case url
   }
 
@@ -28,7 +28,7 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What the text stands for, or nil when it is not exactly what `encode` writes.
+  /// Decodes the text; nil if it is not the exact output of `encode`.
   public static func decode(_ text: String, _ alphabet: Alphabet = .standard) -> [UInt8]? {
     let count = text.utf8.count
     var body = text.utf8[...]
@@ -38,7 +38,7 @@ public enum Base64 {
       if body.last == UInt8(ascii: "=") { body.removeLast() }
     }
     let length = body.count
-    // One character over a group of four holds six bits: not a byte.
+    // One character after a group of four has six bits, less than a byte.
     guard length % 4 != 1 else { return nil }
 
     var bytes: [UInt8] = []
@@ -54,7 +54,7 @@ public enum Base64 {
         bytes.append(UInt8(truncatingIfNeeded: bits >> bitCount))
       }
     }
-    // RFC 4648 §3.5: bits that belong to no byte are zero.
+    // RFC 4648 §3.5: the unused bits are zero.
     guard bits & (1 << bitCount - 1) == 0 else { return nil }
     return bytes
   }

@@ -1,5 +1,5 @@
-/// The few moves between spans, arrays and strings that the standard library has no fast safe form of. All the unsafe
-/// expressions of this folder's parsers stand here.
+/// Conversions between spans, arrays and strings that the standard library does not offer fast and safe. All unsafe
+/// code of `HTTP/` and `Text/` is in this file.
 extension [UInt8] {
   @inlinable public init(copying span: Span<UInt8>) {
     self = unsafe span.withUnsafeBufferPointer { unsafe [UInt8]($0) }
@@ -17,7 +17,7 @@ extension [UInt8] {
     append(contentsOf: text.utf8)
   }
 
-  /// The digits of a number that is not negative.
+  /// The decimal digits of a non-negative number.
   @inlinable public mutating func append(decimal number: Int) {
     var divisor = 1
     while number / divisor >= 10 { divisor *= 10 }
@@ -29,22 +29,22 @@ extension [UInt8] {
 }
 
 extension Span where Element == UInt8 {
-  /// Eight bytes in memory order, the first in the lowest bits; nil near the end. Looking at eight bytes at once
-  /// saves a fifth of the instructions of a typical browser's head.
+  /// Eight bytes in memory order, the first in the lowest bits; nil near the end. Reading eight bytes at a time saves a
+  /// fifth of the instructions for a typical browser's request head.
   @inlinable package func word(at index: Int) -> UInt64? {
     guard index >= 0, index &+ 8 <= count else { return nil }
     return unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
   }
 
-  /// The first place from `start` on, below `end`, with a control byte, HTAB among them, or DEL; with `asciiOnly` also
-  /// one above ASCII. `end` if there is none.
+  /// The offset of the first control byte, including HTAB and DEL, in `start..<end`; with `asciiOnly` also of the first
+  /// non-ASCII byte. Returns `end` if there is none.
   @inline(__always) @inlinable package func firstControl(from start: Int, to end: Int, asciiOnly: Bool = false) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops = ones &* 0x80
     var index = start
     while index &+ 8 <= end, let word = word(at: index) {
-      // A byte's top bit is set where the byte is below 0x20, or is 0x7f. Borrows can set wrong bits only above a right
-      // one, and the lowest is taken.
+      // The top bit of each byte is set if the byte is below 0x20 or is 0x7f. Borrows can set wrong bits only above a
+      // correct one, so the lowest set bit is correct.
       let deletes = word ^ (ones &* 0x7f)
       var found = (word &- (ones &* 0x20)) & ~word | (deletes &- ones) & ~deletes
       if asciiOnly { found |= word }
@@ -55,7 +55,7 @@ extension Span where Element == UInt8 {
     return index
   }
 
-  /// The bytes of a place as text. What is not UTF-8 is read as Latin-1, as RFC 9110 §5.5 knows it from older senders.
+  /// Decodes the bytes of a range as UTF-8, or as Latin-1 if they are not valid UTF-8 (RFC 9110 §5.5, older senders).
   @inlinable package func text(_ range: Range<Int>) -> String {
     let part = extracting(range)
     if let valid = try? UTF8Span(validating: part) { return String(copying: valid) }
@@ -64,7 +64,7 @@ extension Span where Element == UInt8 {
     return String(scalars)
   }
 
-  /// Whether the bytes of a place are this name, given in lower case, whatever their own case is.
+  /// Whether the bytes of a range equal this lowercase name, case-insensitively.
   @inlinable package func matches(_ lowercase: StaticString, in range: Range<Int>) -> Bool {
     guard range.count == lowercase.utf8CodeUnitCount else { return false }
     return lowercase.withUTF8Buffer { expected in
@@ -75,7 +75,7 @@ extension Span where Element == UInt8 {
     }
   }
 
-  /// Whether the bytes of a place are exactly these.
+  /// Whether the bytes of a range equal these.
   @inlinable package func equals(_ text: StaticString, in range: Range<Int>) -> Bool {
     guard range.count == text.utf8CodeUnitCount else { return false }
     return text.withUTF8Buffer { expected in
@@ -86,7 +86,7 @@ extension Span where Element == UInt8 {
     }
   }
 
-  /// A number of one to nineteen digits, nothing before or behind them, that an `Int` can hold.
+  /// Parses one to nineteen digits as a non-negative `Int`.
   @inlinable package func decimal(in range: Range<Int>) -> Int? {
     guard 1...19 ~= range.count else { return nil }
     var number = 0
@@ -100,8 +100,8 @@ extension Span where Element == UInt8 {
     return number
   }
 
-  /// Calls `body` with the place of each member of a comma-separated list of tokens, white space around it taken off;
-  /// empty members too. For lists without quoted strings.
+  /// Calls `body` with the range of each member of a comma-separated list of tokens, without surrounding white space,
+  /// including empty members. For lists without quoted strings.
   @inlinable package func forEachMember(in range: Range<Int>, _ body: (Range<Int>) -> Void) {
     var start = range.lowerBound
     while true {

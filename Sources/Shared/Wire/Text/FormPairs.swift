@@ -1,4 +1,4 @@
-/// The pairs of a query or of an `application/x-www-form-urlencoded` body, in order, a repeated name staying repeated.
+/// The pairs of a query or an `application/x-www-form-urlencoded` body, in order, with repeated names preserved.
 public struct FormPairs: Sendable, Hashable {
   public struct Pair: Sendable, Hashable {
     public let name: String
@@ -11,7 +11,7 @@ public struct FormPairs: Sendable, Hashable {
     case tooMany, badEscape
   }
 
-  /// `+` is a space; a pair without `=` has an empty value; empty pairs (`a=1&&b=2`) are left out.
+  /// Parses pairs. `+` is a space; a pair without `=` has an empty value; empty pairs (`a=1&&b=2`) are ignored.
   public init(_ text: String, limit: Int = 100) throws(Refusal) {
     let bytes = Array(text.utf8)
     try self.init(bytes.span, limit: limit)
@@ -40,7 +40,7 @@ public struct FormPairs: Sendable, Hashable {
     self.pairs = pairs
   }
 
-  /// The first value with this name.
+  /// The value of the first pair with this name.
   public subscript(_ name: String) -> String? {
     pairs.first { $0.name == name }?.value
   }

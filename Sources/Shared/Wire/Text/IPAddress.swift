@@ -1,7 +1,7 @@
-/// An IPv4 or IPv6 address. An IPv4 address inside IPv6 (`::ffff:1.2.3.4`, RFC 4291 §2.5.5.2) is that IPv4 address, so
-/// that a rule for one cannot be passed by in the other's spelling.
+/// An IPv4 or IPv6 address. An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`, RFC 4291 §2.5.5.2) equals the IPv4 address,
+/// so that it does not bypass a rule for it.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The 128 bits; IPv4 in the mapped form.
+  /// The 128 bits; IPv4 in mapped form.
   public let high: UInt64
   public let low: UInt64
 
@@ -19,8 +19,8 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     high == 0 && low >> 32 == 0xffff ? UInt32(truncatingIfNeeded: low) : nil
   }
 
-  /// Reads the dotted form of IPv4 (four decimal numbers without leading zeros) or any form of RFC 4291 §2.2, with or
-  /// without brackets. Zones are refused.
+  /// Parses the dotted form of IPv4 (four decimal numbers without leading zeros) or any form of RFC 4291 §2.2, with or
+  /// without brackets. Zones are rejected.
   public init?(_ text: String) {
     var bytes = Array(text.utf8)[...]
     if bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") { bytes = bytes.dropFirst().dropLast() }
@@ -96,7 +96,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return group
   }
 
-  /// The dotted form, or RFC 5952's: lower case, the longest run of zeros as `::`.
+  /// The dotted form, or RFC 5952: lowercase, the longest run of zeros as `::`.
   public var description: String {
     if let ipv4 { return "\(ipv4 >> 24).\(ipv4 >> 16 & 255).\(ipv4 >> 8 & 255).\(ipv4 & 255)" }
     let groups = (0..<8).map { index in
@@ -116,7 +116,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A range of addresses: `10.0.0.0/8`, `fd00::/8`, or one address.
+/// An address block: `10.0.0.0/8`, `fd00::/8`, or one address.
 public struct AddressBlock: Sendable, Hashable {
   private let network: IPAddress
   private let prefix: Int

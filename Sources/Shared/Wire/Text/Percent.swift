@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986 §2.1).
 public enum Percent {
-  /// The text behind the escapes; nil when a `%` is not followed by two hexadecimal digits or the outcome is no UTF-8.
+  /// Decodes the text; nil if a `%` is not followed by two hexadecimal digits or the result is not UTF-8.
   public static func decode(_ text: String) -> String? {
     let bytes = Array(text.utf8)
     return decode(bytes.span, in: bytes.indices, plusIsSpace: false)
@@ -28,28 +28,28 @@ public enum Percent {
 
   /// Whether every `%` is followed by two hexadecimal digits.
   static func isEncoded(_ text: String) -> Bool {
-    var digitsWanted = 0
+    var digitsNeeded = 0
     for byte in text.utf8 {
-      if digitsWanted > 0 {
+      if digitsNeeded > 0 {
         guard ASCII.hexValue(byte) != nil else { return false }
-        digitsWanted -= 1
+        digitsNeeded -= 1
       } else if byte == UInt8(ascii: "%") {
-        digitsWanted = 2
+        digitsNeeded = 2
       }
     }
-    return digitsWanted == 0
+    return digitsNeeded == 0
   }
 
-  /// What stays as it is beside letters, digits and `-._~`.
-  public enum Kept: Sendable {
-    /// Nothing: safe in every place of an address.
+  /// The characters that stay unencoded besides letters, digits and `-._~`.
+  public enum Allowed: Sendable {
+    /// None. Safe in every part of a URL.
     case unreserved
-    /// What a path segment may hold (`pchar`, RFC 3986 §3.3).
+    /// The characters of a path segment (`pchar`, RFC 3986 §3.3).
     case segment
     /// `segment` and slashes.
     case path
 
-    func holds(_ byte: UInt8) -> Bool {
+    func contains(_ byte: UInt8) -> Bool {
       if ASCII.isAlpha(byte) || ASCII.isDigit(byte) { return true }
       switch byte {
       case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): return true
@@ -63,11 +63,11 @@ public enum Percent {
     }
   }
 
-  public static func encode(_ text: String, keeping kept: Kept = .unreserved) -> String {
+  public static func encode(_ text: String, allowing allowed: Allowed = .unreserved) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var output: [UInt8] = []
     for byte in text.utf8 {
-      if kept.holds(byte) {
+      if allowed.contains(byte) {
         output.append(byte)
       } else {
         output.append(UInt8(ascii: "%"))

@@ -1,12 +1,12 @@
-/// A path as its decoded segments: `/forums/caf%C3%A9/` is `["forums", "café"]` and ends in a slash.
+/// The decoded segments of a path: `/forums/caf%C3%A9/` is `["forums", "café"]` with a trailing slash.
 ///
-/// One resource has one path, and nothing that a file system or a proxy could read differently gets through: empty
-/// segments, dot segments (encoded too), encoded slashes, backslashes and control characters are refused, not tidied.
+/// One resource has one path. Input that a file system or proxy could interpret differently is rejected, not
+/// normalized: empty segments, dot segments (also encoded), encoded slashes, backslashes and control characters.
 public struct URLPath: Sendable, Hashable {
   public let segments: [String]
   public let endsInSlash: Bool
 
-  public static let mostSegments = 64
+  public static let maxSegments = 64
 
   public enum Refusal: Error, Sendable, Hashable {
     case notAbsolute, emptySegment, dotSegment, badEscape, slashInSegment, controlCharacter, tooManySegments
@@ -20,7 +20,7 @@ public struct URLPath: Sendable, Hashable {
     while start < bytes.count {
       var end = start
       while end < bytes.count, bytes[end] != UInt8(ascii: "/") { end += 1 }
-      guard segments.count < URLPath.mostSegments else { throw .tooManySegments }
+      guard segments.count < URLPath.maxSegments else { throw .tooManySegments }
       segments.append(try URLPath.segment(bytes.span, in: start..<end))
       start = end + 1
     }
@@ -40,7 +40,7 @@ public struct URLPath: Sendable, Hashable {
     return segment
   }
 
-  /// Whether a segment stands for itself: most do. One that starts with a dot is looked at closely.
+  /// Whether a segment is ordinary, as most are. One that starts with a dot is checked in detail.
   private static func isPlain(_ bytes: Span<UInt8>, in range: Range<Int>) -> Bool {
     guard bytes[range.lowerBound] != UInt8(ascii: ".") else { return false }
     for index in range {

@@ -1,4 +1,4 @@
-/// An absolute address of the web: `https://garden.example:8443/forums?sort=new`. No user information, no fragment.
+/// An absolute web address: `https://garden.example:8443/forums?sort=new`, without user information and fragment.
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
   public enum Scheme: String, Sendable, CaseIterable {
     case http, https, ws, wss
@@ -8,10 +8,10 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   public let scheme: Scheme
-  /// In lower case; an IPv6 address keeps its brackets.
+  /// Lowercase. An IPv6 address keeps its brackets.
   public let host: String
   public let port: Int
-  /// Percent-encoded, starting with `/`.
+  /// The percent-encoded path with a leading `/`.
   public let path: String
   public let query: String?
 
@@ -24,17 +24,17 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     let start = colon + 3
     let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.count
     guard let authority = Authority(bytes.span.text(start..<end)) else { return nil }
-    let mark = bytes[end...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
-    let path = bytes.span.text(end..<mark)
+    let queryStart = bytes[end...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+    let path = bytes.span.text(end..<queryStart)
     guard Percent.isEncoded(path) else { return nil }
     self.scheme = scheme
     host = authority.host
     port = authority.port ?? scheme.defaultPort
     self.path = path.isEmpty ? "/" : path
-    query = mark < bytes.count ? bytes.span.text(mark + 1..<bytes.count) : nil
+    query = queryStart < bytes.count ? bytes.span.text(queryStart + 1..<bytes.count) : nil
   }
 
-  /// The value of an Origin field (RFC 6454 §7): an address with nothing behind the port. `null` is none.
+  /// Parses the value of an Origin field (RFC 6454 §7): scheme, host and port. `null` is nil.
   public init?(origin: String) {
     guard let address = WebAddress(origin), address.path == "/", address.query == nil, !origin.hasSuffix("/") else {
       return nil
@@ -42,20 +42,20 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     self = address
   }
 
-  /// The host, and the port unless it is the scheme's own: what the Host field holds.
+  /// The host, and the port unless it is the default of the scheme: the value of the Host field.
   public var authority: String {
     port == scheme.defaultPort ? host : "\(host):\(port)"
   }
 
-  /// Two addresses have the same origin when these are equal (RFC 6454 §4).
+  /// Two addresses have the same origin if these are equal (RFC 6454 §4).
   public var origin: String { "\(scheme.rawValue)://\(authority)" }
 
-  /// What a request line asks for.
+  /// The path and query of a request line.
   public var target: String { query.map { "\(path)?\($0)" } ?? path }
 
   public var description: String { origin + target }
 
-  /// The same place by another scheme; a default port follows the scheme.
+  /// The address with another scheme. A default port changes with it.
   public func with(scheme: Scheme) -> WebAddress {
     WebAddress(
       scheme: scheme, host: host, port: port == self.scheme.defaultPort ? scheme.defaultPort : port, path: path,

@@ -1,10 +1,10 @@
-/// Why a WebSocket was closed (RFC 6455 §7.4).
+/// A WebSocket close code (RFC 6455 §7.4).
 public struct CloseCode: Sendable, Hashable {
   public let number: UInt16
 
   private init(known number: UInt16) { self.number = number }
 
-  /// A code that may travel in a Close frame. The others are refused: never assigned, or for reports alone.
+  /// Whether a Close frame may carry the code. Unassigned and reserved codes are rejected.
   public init?(_ number: UInt16) {
     switch number {
     case 1000...1003, 1007...1014, 3000...4999: self.number = number
@@ -24,9 +24,9 @@ public struct CloseCode: Sendable, Hashable {
   public static let restarting = CloseCode(known: 1012)
   public static let tryLater = CloseCode(known: 1013)
 
-  /// For reports: the peer's Close frame named no code.
+  /// Local only: the peer's Close frame had no code.
   public static let unnamed = CloseCode(known: 1005)
-  /// For reports: the connection ended without a Close frame.
+  /// Local only: the connection ended without a Close frame.
   public static let lost = CloseCode(known: 1006)
 
   var mayTravel: Bool { CloseCode(number) != nil }

@@ -1,16 +1,16 @@
-/// The zlib streams that the sessions of one worker share. A session without context takeover borrows an inflater from
-/// the first byte of a compressed message to its last, and a deflater for one call; idle it holds neither.
+/// The zlib streams shared by the sessions of one worker. A session without context takeover borrows an inflater for
+/// the duration of a compressed message and a deflater for one call. An idle session has neither.
 public final class DeflateStreams {
   let level: Int
   private var idleInflaters: [Inflater] = []
   private var deflaters: [Int: Deflater] = [:]
 
-  /// So many inflaters wait for the next message; more are made when messages arrive in parallel, and freed after.
+  /// The number of pooled inflaters. More are created for messages in parallel, and freed afterwards.
   private static let idleInflaterLimit = 4
-  /// zlib's measure of the hash table, which each message clears: this small one makes short messages cheap.
+  /// zlib's memory level. Each message clears the hash table, so a small one makes short messages cheap.
   static let memoryLevel = 5
 
-  /// zlib's level 3 comes within a tenth of what 6 saves on long messages, in a third of its time.
+  /// Level 3 saves within a tenth of level 6 on long messages, in a third of the time.
   public init(level: Int = 3) { self.level = level }
 
   func borrowInflater() throws(CompressionFault) -> Inflater {
@@ -24,7 +24,7 @@ public final class DeflateStreams {
     idleInflaters.append(inflater)
   }
 
-  /// A payload that refers to nothing before it; nil when deflating does not make it shorter.
+  /// Compresses a payload without reference to earlier ones. Returns nil if that does not make it shorter.
   func deflateAlone(_ message: Span<UInt8>, windowBits: Int) -> [UInt8]? {
     guard let deflater = deflater(windowBits: windowBits) else { return nil }
     guard let payload = try? deflater.deflate(message: message) else {
@@ -42,7 +42,7 @@ public final class DeflateStreams {
     return deflater
   }
 
-  /// Nil without memory: whoever asked sends uncompressed, which is always allowed.
+  /// Nil if out of memory. The caller then sends uncompressed, which is always allowed.
   func makeDeflater(windowBits: Int) -> Deflater? {
     do throws(CompressionFault) {
       return try Deflater(level: level, windowBits: windowBits, memoryLevel: Self.memoryLevel)

@@ -8,7 +8,7 @@ struct ExtensionElement: Equatable {
       && zip(left.parameters, right.parameters).allSatisfy { $0 == $1 }
   }
 
-  /// The elements of all the fields' values together; nil when a value breaks the grammar, which fails the handshake.
+  /// Parses the elements of all field values; nil if a value is malformed, which fails the handshake.
   ///
   ///     extension       = token *( ";" token [ "=" ( token | quoted-string ) ] )
   static func list(_ values: [String]) -> [ExtensionElement]? {
@@ -17,11 +17,11 @@ struct ExtensionElement: Equatable {
       var scanner = Scanner(value)
       repeat {
         scanner.skipSpace()
-        // RFC 9110 §5.6.1.2: empty elements are passed over.
+        // RFC 9110 §5.6.1.2: empty elements are ignored.
         if scanner.isAtEnd || scanner.next == UInt8(ascii: ",") { continue }
         guard let element = scanner.element() else { return nil }
         elements.append(element)
-      } while scanner.take(UInt8(ascii: ","))
+      } while scanner.skip(UInt8(ascii: ","))
       guard scanner.isAtEnd else { return nil }
     }
     return elements
@@ -29,33 +29,33 @@ struct ExtensionElement: Equatable {
 
   private struct Scanner {
     private let bytes: [UInt8]
-    private var place = 0
+    private var offset = 0
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    var isAtEnd: Bool { place == bytes.count }
-    var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+    var isAtEnd: Bool { offset == bytes.count }
+    var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    mutating func take(_ byte: UInt8) -> Bool {
+    mutating func skip(_ byte: UInt8) -> Bool {
       guard next == byte else { return false }
-      place += 1
+      offset += 1
       return true
     }
 
     mutating func skipSpace() {
-      while let byte = next, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { place += 1 }
+      while let byte = next, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { offset += 1 }
     }
 
     mutating func element() -> ExtensionElement? {
       guard let name = token() else { return nil }
       var element = ExtensionElement(name: name)
       skipSpace()
-      while take(UInt8(ascii: ";")) {
+      while skip(UInt8(ascii: ";")) {
         skipSpace()
         guard let parameter = token() else { return nil }
         skipSpace()
         var value: String?
-        if take(UInt8(ascii: "=")) {
+        if skip(UInt8(ascii: "=")) {
           skipSpace()
           value = next == UInt8(ascii: "\"") ? quotedToken() : token()
           guard value != nil else { return nil }
@@ -67,20 +67,20 @@ struct ExtensionElement: Equatable {
     }
 
     private mutating func token() -> String? {
-      let start = place
-      while let byte = next, ASCII.isToken(byte) { place += 1 }
-      return place > start ? String(decoding: bytes[start..<place], as: UTF8.self) : nil
+      let start = offset
+      while let byte = next, ASCII.isToken(byte) { offset += 1 }
+      return offset > start ? String(decoding: bytes[start..<offset], as: UTF8.self) : nil
     }
 
-    /// RFC 6455 §9.1: what stands between the quotes is a token once the backslashes are gone.
+    /// RFC 6455 §9.1: a quoted string must be a token after unescaping.
     private mutating func quotedToken() -> String? {
-      guard take(UInt8(ascii: "\"")) else { return nil }
+      guard skip(UInt8(ascii: "\"")) else { return nil }
       var text: [UInt8] = []
-      while !take(UInt8(ascii: "\"")) {
-        _ = take(UInt8(ascii: "\\"))
+      while !skip(UInt8(ascii: "\"")) {
+        _ = skip(UInt8(ascii: "\\"))
         guard let byte = next, ASCII.isToken(byte) else { return nil }
         text.append(byte)
-        place += 1
+        offset += 1
       }
       return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }

@@ -1,8 +1,8 @@
-/// The data message whose frames are arriving: unmasked, inflated and validated piece by piece.
+/// The data message in progress. Payload is unmasked, inflated and validated as it arrives.
 struct IncomingMessage {
   private let limit: Int
   private let streams: DeflateStreams
-  /// With context takeover the inflater outlives its message and is the session's own, with a window of so many bits.
+  /// With context takeover the session owns the inflater, with a window of this many bits.
   private let ownWindowBits: Int?
 
   private var kind = Kind.none
@@ -13,8 +13,8 @@ struct IncomingMessage {
 
   private enum Kind { case none, text, binary }
 
-  /// So much of a compressed payload is unmasked at a time, on its way to the inflater.
-  private static let unmaskedPiece = 16384
+  /// The number of compressed payload bytes that are unmasked at a time for the inflater.
+  private static let chunkSize = 16384
 
   init(limit: Int, ownWindowBits: Int?, streams: DeflateStreams) {
     self.limit = limit
@@ -26,28 +26,29 @@ struct IncomingMessage {
 
   var footprint: Int { bytes.capacity + (inflater?.footprint ?? 0) }
 
-  /// A text or binary frame begins.
+  /// Begins a text or binary message.
   mutating func start(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
-    guard kind == .none else { throw .messageUnfinished }
+    guard kind == .none else { throw .messageIncomplete }
     kind = header.opcode == .text ? .text : .binary
     isCompressed = header.isCompressed
     if isCompressed { try prepareInflater() }
     try checkLength(header)
   }
 
-  /// A continuation frame begins.
+  /// Begins a continuation frame.
   mutating func resume(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
-    guard kind != .none else { throw .nothingToContinue }
+    guard kind != .none else { throw .unexpectedContinuation }
     try checkLength(header)
   }
 
-  /// A length that cannot be met is refused before its bytes come. Of a compressed message only inflating tells.
+  /// Rejects a payload length above the limit before the payload arrives. Compressed messages are checked while
+  /// inflating.
   private func checkLength(_ header: WebSocketFrame.Header) throws(WebSocketFault) {
     guard !isCompressed else { return }
     guard header.length <= limit - bytes.count else { throw .tooLong }
   }
 
-  /// The next bytes of a payload.
+  /// Receives the next bytes of a payload.
   mutating func append(_ part: Span<UInt8>, masked mask: Mask?) throws(WebSocketFault) {
     guard isCompressed else {
       let start = bytes.count
@@ -56,18 +57,18 @@ struct IncomingMessage {
       return try validate(from: start)
     }
     guard var mask else { return try inflate(part) }
-    var place = 0
-    while place < part.count {
-      let piece = part.extracting(place..<min(place + Self.unmaskedPiece, part.count))
+    var offset = 0
+    while offset < part.count {
+      let chunk = part.extracting(offset..<min(offset + Self.chunkSize, part.count))
       var plain: [UInt8] = []
-      plain.append(piece, masked: mask)
+      plain.append(chunk, masked: mask)
       try inflate(plain.span)
-      mask.advance(by: piece.count)
-      place += piece.count
+      mask.advance(by: chunk.count)
+      offset += chunk.count
     }
   }
 
-  /// The last frame is whole.
+  /// Ends the message after its last frame.
   mutating func finish() throws(WebSocketFault) -> WebSocketSession.Action {
     if isCompressed { try inflate(nil) }
     guard utf8.isComplete else { throw .text }
@@ -77,7 +78,7 @@ struct IncomingMessage {
     return isText ? .text(message) : .binary(message)
   }
 
-  /// No more messages will come of this session.
+  /// Releases the streams. No more messages follow.
   mutating func discard() {
     clear()
     inflater = nil
@@ -104,7 +105,7 @@ struct IncomingMessage {
     }
   }
 
-  /// The tail of a message is inflated when there is no part.
+  /// Inflates `part`, or the tail of the message if it is nil.
   private mutating func inflate(_ part: Span<UInt8>?) throws(WebSocketFault) {
     guard let inflater else { return }
     let start = bytes.count
@@ -115,7 +116,7 @@ struct IncomingMessage {
         try inflater.finishMessage(into: &bytes, limit: limit)
       }
     } catch {
-      // What came out before may hold an earlier fault.
+      // The inflated output may contain an earlier fault.
       try validate(from: start)
       throw Self.fault(error)
     }

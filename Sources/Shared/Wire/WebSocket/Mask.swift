@@ -1,6 +1,6 @@
-/// A masking key (RFC 6455 §5.3), turned so that its first byte is for the next byte of the payload.
+/// A masking key (RFC 6455 §5.3), rotated so that its first byte applies to the next payload byte.
 struct Mask: Equatable {
-  /// The four bytes of the key twice, as they stand in memory.
+  /// The four key bytes twice, in memory order.
   private(set) var word: UInt64
 
   init(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8) {
@@ -8,7 +8,7 @@ struct Mask: Equatable {
     word = (UInt64(key) << 32 | UInt64(key)).littleEndian
   }
 
-  /// The lowest byte of the number is the first of the key.
+  /// The lowest byte of the number is the first key byte.
   init(_ key: UInt32) {
     self.init(
       UInt8(truncatingIfNeeded: key), UInt8(truncatingIfNeeded: key >> 8),

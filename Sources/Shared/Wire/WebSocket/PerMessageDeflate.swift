@@ -1,18 +1,18 @@
-/// What both sides agreed about permessage-deflate (RFC 7692).
+/// The negotiated parameters of permessage-deflate (RFC 7692).
 public struct PerMessageDeflate: Sendable, Hashable {
   public static let name = "permessage-deflate"
 
-  /// Whether what the server sends may refer to its earlier messages. It costs both sides a zlib stream per connection.
+  /// Whether the server's messages may refer to earlier ones. Requires a zlib stream per connection on both sides.
   public var serverKeepsContext: Bool
   public var clientKeepsContext: Bool
-  /// The base-2 logarithm of how far back the server's messages may refer.
+  /// The base-2 logarithm of the server's window.
   public var serverWindowBits: Int
   public var clientWindowBits: Int
 
-  /// What this side is willing to do.
+  /// The local settings for the negotiation.
   public struct Policy: Sendable, Hashable {
-    /// Off: between messages no connection holds a zlib stream. On, where the peer agrees: shorter messages, and some
-    /// 200 KB a connection.
+    /// Off: no connection has a zlib stream between messages. On, if the peer agrees: smaller messages, about 200 KB
+    /// per connection.
     public var keepsContext: Bool
     /// The window of each side, 9 to 15 bits.
     public var windowBits: Int
@@ -24,7 +24,7 @@ public struct PerMessageDeflate: Sendable, Hashable {
   }
 }
 
-/// The four parameters (RFC 7692 §7.1), as they stand in an offer or in an answer.
+/// The four parameters (RFC 7692 §7.1) of an offer or a response.
 private struct DeflateParameters {
   enum ClientWindow: Equatable {
     case absent, any, bits(Int)
@@ -35,8 +35,8 @@ private struct DeflateParameters {
   var serverWindowBits: Int?
   var clientWindow = ClientWindow.absent
 
-  /// Nil when a parameter is unknown, stands twice or has a value that it may not have: the offer is then declined
-  /// (RFC 7692 §7), the answer refused.
+  /// Returns nil if a parameter is unknown, repeated or has an invalid value: the offer is then declined (RFC 7692 §7),
+  /// the response rejected.
   init?(_ element: ExtensionElement) {
     var seen: Set<String> = []
     for (name, value) in element.parameters {
@@ -73,7 +73,7 @@ private struct DeflateParameters {
 }
 
 extension PerMessageDeflate {
-  /// The server's choice: the first of the client's offers that it can keep to, with the answer that says so.
+  /// Server: selects the first acceptable offer and returns the response to it.
   static func accept(_ offers: [ExtensionElement], by policy: Policy) -> (agreed: PerMessageDeflate, answer: String)? {
     for offer in offers where offer.name == name {
       guard let offered = DeflateParameters(offer) else { continue }
@@ -87,7 +87,7 @@ extension PerMessageDeflate {
       if offered.serverWindowBits != nil || agreed.serverWindowBits < 15 {
         answer += "; server_max_window_bits=\(agreed.serverWindowBits)"
       }
-      // RFC 7692 §7.1.2.2: only to a client that said that it knows the parameter.
+      // RFC 7692 §7.1.2.2: only if the client announced support for the parameter.
       switch offered.clientWindow {
       case .absent: break
       case .any: agreed.clientWindowBits = policy.windowBits
@@ -99,7 +99,7 @@ extension PerMessageDeflate {
     return nil
   }
 
-  /// The client's offer.
+  /// Client: the offer.
   static func offer(_ policy: Policy) -> String {
     var offer = name
     if !policy.keepsContext { offer += "; server_no_context_takeover; client_no_context_takeover" }
@@ -107,17 +107,17 @@ extension PerMessageDeflate {
     return offer + "; client_max_window_bits"
   }
 
-  /// The client's reading of the answer to `offer`; nil when the answer goes beyond it or falls short of it.
+  /// Client: evaluates the response to `offer`; nil if it does not match the offer.
   static func read(_ answer: ExtensionElement, to policy: Policy) -> PerMessageDeflate? {
     guard answer.name == name, let accepted = DeflateParameters(answer) else { return nil }
-    // RFC 7692 §7.1.1.1 and §7.1.2.1: a server accepts these by saying them too.
+    // RFC 7692 §7.1.1.1 and §7.1.2.1: a server accepts these by repeating them.
     if !policy.keepsContext, accepted.serverKeepsContext { return nil }
     let serverWindowBits = accepted.serverWindowBits ?? 15
     guard serverWindowBits <= policy.windowBits else { return nil }
     var clientWindowBits = policy.windowBits
     switch accepted.clientWindow {
     case .absent: break
-    // RFC 7692 §7.1.2.2: in an answer it has a value.
+    // RFC 7692 §7.1.2.2: a response must have a value.
     case .any: return nil
     case .bits(let bits): clientWindowBits = min(clientWindowBits, bits)
     }

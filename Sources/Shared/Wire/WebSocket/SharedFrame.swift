@@ -1,14 +1,14 @@
-/// A server's message to many, or several that follow each other: framed once and compressed at most once, then handed to
-/// each session's `bytes(for:)`. The bytes are shared, not copied, and may cross from worker to worker.
+/// A broadcast message or batch of messages: framed once, compressed at most once, and sent to each session with
+/// `bytes(for:)`. The bytes are shared, not copied, and may be passed between workers.
 public struct SharedFrame: Sendable {
   public let plain: [UInt8]
-  /// Without context takeover, in the largest window. Nil when compressing was not wanted or not worth it.
+  /// Compressed without context takeover, with the largest window. Nil if compression was disabled or did not pay off.
   public let deflated: [UInt8]?
 
   static let windowBits = 15
 
-  /// The form that a client can read which agreed to this. With context takeover its window must hold what its own
-  /// session's deflater saw, and nothing else.
+  /// The variant for a client with these parameters. With context takeover the client's window must contain only the
+  /// output of its own session's deflater, so it gets the uncompressed variant.
   public func bytes(for agreed: PerMessageDeflate?) -> [UInt8] {
     guard let deflated, let agreed, !agreed.serverKeepsContext, agreed.serverWindowBits >= Self.windowBits else {
       return plain
@@ -16,7 +16,7 @@ public struct SharedFrame: Sendable {
     return deflated
   }
 
-  /// What was made elsewhere, by one of these.
+  /// Concatenates frames that were created elsewhere.
   public init(plain: [UInt8], deflated: [UInt8]?) {
     self.plain = plain
     self.deflated = deflated

@@ -1,31 +1,30 @@
-/// Checks UTF-8 that comes in pieces, wherever they are cut, and refuses at the first byte that no text can have there
-/// (RFC 3629 §4).
+/// Validates a UTF-8 stream, split at any byte, and rejects the first invalid byte (RFC 3629 §4).
 public struct UTF8Validator: Sendable {
-  /// How many continuation bytes the character that was begun still needs.
+  /// Continuation bytes still needed by the current character.
   private var needed: UInt8 = 0
-  /// What its next byte may be: narrower after some first bytes, which keeps out overlong forms, surrogates and what
-  /// lies above U+10FFFF.
+  /// The valid range of the next byte. Narrower after some first bytes, to reject overlong forms, surrogates and values
+  /// above U+10FFFF.
   private var lowest: UInt8 = 0x80
   private var highest: UInt8 = 0xbf
 
   public init() {}
 
-  /// Whether all that came is whole characters.
+  /// Whether the input so far ends at a character boundary.
   public var isComplete: Bool { needed == 0 }
 
-  /// Takes the next bytes; false as soon as one is wrong. After false only a new validator is of use.
+  /// Validates the next bytes. Returns false at the first invalid byte; the validator can't be used afterwards.
   public mutating func accept(_ bytes: Span<UInt8>) -> Bool {
-    var place = 0
-    while place < bytes.count {
+    var offset = 0
+    while offset < bytes.count {
       if needed == 0 {
-        place = bytes.asciiRun(from: place)
-        guard place < bytes.count else { break }
+        offset = bytes.asciiRun(from: offset)
+        guard offset < bytes.count else { break }
       }
-      // At most eight bytes to the end of what stopped the run, then try a run again.
-      let pause = min(bytes.count, place &+ 8)
-      while place < pause || needed > 0 && place < bytes.count {
-        guard accept(bytes[place]) else { return false }
-        place &+= 1
+      // Validate at most eight bytes one by one, then try an ASCII run again.
+      let pause = min(bytes.count, offset &+ 8)
+      while offset < pause || needed > 0 && offset < bytes.count {
+        guard accept(bytes[offset]) else { return false }
+        offset &+= 1
       }
     }
     return true

@@ -1,12 +1,12 @@
-/// The opening handshake (RFC 6455 §4.1): the client's side.
+/// The client's side of the opening handshake (RFC 6455 §4.1).
 public struct WebSocketClientHandshake: Sendable {
   private let key: String
   private let subprotocols: [String]
   private let policy: PerMessageDeflate.Policy?
 
-  /// What was wrong with the server's answer.
+  /// The reason why a response was rejected.
   public enum Failure: Error, Sendable, Hashable {
-    /// It is an ordinary response, to be read as such.
+    /// An ordinary HTTP response.
     case notUpgraded(Status)
     case upgradeField, connectionField, acceptField, subprotocol, extensions
   }
@@ -19,7 +19,7 @@ public struct WebSocketClientHandshake: Sendable {
     self.policy = policy
   }
 
-  /// The request's fields, apart from Host and what the caller adds.
+  /// The request fields, without Host and the caller's own fields.
   public var fields: Fields {
     var fields = Fields([
       "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": key,
@@ -30,7 +30,7 @@ public struct WebSocketClientHandshake: Sendable {
     return fields
   }
 
-  /// Reads the server's answer; it may take nothing that was not offered.
+  /// Validates the server's response. It must not select an extension or subprotocol that was not offered.
   public func read(_ status: Status, _ fields: Fields) throws(Failure) -> WebSocketHandshake.Agreement {
     guard status == .switchingProtocols else { throw .notUpgraded(status) }
     guard fields.all("upgrade").map({ $0.lowercased() }) == ["websocket"] else { throw .upgradeField }

@@ -1,4 +1,4 @@
-/// The frame of RFC 6455 §5.2.
+/// A WebSocket frame (RFC 6455 §5.2).
 public enum WebSocketFrame {
   public enum Opcode: UInt8, Sendable {
     case continuation = 0
@@ -12,18 +12,18 @@ public enum WebSocketFrame {
   }
 
   /// RFC 6455 §5.5.
-  static let longestControl = 125
-  static let longestHeader = 14
+  static let maxControlPayload = 125
+  static let maxHeaderSize = 14
 
   struct Header: Equatable {
     var opcode: Opcode
     var isFinal = true
-    /// RSV1, which permessage-deflate gives a meaning (RFC 7692 §6).
+    /// RSV1, used by permessage-deflate (RFC 7692 §6).
     var isCompressed = false
     var mask: Mask?
     var length: Int
 
-    /// How many bytes it takes on the wire; the length has only one legal form.
+    /// The size in bytes. Each length has exactly one valid encoding.
     var size: Int {
       let lengthSize = length <= 125 ? 0 : length <= 0xffff ? 2 : 8
       return 2 + lengthSize + (mask == nil ? 0 : 4)
@@ -32,8 +32,8 @@ public enum WebSocketFrame {
 }
 
 extension WebSocketFrame.Header {
-  /// The header at the start of the bytes; nil when more bytes are needed. What is wrong in the first two bytes is
-  /// found without waiting for the rest.
+  /// Parses the header at the start of the bytes; nil if more input is needed. Errors in the first two bytes are
+  /// reported without waiting for the rest.
   static func parse(_ bytes: Span<UInt8>) throws(WebSocketFault) -> Self? {
     guard bytes.count >= 2 else { return nil }
     let first = bytes[0]
@@ -45,7 +45,7 @@ extension WebSocketFrame.Header {
     let shortLength = Int(second & 0x7f)
     if opcode.isControl {
       guard isFinal else { throw .fragmentedControl }
-      guard shortLength <= WebSocketFrame.longestControl else { throw .longControl }
+      guard shortLength <= WebSocketFrame.maxControlPayload else { throw .longControl }
     }
 
     let lengthSize = shortLength == 127 ? 8 : shortLength == 126 ? 2 : 0
@@ -55,10 +55,10 @@ extension WebSocketFrame.Header {
       length = shortLength
     } else {
       var wide: UInt64 = 0
-      for place in 2..<2 + lengthSize { wide = wide << 8 | UInt64(bytes[place]) }
-      // RFC 6455 §5.2: the most significant bit is 0, and the form is the shortest that holds the length.
-      guard let value = Int(exactly: wide) else { throw .lengthTooGreat }
-      guard value > (lengthSize == 2 ? 125 : 0xffff) else { throw .wastefulLength }
+      for offset in 2..<2 + lengthSize { wide = wide << 8 | UInt64(bytes[offset]) }
+      // RFC 6455 §5.2: the most significant bit is 0, and the encoding must be the shortest.
+      guard let value = Int(exactly: wide) else { throw .lengthTooLarge }
+      guard value > (lengthSize == 2 ? 125 : 0xffff) else { throw .nonMinimalLength }
       length = value
     }
 
@@ -91,7 +91,7 @@ extension WebSocketFrame.Header {
 }
 
 extension WebSocketFrame {
-  /// A whole frame. A server gives no mask, a client a new random one each time (RFC 6455 §5.3).
+  /// Encodes a frame. A server does not mask; a client uses a new random key per frame (RFC 6455 §5.3).
   static func encode(
     _ opcode: Opcode, _ payload: Span<UInt8>, isFinal: Bool = true, isCompressed: Bool = false, mask: Mask? = nil
   ) -> [UInt8] {
@@ -106,6 +106,6 @@ extension WebSocketFrame {
 }
 
 extension WebSocketFrame {
-  /// Shorter messages are sent as they are: deflating them would save a few bytes and cost microseconds.
+  /// Minimum size for compression: it would save few bytes of a shorter message and cost microseconds.
   static let smallestDeflated = 128
 }

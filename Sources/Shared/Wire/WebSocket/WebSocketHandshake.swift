@@ -1,9 +1,8 @@
 internal import ParleyCrypto
 
-/// The opening handshake (RFC 6455 §4): the server's side. Who may connect (Origin, a token, a limit) is asked before,
-/// by those who know.
+/// The server's side of the opening handshake (RFC 6455 §4). The caller checks Origin, credentials and limits first.
 public enum WebSocketHandshake {
-  /// What both sides settled.
+  /// The negotiated subprotocol and extensions.
   public struct Agreement: Sendable, Hashable {
     public var subprotocol: String?
     public var deflate: PerMessageDeflate?
@@ -14,7 +13,7 @@ public enum WebSocketHandshake {
     }
   }
 
-  /// The answer that is not 101.
+  /// The response to an invalid request.
   public struct Refusal: Error, Sendable {
     public var status: Status
     public var reason: String
@@ -23,10 +22,10 @@ public enum WebSocketHandshake {
 
   static let version = "13"
 
-  /// The fields of the 101 response, and what was settled.
+  /// Returns the fields of the 101 response and the negotiated parameters.
   ///
-  /// - Parameter subprotocols: what the server speaks, the best first. A client that offers none of them gets a
-  ///   connection without one, and decides (RFC 6455 §4.2.2).
+  /// - Parameter subprotocols: supported subprotocols, preferred first. A client that offers none of them is connected
+  ///   without one, and may close (RFC 6455 §4.2.2).
   public static func accept(
     _ head: RequestHead, subprotocols: [String] = [], deflate policy: PerMessageDeflate.Policy? = nil
   ) throws(Refusal) -> (fields: Fields, agreement: Agreement) {
@@ -56,7 +55,7 @@ public enum WebSocketHandshake {
     return (fields, agreement)
   }
 
-  /// RFC 6455 §4.2.1, in the order in which a mistake is most likely.
+  /// Validates the request (RFC 6455 §4.2.1), the most likely errors first.
   private static func checkedKey(_ head: RequestHead) throws(Refusal) -> String {
     guard head.method == .get else {
       throw Refusal(status: .methodNotAllowed, reason: "a WebSocket opens with GET", fields: Fields(["Allow": "GET"]))
@@ -69,7 +68,7 @@ public enum WebSocketHandshake {
       throw upgradeRequired("Sec-WebSocket-Version is not 13")
     }
     guard head.fields.all("host").count == 1 else { throw Refusal(status: .badRequest, reason: "one Host is needed") }
-    // What followed would be a body to one reader and frames to another.
+    // One reader would take the following bytes for a body, another for frames.
     guard head.framing == .none else { throw Refusal(status: .badRequest, reason: "the request has a body") }
     let keys = head.fields.all("sec-websocket-key")
     guard keys.count == 1, let key = keys.first, Base64.decode(key)?.count == 16 else {
@@ -78,14 +77,14 @@ public enum WebSocketHandshake {
     return key
   }
 
-  /// RFC 6455 §4.4 names the version, RFC 9110 §15.5.22 the protocol.
+  /// RFC 6455 §4.4 requires the version, RFC 9110 §15.5.22 the protocol.
   private static func upgradeRequired(_ reason: String) -> Refusal {
     Refusal(
       status: .upgradeRequired, reason: reason,
       fields: Fields(["Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": version]))
   }
 
-  /// RFC 6455 §4.1: tokens, each once.
+  /// RFC 6455 §4.1: unique tokens.
   private static func offeredSubprotocols(_ fields: Fields) throws(Refusal) -> [String] {
     let offered = fields.list("sec-websocket-protocol")
     let areTokens = offered.allSatisfy { $0.utf8.allSatisfy(ASCII.isToken) }

@@ -1,48 +1,47 @@
-// One end of a WebSocket (RFC 6455) after its handshake, without I/O: bytes in, actions out.
+// One end of a WebSocket connection (RFC 6455) after the handshake, without I/O: bytes in, actions out.
 //
-// `receive` takes bytes as they come, cut anywhere, and appends what follows from them to the caller's list, in order.
-// It walks the frames: a header is read where it lies (only one that the input cuts in two is kept, fourteen bytes in
-// place); a payload is unmasked, inflated where it is compressed, and validated where it is text, all while it arrives.
-// So every byte is looked at once, a wrong one ends the session at once, and what is held is at most the message so
-// far: `messageLimit` bytes.
+// `receive` takes input, split anywhere, and appends the resulting actions to the caller's list, in order. A header is
+// parsed in place; only one that is split across inputs is stored (14 bytes). Payload is unmasked, inflated if it is
+// compressed, and validated if it is text, as it arrives. So each byte is processed once, an invalid one ends the
+// session at once, and the session buffers at most the message so far: `messageLimit` bytes.
 //
-// Closing (RFC 6455 §7): whoever starts sends Close and waits for the peer's; from then on data is passed over, pings
-// are still answered. A fault sends Close with its code and waits for nothing. Either way `.closed` is the last action,
-// once; the owner then flushes what it was told to send and closes the transport (a client leaves the server a moment
-// to do so first, §7.1.1). Time is the owner's affair: how long to wait for a Close, or for a pong.
+// Closing (RFC 6455 §7): the initiator sends Close and waits for the peer's Close; meanwhile data is ignored and pings
+// are answered. A fault sends Close with its code and does not wait. In both cases `.closed` is the last action, sent
+// once. The owner then flushes its output and closes the transport (a client first lets the server close it, §7.1.1).
+// Timeouts for Close and pong are up to the owner.
 //
-// Between messages a session owns no buffer. With permessage-deflate and no context takeover the zlib streams belong
-// to `DeflateStreams` and are lent; with context takeover a session has its own from the first message on.
+// Between messages a session has no buffer. With permessage-deflate and without context takeover it borrows zlib
+// streams from `DeflateStreams`; with context takeover it has its own from the first message on.
 
 public struct WebSocketSession {
   public enum Role {
     case server
-    /// RFC 6455 §5.3: a client masks each frame with a key that nobody can predict.
+    /// RFC 6455 §5.3: a client masks each frame with an unpredictable key.
     case client(nextMask: () -> UInt32)
   }
 
   public enum Action: Equatable, Sendable {
-    /// A whole message; its bytes are UTF-8.
+    /// A complete message in UTF-8.
     case text([UInt8])
     case binary([UInt8])
-    /// The peer's ping; the answer follows as `.send`.
+    /// A ping. The pong follows as `.send`.
     case ping([UInt8])
     case pong([UInt8])
     /// Bytes for the transport.
     case send([UInt8])
-    /// The end: nothing follows, and all further input is ignored.
+    /// The last action. Further input is ignored.
     case closed(Closing)
   }
 
   public struct Closing: Equatable, Sendable {
     public enum Cause: Equatable, Sendable {
-      /// The peer closed first.
+      /// The peer initiated closing.
       case peer
-      /// This side closed first and the peer answered.
+      /// This side initiated closing and the peer responded.
       case us
-      /// The peer broke the protocol or a limit; code and reason are what it was told.
+      /// The peer violated the protocol or a limit. Code and reason were sent to it.
       case fault(WebSocketFault)
-      /// The transport ended before the peer's Close came.
+      /// The transport ended before the peer's Close.
       case lost
     }
 
@@ -53,10 +52,10 @@ public struct WebSocketSession {
 
   private enum Phase {
     case open
-    /// Our Close is sent, the peer's is awaited.
+    /// Close was sent, the peer's Close is pending.
     case closing
-    /// A Close or a fault came, and `.closed` is among the actions. What is sent while those before it are performed
-    /// stands before our Close, so it may still go out.
+    /// A Close or a fault was received, and `.closed` is among the actions. Messages sent while the preceding actions
+    /// are performed precede our Close, so they are still sent.
     case ending
     case closed
   }
@@ -66,7 +65,7 @@ public struct WebSocketSession {
   private let streams: DeflateStreams
 
   private var phase = Phase.open
-  /// A header of which only the first bytes came.
+  /// The first bytes of an incomplete header.
   private var partialHeader = InlineArray<14, UInt8>(repeating: 0)
   private var partialHeaderCount = 0
   private var frame: FrameInProgress?
@@ -83,8 +82,8 @@ public struct WebSocketSession {
   }
 
   /// - Parameters:
-  ///   - messageLimit: the longest message that is accepted, in bytes, after inflating.
-  ///   - deflate: what the handshake agreed.
+  ///   - messageLimit: maximum message size in bytes, after inflating.
+  ///   - deflate: the negotiated parameters.
   public init(role: Role, messageLimit: Int, deflate: PerMessageDeflate? = nil, streams: DeflateStreams) {
     self.role = role
     self.deflate = deflate
@@ -93,7 +92,7 @@ public struct WebSocketSession {
       limit: messageLimit, ownWindowBits: Self.ownWindowBits(role, deflate), streams: streams)
   }
 
-  /// The window of the inflater, where the peer's messages may refer to earlier ones.
+  /// The inflater's window if the peer uses context takeover.
   private static func ownWindowBits(_ role: Role, _ deflate: PerMessageDeflate?) -> Int? {
     guard let deflate else { return nil }
     return switch role {
@@ -106,48 +105,48 @@ public struct WebSocketSession {
   public var isOpen: Bool { phase == .open }
   public var isClosed: Bool { phase == .ending || phase == .closed }
 
-  /// Whether a message, or a frame of one, has begun and is not whole.
+  /// Whether a message or frame is incomplete.
   public var isInMessage: Bool { message.isUnfinished || frame != nil || partialHeaderCount > 0 }
 
-  /// About how many bytes it holds on the heap.
+  /// Approximate heap memory in bytes.
   public var footprint: Int {
     control.capacity + message.footprint + (deflater?.footprint ?? 0)
   }
 }
 
 extension WebSocketSession {
-  /// Takes the next bytes from the transport.
+  /// Processes the next bytes from the transport.
   public mutating func receive(_ bytes: Span<UInt8>, into actions: inout [Action]) {
     do throws(WebSocketFault) {
-      var place = 0
-      while !isClosed, try startFrame(bytes, at: &place) {
-        guard try readPayload(bytes, at: &place, into: &actions) else { return }
+      var offset = 0
+      while !isClosed, try startFrame(bytes, at: &offset) {
+        guard try readPayload(bytes, at: &offset, into: &actions) else { return }
       }
     } catch {
       fail(error, into: &actions)
     }
   }
 
-  /// The transport ended.
+  /// Call when the transport has ended.
   public mutating func transportEnded(into actions: inout [Action]) {
     guard !isClosed else { return }
     end(Closing(cause: .lost, code: .lost, reason: ""), into: &actions)
   }
 
-  /// Whether there is a frame whose payload can be read.
-  private mutating func startFrame(_ bytes: Span<UInt8>, at place: inout Int) throws(WebSocketFault) -> Bool {
+  /// Parses the next header. Returns true if a frame is in progress.
+  private mutating func startFrame(_ bytes: Span<UInt8>, at offset: inout Int) throws(WebSocketFault) -> Bool {
     if frame != nil { return true }
     if partialHeaderCount == 0 {
-      if let header = try WebSocketFrame.Header.parse(bytes.extracting(place...)) {
-        place += header.size
+      if let header = try WebSocketFrame.Header.parse(bytes.extracting(offset...)) {
+        offset += header.size
         try start(header)
         return true
       }
     }
-    while place < bytes.count {
-      partialHeader[partialHeaderCount] = bytes[place]
+    while offset < bytes.count {
+      partialHeader[partialHeaderCount] = bytes[offset]
       partialHeaderCount += 1
-      place += 1
+      offset += 1
       if let header = try WebSocketFrame.Header.parse(partialHeader.span.extracting(..<partialHeaderCount)) {
         partialHeaderCount = 0
         try start(header)
@@ -169,7 +168,7 @@ extension WebSocketSession {
       guard deflate != nil || !header.isCompressed else { throw .reservedBits }
       if phase == .open { try message.start(header) }
     case .continuation:
-      // RFC 7692 §6.1: the bit stands on a message's first frame only.
+      // RFC 7692 §6.1: only the first frame of a message has the bit.
       guard !header.isCompressed else { throw .reservedBits }
       if phase == .open { try message.resume(header) }
     case .close, .ping, .pong:
@@ -179,14 +178,14 @@ extension WebSocketSession {
       opcode: header.opcode, isFinal: header.isFinal, mask: header.mask, remaining: header.length)
   }
 
-  /// Whether the frame is whole; if not, the bytes are used up.
+  /// Processes payload. Returns false if the frame is incomplete; the input is then consumed.
   private mutating func readPayload(
-    _ bytes: Span<UInt8>, at place: inout Int, into actions: inout [Action]
+    _ bytes: Span<UInt8>, at offset: inout Int, into actions: inout [Action]
   ) throws(WebSocketFault) -> Bool {
     guard var current = frame else { return true }
-    let count = min(current.remaining, bytes.count - place)
-    let part = bytes.extracting(place..<place + count)
-    place += count
+    let count = min(current.remaining, bytes.count - offset)
+    let part = bytes.extracting(offset..<offset + count)
+    offset += count
     current.remaining -= count
     if current.opcode.isControl {
       control.append(part, masked: current.mask)
@@ -208,15 +207,15 @@ extension WebSocketSession {
     case .continuation, .text, .binary:
       if frame.isFinal, phase == .open { actions.append(try message.finish()) }
     case .ping:
-      let payload = takeControl()
+      let payload = finishControl()
       actions.append(.ping(payload))
       actions.append(.send(encode(.pong, payload.span)))
-    case .pong: actions.append(.pong(takeControl()))
-    case .close: try finishClose(takeControl(), into: &actions)
+    case .pong: actions.append(.pong(finishControl()))
+    case .close: try finishClose(finishControl(), into: &actions)
     }
   }
 
-  private mutating func takeControl() -> [UInt8] {
+  private mutating func finishControl() -> [UInt8] {
     let payload = control
     control = []
     return payload
@@ -254,11 +253,10 @@ extension WebSocketSession {
 }
 
 extension WebSocketSession {
-  /// The owner has performed `.closed`: nothing is sent from now on.
+  /// Call after `.closed` was performed. No more frames are sent.
   public mutating func finish() { phase = .closed }
 
-  /// A message's frame, to be sent in the order of the calls; nil once a Close is sent. When one came, what the messages
-  /// before it ask for is still answered: until `finish`.
+  /// Encodes a message; nil after Close was sent. After the peer's Close, messages are still sent until `finish`.
   ///
   /// - Parameter text: UTF-8.
   public mutating func send(text: [UInt8]) -> [UInt8]? { frame(.text, text) }
@@ -267,21 +265,21 @@ extension WebSocketSession {
 
   public mutating func send(binary: [UInt8]) -> [UInt8]? { frame(.binary, binary) }
 
-  /// A message to many, in the form that this session can read. A client has no use for it: it masks every frame anew.
+  /// Returns the variant of a broadcast for this session. Not for clients, which mask every frame.
   public func frame(of shared: SharedFrame) -> [UInt8]? {
     guard phase == .open || phase == .ending, case .server = role else { return nil }
     return shared.bytes(for: deflate)
   }
 
-  /// A ping, to be answered with the same bytes (of which 125 at most are sent); nil once a Close is sent or came.
+  /// Encodes a ping with up to 125 bytes of payload; nil after a Close was sent or received.
   public mutating func sendPing(_ payload: [UInt8] = []) -> [UInt8]? {
     guard phase == .open else { return nil }
-    return encode(.ping, payload.span.extracting(..<min(payload.count, WebSocketFrame.longestControl)))
+    return encode(.ping, payload.span.extracting(..<min(payload.count, WebSocketFrame.maxControlPayload)))
   }
 
-  /// Starts to close: the frame to send, or nil when a Close was sent already. `.closed` follows when the peer answers.
+  /// Starts closing. Returns the Close frame, or nil if one was already sent. `.closed` follows the peer's Close.
   ///
-  /// - Parameter reason: shortened to what a control frame holds.
+  /// - Parameter reason: truncated to the size of a control frame.
   public mutating func close(_ code: CloseCode, reason: String = "") -> [UInt8]? {
     guard phase == .open else { return nil }
     phase = .closing
@@ -306,9 +304,9 @@ extension WebSocketSession {
       }
     guard keepsContext else { return streams.deflateAlone(message.span, windowBits: windowBits) }
     if deflater == nil { deflater = streams.makeDeflater(windowBits: windowBits) }
-    // What the deflater saw must be sent, or the peer's window would lack it: even when it did not get shorter.
+    // Deflated output must be sent even if it is not shorter, because the peer's window must contain it.
     guard let payload = try? deflater?.deflate(message: message.span) else {
-      deflater = nil  // the next one starts with an empty window, which refers to nothing that the peer lacks
+      deflater = nil  // The next deflater starts with an empty window, which needs no history of the peer.
       return nil
     }
     return payload
@@ -318,7 +316,7 @@ extension WebSocketSession {
     guard code.mayTravel else { return encode(.close, [UInt8]().span) }
     var payload = [UInt8(code.number >> 8), UInt8(code.number & 0xff)]
     for character in reason {
-      guard payload.count + character.utf8.count <= WebSocketFrame.longestControl else { break }
+      guard payload.count + character.utf8.count <= WebSocketFrame.maxControlPayload else { break }
       payload.append(contentsOf: character.utf8)
     }
     return encode(.close, payload.span)

@@ -1,5 +1,5 @@
-// One connection publishes and all receive, the publisher among them. A few messages are under way at a time: the next
-// is published when everybody has got the oldest. All stand on one loop, so that the count needs no locks.
+// One connection publishes, and all receive, including the publisher. Some messages are in flight: the next one is
+// published when all have received the oldest. All connections are on one loop, so that the counters need no locks.
 
 import ParleyNetworking
 
@@ -11,56 +11,59 @@ struct BroadcastLoad {
     self.arguments = arguments
   }
 
-  func run() async throws -> Report {
+  func run() async throws -> LoadReport {
     let arguments = self.arguments
-    let team = try await Team(arguments)
-    try await team.open(arguments.connections) { crew, loop in
-      Subscriber(crew, loop.resident(Board.self) { Board(crew, arguments) })
+    let loadLoops = try await LoadLoops(arguments)
+    try await loadLoops.open(arguments.connections) { connections, loop in
+      BroadcastSubscriber(
+        connections, loop.resident(BroadcastProgress.self) { BroadcastProgress(connections, arguments) })
     }
-    let seconds = try await team.measure(
+    let seconds = try await loadLoops.measure(
       atMost: arguments.messages == nil ? arguments.seconds : 86_400, untilDone: arguments.messages != nil)
-    let rest = try await outstanding(team)
-    var tally = await team.tally
-    if rest > 0 { tally.faults["messages that did not reach everybody", default: 0] += rest }
-    try await team.close()
-    return Report(arguments: arguments, seconds: seconds, tally: tally)
+    let rest = try await outstanding(loadLoops)
+    var tally = await loadLoops.tally
+    if rest > 0 { tally.faults["undelivered messages", default: 0] += rest }
+    try await loadLoops.close()
+    return LoadReport(arguments: arguments, seconds: seconds, tally: tally)
   }
 
-  /// Waits for what was published to arrive; how many messages did not reach everybody.
-  private func outstanding(_ team: Team) async throws -> Int {
+  /// Waits for published messages. Returns the number that did not reach all subscribers.
+  private func outstanding(_ loadLoops: LoadLoops) async throws -> Int {
     var rest = 0
     for _ in 0..<500 {
       rest = 0
-      for loop in team.loops { rest += await Self.outstanding(on: loop) }
+      for loop in loadLoops.loops { rest += await Self.outstanding(on: loop) }
       if rest == 0 { break }
       try await Task.sleep(for: .milliseconds(10))
     }
     return rest
   }
 
-  private static func outstanding(on loop: isolated EventLoop) -> Int { loop.resident(Board.self)?.outstanding ?? 0 }
+  private static func outstanding(on loop: isolated EventLoop) -> Int {
+    loop.resident(BroadcastProgress.self)?.outstanding ?? 0
+  }
 }
 
-/// What was published and how many have not got it yet.
-private final class Board {
+/// The published messages and the number of subscribers that have not received them.
+private final class BroadcastProgress {
   private struct Entry {
     var message: [UInt8]
     var sentAt: Int64 = 0
     var missing = 0
   }
 
-  private let crew: Crew
+  private let connections: LoopConnections
   private let subscribers: Int
   private let isBinary: Bool
   private let limit: Int
   private var entries: [Entry]
   private var published = 0
-  /// All before this one have reached everybody.
+  /// All earlier messages have reached all subscribers.
   private var completed = 0
-  private weak var publisher: Subscriber?
+  private weak var publisher: BroadcastSubscriber?
 
-  init(_ crew: Crew, _ arguments: LoadArguments) {
-    self.crew = crew
+  init(_ connections: LoopConnections, _ arguments: LoadArguments) {
+    self.connections = connections
     subscribers = arguments.connections
     isBinary = arguments.isBinary
     limit = arguments.messages ?? .max
@@ -69,59 +72,59 @@ private final class Board {
 
   var outstanding: Int { published - completed }
 
-  /// The first one publishes.
-  func join(_ subscriber: Subscriber) {
+  /// The first subscriber publishes.
+  func join(_ subscriber: BroadcastSubscriber) {
     if publisher == nil { publisher = subscriber }
   }
 
   func publish() {
-    guard crew.isMeasuring, let publisher else { return }
+    guard connections.isMeasuring, let publisher else { return }
     while published - completed < entries.count, published < limit {
-      let place = published % entries.count
-      MessageNumber.write(published, to: &entries[place].message)
-      entries[place].missing = subscribers
-      entries[place].sentAt = Clock.monotonic()
+      let index = published % entries.count
+      MessageNumber.write(published, to: &entries[index].message)
+      entries[index].missing = subscribers
+      entries[index].sentAt = Clock.monotonic()
       published += 1
-      publisher.send(entries[place].message, isBinary: isBinary)
+      publisher.send(entries[index].message, isBinary: isBinary)
     }
   }
 
-  /// A subscriber got what should be this message.
+  /// A subscriber received a message, expected to be this one.
   func delivered(_ number: Int, _ message: [UInt8], at now: Int64) {
-    let place = number % entries.count
-    guard number >= completed, number < published, message == entries[place].message else {
-      return crew.note("not the next message")
+    let index = number % entries.count
+    guard number >= completed, number < published, message == entries[index].message else {
+      return connections.record("not the expected message")
     }
-    crew.done(after: now - entries[place].sentAt)
-    entries[place].missing -= 1
+    connections.done(after: now - entries[index].sentAt)
+    entries[index].missing -= 1
     guard number == completed else { return }
     while completed < published, entries[completed % entries.count].missing == 0 { completed += 1 }
-    if completed == limit { crew.allDone(at: now) }
+    if completed == limit { connections.allDone(at: now) }
     publish()
   }
 }
 
-private final class Subscriber: LoadClient, SocketOwner {
-  private let crew: Crew
-  private let board: Board
+private final class BroadcastSubscriber: LoadClient, SocketOwner {
+  private let connections: LoopConnections
+  private let progress: BroadcastProgress
   private var socket: SocketClient?
   private var received = 0
 
-  init(_ crew: Crew, _ board: Board) {
-    self.crew = crew
-    self.board = board
-    board.join(self)
+  init(_ connections: LoopConnections, _ progress: BroadcastProgress) {
+    self.connections = connections
+    self.progress = progress
+    progress.join(self)
   }
 
   func open(on loop: isolated EventLoop) throws(StreamError) {
-    let socket = SocketClient(crew, owner: self)
+    let socket = SocketClient(connections, owner: self)
     self.socket = socket
     try socket.open(on: loop)
   }
 
-  /// Only the publisher's call finds room in the window.
+  /// Only the first call publishes, the window is full afterwards.
   func begin(on loop: isolated EventLoop) {
-    board.publish()
+    progress.publish()
   }
 
   func leave(on loop: isolated EventLoop) {
@@ -133,7 +136,7 @@ private final class Subscriber: LoadClient, SocketOwner {
   }
 
   func socketReceived(_ message: [UInt8], on loop: isolated EventLoop) {
-    board.delivered(received, message, at: Clock.monotonic())
+    progress.delivered(received, message, at: Clock.monotonic())
     received += 1
   }
 

@@ -1,6 +1,6 @@
 import ParleyNetworking
 
-/// Messages that come back, a few under way on each connection.
+/// Echoed messages, some in flight per connection.
 struct EchoLoad {
   private let arguments: LoadArguments
 
@@ -8,36 +8,36 @@ struct EchoLoad {
     self.arguments = arguments
   }
 
-  func run() async throws -> Report {
+  func run() async throws -> LoadReport {
     let arguments = self.arguments
-    let team = try await Team(arguments)
-    try await team.open(arguments.connections) { crew, _ in EchoClient(crew, arguments) }
-    let seconds = try await team.measure(atMost: arguments.seconds)
-    let tally = await team.tally
-    try await team.close()
-    return Report(arguments: arguments, seconds: seconds, tally: tally)
+    let loadLoops = try await LoadLoops(arguments)
+    try await loadLoops.open(arguments.connections) { connections, _ in EchoClient(connections, arguments) }
+    let seconds = try await loadLoops.measure(atMost: arguments.seconds)
+    let tally = await loadLoops.tally
+    try await loadLoops.close()
+    return LoadReport(arguments: arguments, seconds: seconds, tally: tally)
   }
 }
 
 private final class EchoClient: LoadClient, SocketOwner {
-  private let crew: Crew
+  private let connections: LoopConnections
   private let isBinary: Bool
-  /// The messages under way and when each was sent, in a ring.
+  /// The messages in flight and their send times, ring buffers.
   private var messages: [[UInt8]]
   private var sentAt: [Int64]
   private var sent = 0
   private var received = 0
   private var socket: SocketClient?
 
-  init(_ crew: Crew, _ arguments: LoadArguments) {
-    self.crew = crew
+  init(_ connections: LoopConnections, _ arguments: LoadArguments) {
+    self.connections = connections
     isBinary = arguments.isBinary
     messages = (0..<arguments.inFlight).map { MessageNumber.message($0, size: arguments.size) }
     sentAt = Array(repeating: 0, count: arguments.inFlight)
   }
 
   func open(on loop: isolated EventLoop) throws(StreamError) {
-    let socket = SocketClient(crew, owner: self)
+    let socket = SocketClient(connections, owner: self)
     self.socket = socket
     try socket.open(on: loop)
   }
@@ -51,20 +51,20 @@ private final class EchoClient: LoadClient, SocketOwner {
   }
 
   private func send(at now: Int64) {
-    guard crew.isMeasuring else { return }
-    let place = sent % messages.count
-    MessageNumber.write(sent, to: &messages[place])
-    sentAt[place] = now
+    guard connections.isMeasuring else { return }
+    let index = sent % messages.count
+    MessageNumber.write(sent, to: &messages[index])
+    sentAt[index] = now
     sent += 1
-    socket?.send(messages[place], isBinary: isBinary)
+    socket?.send(messages[index], isBinary: isBinary)
   }
 
   func socketReceived(_ message: [UInt8], on loop: isolated EventLoop) {
     let now = Clock.monotonic()
-    let place = received % messages.count
-    guard received < sent, message == messages[place] else { return crew.note("not what was sent") }
+    let index = received % messages.count
+    guard received < sent, message == messages[index] else { return connections.record("wrong echo") }
     received += 1
-    crew.done(after: now - sentAt[place])
+    connections.done(after: now - sentAt[index])
     send(at: now)
   }
 

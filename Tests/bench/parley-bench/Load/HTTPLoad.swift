@@ -1,7 +1,7 @@
 import ParleyNetworking
 import ParleyWire
 
-/// Requests over kept connections.
+/// Requests over persistent connections.
 struct HTTPLoad {
   private let arguments: LoadArguments
 
@@ -9,24 +9,24 @@ struct HTTPLoad {
     self.arguments = arguments
   }
 
-  func run() async throws -> Report {
+  func run() async throws -> LoadReport {
     let requests = HTTPRequests(
       arguments, fields: arguments.fields, depth: arguments.depth, isTimedFromConnecting: false)
     return try await run(requests)
   }
 
-  fileprivate func run(_ requests: HTTPRequests) async throws -> Report {
-    let team = try await Team(arguments)
-    try await team.open(arguments.connections) { crew, _ in HTTPClient(crew, requests) }
-    let seconds = try await team.measure(atMost: arguments.seconds)
-    let tally = await team.tally
-    try await team.close()
-    return Report(arguments: arguments, seconds: seconds, tally: tally)
+  fileprivate func run(_ requests: HTTPRequests) async throws -> LoadReport {
+    let loadLoops = try await LoadLoops(arguments)
+    try await loadLoops.open(arguments.connections) { connections, _ in HTTPLoadClient(connections, requests) }
+    let seconds = try await loadLoops.measure(atMost: arguments.seconds)
+    let tally = await loadLoops.tally
+    try await loadLoops.close()
+    return LoadReport(arguments: arguments, seconds: seconds, tally: tally)
   }
 }
 
-/// A connection and a full TLS handshake for each request: the same client, asked to close after every answer. The
-/// time counts from the first packet of the connection.
+/// A connection with a full TLS handshake per request: the client sends `Connection: close`. The latency includes
+/// connecting.
 struct HandshakeLoad {
   private let arguments: LoadArguments
 
@@ -35,14 +35,14 @@ struct HandshakeLoad {
     self.arguments = arguments
   }
 
-  func run() async throws -> Report {
+  func run() async throws -> LoadReport {
     let fields = arguments.fields + [(name: "Connection", value: "close")]
     return try await HTTPLoad(arguments).run(
       HTTPRequests(arguments, fields: fields, depth: 1, isTimedFromConnecting: true))
   }
 }
 
-/// What each client asks, ready to be sent.
+/// The encoded requests.
 struct HTTPRequests: Sendable {
   let method: Method
   let all: [[UInt8]]
@@ -61,27 +61,27 @@ struct HTTPRequests: Sendable {
   }
 }
 
-private final class HTTPClient: StreamHandler, LoadClient {
-  private let crew: Crew
+private final class HTTPLoadClient: StreamHandler, LoadClient {
+  private let connections: LoopConnections
   private let requests: HTTPRequests
   private var stream: ParleyNetworking.Stream?
   private var parser = ResponseParser()
-  /// The answer whose body is arriving.
-  private var answer: (head: ReceivedResponse, body: BodyDecoder)?
-  /// The beginning of a head.
-  private var rest: [UInt8] = []
+  /// The response in progress.
+  private var response: (head: ReceivedResponse, body: BodyDecoder)?
+  /// An incomplete response head.
+  private var buffer: [UInt8] = []
   private var connectedAt: Int64 = 0
-  /// When each request under way was sent, in a ring.
+  /// The send times of the requests in flight, a ring buffer.
   private var sentAt: [Int64]
   private var oldest = 0
-  private var underWay = 0
+  private var inFlight = 0
   private var next = 0
   private var wasOpen = false
-  /// The server closes after the present answer.
+  /// The server closes the connection after the current response.
   private var isLast = false
 
-  init(_ crew: Crew, _ requests: HTTPRequests) {
-    self.crew = crew
+  init(_ connections: LoopConnections, _ requests: HTTPRequests) {
+    self.connections = connections
     self.requests = requests
     sentAt = Array(repeating: 0, count: requests.depth)
   }
@@ -91,11 +91,11 @@ private final class HTTPClient: StreamHandler, LoadClient {
   func open(on loop: isolated EventLoop) throws(StreamError) {
     connectedAt = Clock.monotonic()
     parser = ResponseParser()
-    answer = nil
-    rest = []
-    underWay = 0
+    response = nil
+    buffer = []
+    inFlight = 0
     isLast = false
-    stream = try crew.connect(self, on: loop)
+    stream = try connections.connect(self, on: loop)
   }
 
   func begin(on loop: isolated EventLoop) {
@@ -112,30 +112,30 @@ private final class HTTPClient: StreamHandler, LoadClient {
   func opened(on loop: isolated EventLoop) {
     if wasOpen { return send(at: Clock.monotonic()) }
     wasOpen = true
-    crew.clientOpened(on: loop)
+    connections.clientOpened(on: loop)
   }
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
-    crew.received(bytes.count)
+    connections.received(bytes.count)
     let now = Clock.monotonic()
     do throws(Fault) {
-      if rest.isEmpty {
+      if buffer.isEmpty {
         let used = try read(bytes, at: now)
-        if used < bytes.count { rest.append(copying: bytes.extracting(used...)) }
+        if used < bytes.count { buffer.append(copying: bytes.extracting(used...)) }
       } else {
-        rest.append(copying: bytes)
-        let whole = rest
-        rest = Array(whole[try read(whole.span, at: now)...])
+        buffer.append(copying: bytes)
+        let input = buffer
+        buffer = Array(input[try read(input.span, at: now)...])
       }
-      if isLast, answer == nil { stream?.finish() } else { send(at: now) }
+      if isLast, response == nil { stream?.finish() } else { send(at: now) }
     } catch {
-      crew.note(error.text)
+      connections.record(error.text)
       stream?.abort()
     }
   }
 
   func ended(on loop: isolated EventLoop) {
-    if let answer, answer.head.framing == .untilClose { answered(answer.head, at: Clock.monotonic()) }
+    if let response, response.head.framing == .untilClose { completed(response.head, at: Clock.monotonic()) }
     stream?.finish()
   }
 
@@ -145,26 +145,26 @@ private final class HTTPClient: StreamHandler, LoadClient {
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     stream = nil
-    guard !crew.isLeaving, crew.isMeasuring || !wasOpen else { return crew.clientGone() }
-    guard isLast, underWay == 0 else {
-      crew.clientGone()
-      return crew.clientLost(error?.description ?? "closed by the server", wasOpen: wasOpen, on: loop)
+    guard !connections.isClosing, connections.isMeasuring || !wasOpen else { return connections.clientClosed() }
+    guard isLast, inFlight == 0 else {
+      connections.clientClosed()
+      return connections.clientLost(error?.description ?? "closed by the server", wasOpen: wasOpen, on: loop)
     }
     do {
       try open(on: loop)
     } catch {
-      crew.clientGone()
-      crew.clientLost("\(error)", wasOpen: true, on: loop)
+      connections.clientClosed()
+      connections.clientLost("\(error)", wasOpen: true, on: loop)
     }
   }
 
-  // MARK: Asking and reading
+  // MARK: Requests and responses
 
   private func send(at now: Int64) {
-    guard crew.isMeasuring, !isLast, let stream else { return }
-    while underWay < requests.depth {
-      sentAt[(oldest + underWay) % requests.depth] = requests.isTimedFromConnecting ? connectedAt : now
-      underWay += 1
+    guard connections.isMeasuring, !isLast, let stream else { return }
+    while inFlight < requests.depth {
+      sentAt[(oldest + inFlight) % requests.depth] = requests.isTimedFromConnecting ? connectedAt : now
+      inFlight += 1
       stream.write(requests.all[next])
       next = next + 1 == requests.all.count ? 0 : next + 1
     }
@@ -174,22 +174,22 @@ private final class HTTPClient: StreamHandler, LoadClient {
     let text: String
   }
 
-  /// How many of the bytes are done with; what is left is the beginning of a head.
+  /// Returns the number of consumed bytes. The remaining ones are an incomplete response head.
   private func read(_ bytes: Span<UInt8>, at now: Int64) throws(Fault) -> Int {
     var used = 0
     while used < bytes.count {
       let input = bytes.extracting(used...)
-      guard answer == nil else {
+      guard response == nil else {
         used += try readBody(input, at: now)
         continue
       }
       guard let (head, length) = try readHead(input) else { return used }
       used += length
       guard !head.isInterim else { continue }
-      guard underWay > 0, !isLast else { throw Fault(text: "an answer that nobody asked for") }
+      guard inFlight > 0, !isLast else { throw Fault(text: "a response without a request") }
       isLast = !head.keepsAlive
       let body = BodyDecoder(head.framing, limit: .max)
-      if body.isDone { answered(head, at: now) } else { answer = (head, body) }
+      if body.isDone { completed(head, at: now) } else { response = (head, body) }
     }
     return used
   }
@@ -199,29 +199,33 @@ private final class HTTPClient: StreamHandler, LoadClient {
   }
 
   private func readBody(_ input: Span<UInt8>, at now: Int64) throws(Fault) -> Int {
-    guard var answer else { return 0 }
+    guard var response else { return 0 }
     let step: BodyDecoder.Step
-    do { step = try answer.body.next(input) } catch { throw Fault(text: error.explanation) }
+    do { step = try response.body.next(input) } catch { throw Fault(text: error.explanation) }
     let used =
       switch step {
       case .payload(let range): range.upperBound
       case .more: input.count
       case .end(let length): length
       }
-    if answer.body.isDone {
-      self.answer = nil
-      answered(answer.head, at: now)
+    if response.body.isDone {
+      self.response = nil
+      completed(response.head, at: now)
     } else {
-      self.answer = answer
+      self.response = response
     }
     return used
   }
 
-  private func answered(_ head: ReceivedResponse, at now: Int64) {
-    answer = nil
+  private func completed(_ head: ReceivedResponse, at now: Int64) {
+    response = nil
     let began = sentAt[oldest]
     oldest = oldest + 1 == requests.depth ? 0 : oldest + 1
-    underWay -= 1
-    if 200...299 ~= head.status.code { crew.done(after: now - began) } else { crew.note("status \(head.status.code)") }
+    inFlight -= 1
+    if 200...299 ~= head.status.code {
+      connections.done(after: now - began)
+    } else {
+      connections.record("status \(head.status.code)")
+    }
   }
 }

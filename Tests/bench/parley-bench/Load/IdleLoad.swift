@@ -1,6 +1,6 @@
 import ParleyNetworking
 
-/// WebSockets that do nothing: what each costs the server, and whether it still stands after a while.
+/// Idle WebSockets: measures the server's memory per connection and checks that each one is alive.
 struct IdleLoad {
   private let arguments: LoadArguments
 
@@ -8,17 +8,18 @@ struct IdleLoad {
     self.arguments = arguments
   }
 
-  func run() async throws -> Report {
+  func run() async throws -> LoadReport {
     let arguments = self.arguments
-    let team = try await Team(arguments)
+    let loadLoops = try await LoadLoops(arguments)
     let empty = try memory()
-    var steps: [Report.Step] = []
-    var standing = 0
+    var steps: [LoadReport.Step] = []
+    var opened = 0
     for step in arguments.steps {
-      try await team.open(step - standing) { crew, loop in
-        IdleClient(crew, arguments.tongue, loop.resident(IdlePlaces.self) { IdlePlaces() }.next())
+      try await loadLoops.open(step - opened) { connections, loop in
+        IdleClient(
+          connections, arguments.roomProtocol, loop.resident(ConnectionCounter.self) { ConnectionCounter() }.next())
       }
-      standing = step
+      opened = step
       try await Task.sleep(for: .seconds(1))
       let now = try memory()
       steps.append(
@@ -26,14 +27,14 @@ struct IdleLoad {
           connections: step, resident: difference(now?.resident, empty?.resident),
           anonymous: difference(now?.anonymous, empty?.anonymous)))
     }
-    Console.progress("\(standing) connections stand")
+    Console.progress("\(opened) connections")
     try await Task.sleep(for: .seconds(arguments.hold))
-    // What is measured is the answer to one ping on each connection.
-    let seconds = try await team.measure(atMost: 10, untilDone: true)
-    var tally = await team.tally
-    if tally.operations < standing { tally.faults["no answer to a ping"] = standing - tally.operations }
-    try await team.close()
-    return Report(arguments: arguments, seconds: seconds, tally: tally, steps: steps)
+    // Measures one ping per connection.
+    let seconds = try await loadLoops.measure(atMost: 10, untilDone: true)
+    var tally = await loadLoops.tally
+    if tally.operations < opened { tally.faults["no pong"] = opened - tally.operations }
+    try await loadLoops.close()
+    return LoadReport(arguments: arguments, seconds: seconds, tally: tally, steps: steps)
   }
 
   private func memory() throws -> ProcessMemory? {
@@ -46,7 +47,7 @@ struct IdleLoad {
   }
 }
 
-private final class IdlePlaces {
+private final class ConnectionCounter {
   private var count = 0
 
   func next() -> Int {
@@ -56,22 +57,22 @@ private final class IdlePlaces {
 }
 
 private final class IdleClient: LoadClient, SocketOwner {
-  private let crew: Crew
-  /// Where the server expects somebody.
-  private let tongue: Tongue?
-  private let place: Int
+  private let connections: LoopConnections
+  /// Set if the server requires authentication.
+  private let roomProtocol: RoomProtocol?
+  private let index: Int
   private var socket: SocketClient?
   private var pingedAt: Int64 = 0
 
-  init(_ crew: Crew, _ tongue: Tongue?, _ place: Int) {
-    self.crew = crew
-    self.tongue = tongue
-    self.place = place
+  init(_ connections: LoopConnections, _ roomProtocol: RoomProtocol?, _ index: Int) {
+    self.connections = connections
+    self.roomProtocol = roomProtocol
+    self.index = index
   }
 
   func open(on loop: isolated EventLoop) throws(StreamError) {
-    let fields = tongue == .parley ? [Crowd.authorization(place)] : []
-    let socket = SocketClient(crew, owner: self, subprotocols: tongue?.subprotocols ?? [], fields: fields)
+    let fields = roomProtocol == .parley ? [BenchUsers.authorization(index)] : []
+    let socket = SocketClient(connections, owner: self, subprotocols: roomProtocol?.subprotocols ?? [], fields: fields)
     self.socket = socket
     try socket.open(on: loop)
   }
@@ -86,14 +87,14 @@ private final class IdleClient: LoadClient, SocketOwner {
   }
 
   func socketReceived(_ message: [UInt8], on loop: isolated EventLoop) {
-    // That it is told what it missed, which is nothing.
-    guard tongue == nil || !message.starts(with: #"{"event":"complete""#.utf8) else { return }
-    crew.note("a message that nobody sent")
+    // The only expected message: no events were missed.
+    guard roomProtocol == nil || !message.starts(with: #"{"event":"complete""#.utf8) else { return }
+    connections.record("an unexpected message")
   }
 
   func socketPonged(on loop: isolated EventLoop) {
     let now = Clock.monotonic()
-    crew.done(after: now - pingedAt)
-    if crew.tally.operations == crew.opened { crew.allDone(at: now) }
+    connections.done(after: now - pingedAt)
+    if connections.tally.operations == connections.opened { connections.allDone(at: now) }
   }
 }

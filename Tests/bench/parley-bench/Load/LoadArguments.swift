@@ -2,14 +2,14 @@ import ParleyCrypto
 import ParleyNetworking
 import ParleyWire
 
-/// What a load is asked to do.
+/// The options of a load.
 struct LoadArguments: Sendable {
   enum Scene: String, Sendable, CaseIterable {
     case http, websocket, broadcast, room, resume, idle, tls
   }
 
   let scene: Scene
-  let target: Target
+  let target: LoadTarget
   let connections: Int
   let loops: Int
   let seconds: Double
@@ -25,8 +25,8 @@ struct LoadArguments: Sendable {
   let inFlight: Int
   let window: Int
   let messages: Int?
-  // People in a room.
-  let tongue: Tongue?
+  // Rooms.
+  let roomProtocol: RoomProtocol?
   let room: String
   let events: Int
   // Idle connections.
@@ -45,10 +45,11 @@ struct LoadArguments: Sendable {
       throw UsageError("load needs a scene: \(Scene.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     self.scene = scene
-    target = try Target(arguments.values.dropFirst().map { $0 }, trust: Self.trust(arguments))
+    target = try LoadTarget(arguments.values.dropFirst().map { $0 }, trust: Self.trust(arguments))
     let steps = try Self.steps(arguments)
-    let many = arguments.text("subscribers") == nil ? "connections" : "subscribers"
-    connections = try arguments.integer(many, in: 1...1_000_000, or: steps.last ?? Self.usual(scene))
+    let countOption = arguments.text("subscribers") == nil ? "connections" : "subscribers"
+    connections = try arguments.integer(
+      countOption, in: 1...1_000_000, or: steps.last ?? Self.defaultConnections(scene))
     self.steps = steps.isEmpty ? [connections] : steps
     loops = try arguments.integer("loops", in: 1...64, or: 1)
     seconds = try arguments.seconds("seconds") ?? 3
@@ -63,18 +64,18 @@ struct LoadArguments: Sendable {
     inFlight = try arguments.integer("in-flight", in: 1...1_024, or: 1)
     window = try arguments.integer("window", in: 1...4_096, or: 16)
     messages = try arguments.integer("messages", in: 1...1_000_000_000)
-    tongue = try arguments.text("as").map { name throws(UsageError) in
-      guard let tongue = Tongue(rawValue: name) else {
-        throw UsageError("--as is \(Tongue.allCases.map(\.rawValue).joined(separator: ", ")), not \(name).")
+    roomProtocol = try arguments.text("as").map { name throws(UsageError) in
+      guard let roomProtocol = RoomProtocol(rawValue: name) else {
+        throw UsageError("--as is \(RoomProtocol.allCases.map(\.rawValue).joined(separator: ", ")), not \(name).")
       }
-      return tongue
+      return roomProtocol
     }
     room = arguments.text("room") ?? ""
     events = try arguments.integer("events", in: 1...1_000_000, or: 1_000)
     server = try arguments.integer("pid", in: 1...Int(Int32.max))
   }
 
-  private static func usual(_ scene: Scene) -> Int {
+  private static func defaultConnections(_ scene: Scene) -> Int {
     switch scene {
     case .http, .websocket: 64
     case .broadcast: 500
@@ -102,7 +103,7 @@ struct LoadArguments: Sendable {
     return (String(line[..<colon]), String(value))
   }
 
-  /// A pinned certificate, by its digest or by its file.
+  /// A certificate pinned by its digest or file, or the system's roots.
   private static func trust(_ arguments: Arguments) throws -> TLSConfiguration.Trust {
     switch (arguments.text("fingerprint"), arguments.text("certificate")) {
     case (nil, nil):
@@ -114,11 +115,11 @@ struct LoadArguments: Sendable {
       return .fingerprint(digest)
     case (nil, let path?):
       guard let digest = Certificate.list(fromPEM: try FileBytes.read(path)).first?.fingerprint else {
-        throw UsageError("--certificate is a PEM file; \(path) holds no certificate.")
+        throw UsageError("--certificate is a PEM file; \(path) contains no certificate.")
       }
       return .fingerprint(digest)
     case (.some, .some):
-      throw UsageError("Give --fingerprint or --certificate.")
+      throw UsageError("--fingerprint and --certificate are mutually exclusive.")
     }
   }
 }

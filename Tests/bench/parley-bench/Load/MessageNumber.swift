@@ -1,11 +1,11 @@
-/// A message's number stands in its first sixteen bytes, in hexadecimal digits, so that order and loss can be told.
+/// The number of a message, in hexadecimal in its first sixteen bytes, to detect loss and reordering.
 enum MessageNumber {
   static let length = 16
 
   static func write(_ number: Int, to message: inout [UInt8]) {
-    for place in 0..<length {
-      let digit = UInt8(truncatingIfNeeded: number >> ((length - 1 - place) * 4)) & 15
-      message[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
+    for index in 0..<length {
+      let digit = UInt8(truncatingIfNeeded: number >> ((length - 1 - index) * 4)) & 15
+      message[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
     }
   }
 

@@ -1,6 +1,6 @@
 import ParleyWire
 
-/// The memory of a process as proc(5) tells it, in bytes.
+/// The memory of a process in bytes (proc(5)).
 struct ProcessMemory {
   let resident: Int
   let anonymous: Int

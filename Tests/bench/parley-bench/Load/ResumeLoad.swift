@@ -1,5 +1,5 @@
-// Clients that were away and come back all at once, over and over: each is told what it missed, and then that this was
-// all. What is measured is the time from asking for the connection until then.
+// Clients that reconnect at once, repeatedly: each receives the missed events and then `complete`. Measures the time
+// from connecting to `complete`.
 
 import ParleyNetworking
 import ParleyWire
@@ -12,86 +12,87 @@ struct ResumeLoad {
     self.arguments = arguments
   }
 
-  func run() async throws -> Report {
+  func run() async throws -> LoadReport {
     let arguments = self.arguments
-    let team = try await Team(arguments)
-    try await team.open(arguments.connections) { crew, loop in
-      ResumingClient(crew, loop.resident(Return.self) { Return(crew, arguments) })
+    let loadLoops = try await LoadLoops(arguments)
+    try await loadLoops.open(arguments.connections) { connections, loop in
+      ResumingClient(connections, loop.resident(ResumeRound.self) { ResumeRound(connections, arguments) })
     }
-    let seconds = try await team.measure(atMost: arguments.seconds)
-    let tally = await team.tally
-    try await team.close()
-    return Report(arguments: arguments, seconds: seconds, tally: tally)
+    let seconds = try await loadLoops.measure(atMost: arguments.seconds)
+    let tally = await loadLoops.tally
+    try await loadLoops.close()
+    return LoadReport(arguments: arguments, seconds: seconds, tally: tally)
   }
 }
 
-/// All clients, and how many of them are not back yet.
-private final class Return {
-  private let crew: Crew
+/// All clients and the number that have not resumed.
+private final class ResumeRound {
+  private let connections: LoopConnections
   let events: Int
   private var clients: [ResumingClient] = []
-  private var away = 0
+  private var pending = 0
   private var isBegun = false
 
-  init(_ crew: Crew, _ arguments: LoadArguments) {
-    self.crew = crew
+  init(_ connections: LoopConnections, _ arguments: LoadArguments) {
+    self.connections = connections
     events = arguments.events
   }
 
   func add(_ client: ResumingClient) -> Int {
     clients.append(client)
-    away += 1
+    pending += 1
     return clients.count - 1
   }
 
-  /// The first time they come one by one, and nothing of it counts.
+  /// The first round, connecting one by one, is not measured.
   func begin(on loop: isolated EventLoop) {
     guard !isBegun else { return }
     isBegun = true
-    goOn(loop)
+    startRound(loop)
   }
 
-  func isBack(on loop: isolated EventLoop) {
-    away -= 1
-    goOn(loop)
+  func didResume(on loop: isolated EventLoop) {
+    pending -= 1
+    startRound(loop)
   }
 
-  private func goOn(_ loop: isolated EventLoop) {
-    guard isBegun, away == 0, crew.isMeasuring else { return }
-    away = clients.count
-    for client in clients { client.comeBack(on: loop) }
+  private func startRound(_ loop: isolated EventLoop) {
+    guard isBegun, pending == 0, connections.isMeasuring else { return }
+    pending = clients.count
+    for client in clients { client.reconnect(on: loop) }
   }
 }
 
 private final class ResumingClient: LoadClient, SocketOwner {
-  private let crew: Crew
-  private let board: Return
-  private var place = 0
+  private let connections: LoopConnections
+  private let progress: ResumeRound
+  private var index = 0
   private var socket: SocketClient?
-  private var askedAt: Int64 = 0
+  private var requestedAt: Int64 = 0
   private var count = 0
 
-  init(_ crew: Crew, _ board: Return) {
-    self.crew = crew
-    self.board = board
-    place = board.add(self)
+  init(_ connections: LoopConnections, _ progress: ResumeRound) {
+    self.connections = connections
+    self.progress = progress
+    index = progress.add(self)
   }
 
   func open(on loop: isolated EventLoop) throws(StreamError) {
-    askedAt = Clock.monotonic()
+    requestedAt = Clock.monotonic()
     count = 0
     let socket = SocketClient(
-      crew, owner: self, subprotocols: Tongue.parley.subprotocols, fields: [Crowd.authorization(place)])
+      connections, owner: self, subprotocols: RoomProtocol.parley.subprotocols,
+      fields: [BenchUsers.authorization(index)])
     self.socket = socket
     try socket.open(on: loop)
   }
 
-  func comeBack(on loop: isolated EventLoop) {
+  func reconnect(on loop: isolated EventLoop) {
     socket?.leave()
-    do { try open(on: loop) } catch { crew.note("\(error)") }
+    do { try open(on: loop) } catch { connections.record("\(error)") }
   }
 
-  func begin(on loop: isolated EventLoop) { board.begin(on: loop) }
+  func begin(on loop: isolated EventLoop) { progress.begin(on: loop) }
 
   func leave(on loop: isolated EventLoop) { socket?.leave() }
 
@@ -100,10 +101,10 @@ private final class ResumingClient: LoadClient, SocketOwner {
       count += 1
       return
     }
-    guard message.starts(with: #"{"event":"complete""#.utf8) else { return crew.note("something else than was missed") }
-    if count != board.events { crew.note("not as many events as were missed") }
-    crew.done(after: Clock.monotonic() - askedAt)
-    board.isBack(on: loop)
+    guard message.starts(with: #"{"event":"complete""#.utf8) else { return connections.record("not a missed event") }
+    if count != progress.events { connections.record("wrong number of missed events") }
+    connections.done(after: Clock.monotonic() - requestedAt)
+    progress.didResume(on: loop)
   }
 
   func socketPonged(on loop: isolated EventLoop) {}

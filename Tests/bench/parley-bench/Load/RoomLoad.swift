@@ -1,6 +1,6 @@
-// A room whose members are all online. A few of them write, each one message at a time: the next when everybody has got
-// the one before and the server has taken it. Everybody must get every message once, and all in the same order, where the
-// server promises one. All stand on one loop, so that the count needs no locks.
+// A room with all members online. Some of them post, each one message at a time: the next one when all members have
+// received the previous one and the server has acknowledged it. Every member must receive every message once, in the
+// same order if the server guarantees one. All connections are on one loop, so that the counters need no locks.
 
 import ParleyJSON
 import ParleyNetworking
@@ -8,48 +8,48 @@ import ParleyWire
 
 struct RoomLoad {
   private let arguments: LoadArguments
-  private let tongue: Tongue
+  private let roomProtocol: RoomProtocol
 
   init(_ arguments: LoadArguments) throws(UsageError) {
     guard arguments.loops == 1 else { throw UsageError("load room runs on one loop.") }
-    guard let tongue = arguments.tongue else { throw UsageError("load room needs --as.") }
+    guard let roomProtocol = arguments.roomProtocol else { throw UsageError("load room needs --as.") }
     guard !arguments.room.isEmpty else { throw UsageError("load room needs --room.") }
-    guard arguments.window <= arguments.connections else { throw UsageError("Nobody writes two messages at once.") }
+    guard arguments.window <= arguments.connections else { throw UsageError("--window must not exceed --connections.") }
     self.arguments = arguments
-    self.tongue = tongue
+    self.roomProtocol = roomProtocol
   }
 
-  func run() async throws -> Report {
-    let (arguments, tongue) = (self.arguments, self.tongue)
-    let team = try await Team(arguments)
-    try await team.open(arguments.connections) { crew, loop in
-      let board = loop.resident(RoomBoard.self) { RoomBoard(crew, arguments) }
-      return RoomMember(crew, board, arguments, tongue)
+  func run() async throws -> LoadReport {
+    let (arguments, roomProtocol) = (self.arguments, self.roomProtocol)
+    let loadLoops = try await LoadLoops(arguments)
+    try await loadLoops.open(arguments.connections) { connections, loop in
+      let progress = loop.resident(RoomProgress.self) { RoomProgress(connections, arguments) }
+      return RoomMember(connections, progress, arguments, roomProtocol)
     }
-    if tongue == .parley {
-      try await team.open(arguments.window) { crew, loop in
-        RoomPoster(crew, loop.resident(RoomBoard.self) { RoomBoard(crew, arguments) }, arguments)
+    if roomProtocol == .parley {
+      try await loadLoops.open(arguments.window) { connections, loop in
+        RoomPoster(connections, loop.resident(RoomProgress.self) { RoomProgress(connections, arguments) }, arguments)
       }
     }
-    guard try await wait(for: team, { $0.missing }) == 0 else {
-      throw LoadError(description: "not all members came into the room")
+    guard try await wait(for: loadLoops, { $0.missing }) == 0 else {
+      throw LoadError(description: "not all members joined the room")
     }
-    let seconds = try await team.measure(atMost: arguments.seconds)
-    let rest = try await wait(for: team) { $0.underWay }
-    var tally = await team.tally
-    if rest > 0 { tally.faults["messages that did not reach everybody", default: 0] += rest }
-    try await team.close()
-    return Report(arguments: arguments, seconds: seconds, tally: tally)
+    let seconds = try await loadLoops.measure(atMost: arguments.seconds)
+    let rest = try await wait(for: loadLoops) { $0.inFlight }
+    var tally = await loadLoops.tally
+    if rest > 0 { tally.faults["undelivered messages", default: 0] += rest }
+    try await loadLoops.close()
+    return LoadReport(arguments: arguments, seconds: seconds, tally: tally)
   }
 
-  /// Until a count is nought; at most so long that nothing more is to be expected.
-  private func wait(for team: Team, _ count: @Sendable (RoomBoard) -> Int) async throws -> Int {
+  /// Waits until the count is 0, or has not changed for 10 s.
+  private func wait(for loadLoops: LoadLoops, _ count: @Sendable (RoomProgress) -> Int) async throws -> Int {
     var rest = 0
     var before = -1
     var idle = 0
     while idle < 1_000 {
       rest = 0
-      for loop in team.loops { rest += await Self.count(on: loop, count) }
+      for loop in loadLoops.loops { rest += await Self.count(on: loop, count) }
       if rest == 0 { break }
       idle = rest == before ? idle + 1 : 0
       before = rest
@@ -58,199 +58,202 @@ struct RoomLoad {
     return rest
   }
 
-  private static func count(on loop: isolated EventLoop, _ count: (RoomBoard) -> Int) -> Int {
-    loop.resident(RoomBoard.self).map(count) ?? 0
+  private static func count(on loop: isolated EventLoop, _ count: (RoomProgress) -> Int) -> Int {
+    loop.resident(RoomProgress.self).map(count) ?? 0
   }
 }
 
-/// Who speaks when it is somebody's turn.
-protocol RoomSpeaker: AnyObject {
-  /// True when that is all; false when the server's answer is waited for.
-  func say(_ number: Int, _ text: String) -> Bool
+/// Sends the messages of one turn.
+protocol RoomSender: AnyObject {
+  /// Returns false if a response of the server follows.
+  func send(_ number: Int, _ text: String) -> Bool
 }
 
-/// What is under way, and who has not got it yet.
-final class RoomBoard {
+/// The messages in flight and the number of members that have not received them.
+final class RoomProgress {
   private struct Turn {
     var number: Int
     var sentAt: Int64 = 0
     var missing = 0
-    var isTaken = true
+    var isAccepted = true
   }
 
-  private let crew: Crew
+  private let connections: LoopConnections
   private let members: Int
-  private var places = 0
+  private var nextFreeIndex = 0
   private var joined = 0
   private var turns: [Turn]
-  private var speakers: [any RoomSpeaker] = []
-  /// The messages in the order in which the first one got them, as far as others are behind.
+  private var senders: [any RoomSender] = []
+  /// The message order, as the first member received them.
   private var order: [Int] = []
-  /// NATS passes on what each one says, in the order in which it comes to it.
+  /// NATS has an order per sender, not per room.
   private let hasOrder: Bool
   private let filler: String
 
-  init(_ crew: Crew, _ arguments: LoadArguments) {
-    self.crew = crew
+  init(_ connections: LoopConnections, _ arguments: LoadArguments) {
+    self.connections = connections
     members = arguments.connections
-    hasOrder = arguments.tongue != .nats
+    hasOrder = arguments.roomProtocol != .nats
     turns = (0..<arguments.window).map { Turn(number: $0 - arguments.window) }
-    filler = String(repeating: "x", count: max(0, arguments.size - NumberScanner.mark(0).utf8.count))
+    filler = String(repeating: "x", count: max(0, arguments.size - NumberScanner.marker(0).utf8.count))
   }
 
   var missing: Int { members - joined }
-  var underWay: Int { turns.count { $0.missing > 0 || !$0.isTaken } }
+  var inFlight: Int { turns.count { $0.missing > 0 || !$0.isAccepted } }
 
-  /// Members first, then those who post for them.
-  func nextPlace() -> Int {
-    defer { places += 1 }
-    return places
+  /// Members first, then their posters.
+  func nextIndex() -> Int {
+    defer { nextFreeIndex += 1 }
+    return nextFreeIndex
   }
 
-  func joins() { joined += 1 }
+  func memberJoined() { joined += 1 }
 
-  /// The first of those who could are those who do.
-  func add(_ speaker: any RoomSpeaker) {
-    if speakers.count < turns.count { speakers.append(speaker) }
+  /// Adds a sender. Only the first `window` of them send.
+  func add(_ sender: any RoomSender) {
+    if senders.count < turns.count { senders.append(sender) }
   }
 
   func begin() {
-    for place in turns.indices { next(place) }
+    for index in turns.indices { next(index) }
   }
 
-  private func next(_ place: Int) {
-    guard crew.isMeasuring, turns[place].missing == 0, turns[place].isTaken, speakers.indices.contains(place) else {
+  private func next(_ index: Int) {
+    guard connections.isMeasuring, turns[index].missing == 0, turns[index].isAccepted, senders.indices.contains(index)
+    else {
       return
     }
-    turns[place].number += turns.count
-    turns[place].missing = members
-    turns[place].isTaken = false
-    turns[place].sentAt = Clock.monotonic()
-    let number = turns[place].number
-    if speakers[place].say(number, NumberScanner.mark(number) + filler) { turns[place].isTaken = true }
+    turns[index].number += turns.count
+    turns[index].missing = members
+    turns[index].isAccepted = false
+    turns[index].sentAt = Clock.monotonic()
+    let number = turns[index].number
+    if senders[index].send(number, NumberScanner.marker(number) + filler) { turns[index].isAccepted = true }
   }
 
-  /// The server has answered whoever has this turn.
-  func taken(_ number: Int) {
-    let place = number % turns.count
-    turns[place].isTaken = true
-    next(place)
+  /// The server has acknowledged the message.
+  func accepted(_ number: Int) {
+    let index = number % turns.count
+    turns[index].isAccepted = true
+    next(index)
   }
 
-  /// Somebody got this, after so many others.
+  /// A member received the message, after `count` others.
   func delivered(_ number: Int, after count: Int) {
-    let place = number % turns.count
-    guard turns[place].number == number, turns[place].missing > 0 else {
-      return crew.note("a message that is not under way")
+    let index = number % turns.count
+    guard turns[index].number == number, turns[index].missing > 0 else {
+      return connections.record("a message that is not in flight")
     }
     if hasOrder {
       if count == order.count { order.append(number) }
-      guard count < order.count, order[count] == number else { return crew.note("another order") }
+      guard count < order.count, order[count] == number else { return connections.record("wrong order") }
     }
-    crew.delivered()
-    turns[place].missing -= 1
-    guard turns[place].missing == 0 else { return }
-    crew.took(Clock.monotonic() - turns[place].sentAt)
-    next(place)
+    connections.delivered()
+    turns[index].missing -= 1
+    guard turns[index].missing == 0 else { return }
+    connections.recordLatency(Clock.monotonic() - turns[index].sentAt)
+    next(index)
   }
 }
 
-private final class RoomMember: LoadClient, SocketOwner, RoomSpeaker {
-  private let crew: Crew
-  private let board: RoomBoard
-  private let tongue: Tongue
+private final class RoomMember: LoadClient, SocketOwner, RoomSender {
+  private let connections: LoopConnections
+  private let progress: RoomProgress
+  private let roomProtocol: RoomProtocol
   private let room: String
-  private let place: Int
-  private var entrance: Entrance
+  private let index: Int
+  private var handshake: RoomHandshake
   private var scanner = NumberScanner()
   private var received = 0
   private var socket: SocketClient?
 
-  init(_ crew: Crew, _ board: RoomBoard, _ arguments: LoadArguments, _ tongue: Tongue) {
-    self.crew = crew
-    self.board = board
-    self.tongue = tongue
+  init(
+    _ connections: LoopConnections, _ progress: RoomProgress, _ arguments: LoadArguments, _ roomProtocol: RoomProtocol
+  ) {
+    self.connections = connections
+    self.progress = progress
+    self.roomProtocol = roomProtocol
     room = arguments.room
-    place = board.nextPlace()
-    entrance = Entrance(tongue, room: arguments.room, member: place)
-    if tongue != .parley { board.add(self) }
+    index = progress.nextIndex()
+    handshake = RoomHandshake(roomProtocol, room: arguments.room, member: index)
+    if roomProtocol != .parley { progress.add(self) }
   }
 
   func open(on loop: isolated EventLoop) throws(StreamError) {
-    let fields = tongue == .parley ? [Crowd.authorization(place)] : []
-    let socket = SocketClient(crew, owner: self, subprotocols: tongue.subprotocols, fields: fields)
+    let fields = roomProtocol == .parley ? [BenchUsers.authorization(index)] : []
+    let socket = SocketClient(connections, owner: self, subprotocols: roomProtocol.subprotocols, fields: fields)
     self.socket = socket
     try socket.open(on: loop)
   }
 
   func begin(on loop: isolated EventLoop) {
-    if place == 0 { board.begin() }
+    if index == 0 { progress.begin() }
   }
 
   func leave(on loop: isolated EventLoop) { socket?.leave() }
 
   func socketOpened(on loop: isolated EventLoop) {
-    if let opening = entrance.opening { say(opening) }
+    if let opening = handshake.opening { send(opening) }
   }
 
   func socketReceived(_ message: [UInt8], on loop: isolated EventLoop) {
-    guard entrance.isIn else {
-      if let answer = entrance.answer(to: String(decoding: message, as: UTF8.self)) { say(answer) }
-      if entrance.isIn { board.joins() }
+    guard handshake.hasJoined else {
+      if let answer = handshake.answer(to: String(decoding: message, as: UTF8.self)) { send(answer) }
+      if handshake.hasJoined { progress.memberJoined() }
       return
     }
     scanner.scan(message) { number in
-      board.delivered(number, after: received)
+      progress.delivered(number, after: received)
       received += 1
     }
   }
 
   func socketPonged(on loop: isolated EventLoop) {}
 
-  private func say(_ text: String) { socket?.send(Array(text.utf8), isBinary: tongue.isBinary) }
+  private func send(_ text: String) { socket?.send(Array(text.utf8), isBinary: roomProtocol.isBinary) }
 
-  func say(_ number: Int, _ text: String) -> Bool {
-    switch tongue {
+  func send(_ number: Int, _ text: String) -> Bool {
+    switch roomProtocol {
     case .parley: return false
     case .xmpp:
-      say(
+      send(
         #"<message xmlns="jabber:client" to="\#(room)" type="groupchat" id="\#(number)">"#
           + "<body>\(text)</body></message>")
-    case .nats: say("PUB \(room) \(text.utf8.count)\r\n\(text)\r\n")
+    case .nats: send("PUB \(room) \(text.utf8.count)\r\n\(text)\r\n")
     }
     return true
   }
 }
 
-/// Posts over REST, as one of the members.
-private final class RoomPoster: StreamHandler, LoadClient, RoomSpeaker {
-  private let crew: Crew
-  private let board: RoomBoard
-  private let place: Int
+/// Posts over REST as a member.
+private final class RoomPoster: StreamHandler, LoadClient, RoomSender {
+  private let connections: LoopConnections
+  private let progress: RoomProgress
+  private let index: Int
   private let page: WebAddress?
   private let run = UInt64.random(in: .min ... .max)
   private var stream: ParleyNetworking.Stream?
   private var parser = ResponseParser()
-  private var rest: [UInt8] = []
+  private var buffer: [UInt8] = []
   private var number: Int?
 
-  init(_ crew: Crew, _ board: RoomBoard, _ arguments: LoadArguments) {
-    self.crew = crew
-    self.board = board
-    place = board.nextPlace() - arguments.connections
-    page = crew.target.pages.first.flatMap {
+  init(_ connections: LoopConnections, _ progress: RoomProgress, _ arguments: LoadArguments) {
+    self.connections = connections
+    self.progress = progress
+    index = progress.nextIndex() - arguments.connections
+    page = connections.target.pages.first.flatMap {
       WebAddress("http://\($0.authority)/api/v1/conversations/\(arguments.room)/messages")
     }
-    board.add(self)
+    progress.add(self)
   }
 
-  func open(on loop: isolated EventLoop) throws(StreamError) { stream = try crew.connect(self, on: loop) }
+  func open(on loop: isolated EventLoop) throws(StreamError) { stream = try connections.connect(self, on: loop) }
 
   func begin(on loop: isolated EventLoop) {}
 
   func leave(on loop: isolated EventLoop) { stream?.finish() }
 
-  func say(_ number: Int, _ text: String) -> Bool {
+  func send(_ number: Int, _ text: String) -> Bool {
     guard let page else { return false }
     self.number = number
     var json = JSONWriter()
@@ -258,26 +261,26 @@ private final class RoomPoster: StreamHandler, LoadClient, RoomSpeaker {
       json.field("client_id", "\(run)-\(number)")
       json.field("text", text)
     }
-    let fields = [Crowd.authorization(place), (name: "Content-Type", value: "application/json")]
-    stream?.write(crew.target.request(.post, page, fields, body: json.bytes))
+    let fields = [BenchUsers.authorization(index), (name: "Content-Type", value: "application/json")]
+    stream?.write(connections.target.request(.post, page, fields, body: json.bytes))
     return false
   }
 
-  func opened(on loop: isolated EventLoop) { crew.clientOpened(on: loop) }
+  func opened(on loop: isolated EventLoop) { connections.clientOpened(on: loop) }
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
-    rest.append(copying: bytes)
+    buffer.append(copying: bytes)
     do {
-      guard let (head, length) = try parser.parse(rest.span, to: .post), case .length(let size) = head.framing,
-        rest.count >= length + Int(size), let number
+      guard let (head, length) = try parser.parse(buffer.span, to: .post), case .length(let size) = head.framing,
+        buffer.count >= length + Int(size), let number
       else { return }
-      rest = []
+      buffer = []
       parser = ResponseParser()
       self.number = nil
-      if head.status.code != 201 { crew.note("status \(head.status.code)") }
-      board.taken(number)
+      if head.status.code != 201 { connections.record("status \(head.status.code)") }
+      progress.accepted(number)
     } catch {
-      crew.note("an answer that is none: \(error)")
+      connections.record("invalid response: \(error)")
       stream?.abort()
     }
   }
@@ -289,7 +292,9 @@ private final class RoomPoster: StreamHandler, LoadClient, RoomSpeaker {
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     stream = nil
-    crew.clientGone()
-    if !crew.isLeaving { crew.clientLost(error?.description ?? "closed by the server", wasOpen: true, on: loop) }
+    connections.clientClosed()
+    if !connections.isClosing {
+      connections.clientLost(error?.description ?? "closed by the server", wasOpen: true, on: loop)
+    }
   }
 }

@@ -1,9 +1,9 @@
 import ParleyNetworking
 import ParleyWire
 
-/// What hears a WebSocket of a load.
+/// Receives the events of a load's WebSocket.
 protocol SocketOwner: AnyObject {
-  /// The handshake is done; nothing was said yet.
+  /// The handshake is complete.
   func socketOpened(on loop: isolated EventLoop)
   func socketReceived(_ message: [UInt8], on loop: isolated EventLoop)
   func socketPonged(on loop: isolated EventLoop)
@@ -13,24 +13,25 @@ extension SocketOwner {
   func socketOpened(on loop: isolated EventLoop) {}
 }
 
-/// The client's end of a WebSocket: connects, shakes hands, then passes messages on.
+/// A WebSocket client: connects, performs the handshake and delivers messages.
 final class SocketClient: StreamHandler {
-  private let crew: Crew
+  private let connections: LoopConnections
   private let subprotocols: [String]
   private let fields: [(name: String, value: String)]
   private weak var owner: (any SocketOwner)?
   private var stream: ParleyNetworking.Stream?
   private var handshake: WebSocketClientHandshake?
   private var parser = ResponseParser()
-  private var rest: [UInt8] = []
+  private var buffer: [UInt8] = []
   private var session: WebSocketSession?
-  private var isLeaving = false
+  private var isClosing = false
 
-  /// - Parameter fields: of the request, beside those of the handshake.
+  /// - Parameter fields: additional request fields.
   init(
-    _ crew: Crew, owner: any SocketOwner, subprotocols: [String] = [], fields: [(name: String, value: String)] = []
+    _ connections: LoopConnections, owner: any SocketOwner, subprotocols: [String] = [],
+    fields: [(name: String, value: String)] = []
   ) {
-    self.crew = crew
+    self.connections = connections
     self.owner = owner
     self.subprotocols = subprotocols
     self.fields = fields
@@ -39,7 +40,7 @@ final class SocketClient: StreamHandler {
   func open(on loop: isolated EventLoop) throws(StreamError) {
     handshake = WebSocketClientHandshake(
       nonce: (0..<16).map { _ in UInt8.random(in: 0...255) }, subprotocols: subprotocols)
-    stream = try crew.connect(self, on: loop)
+    stream = try connections.connect(self, on: loop)
   }
 
   func send(_ message: [UInt8], isBinary: Bool) {
@@ -52,7 +53,7 @@ final class SocketClient: StreamHandler {
   }
 
   func leave() {
-    isLeaving = true
+    isClosing = true
     guard let frame = session?.close(.normal) else {
       stream?.abort()
       return
@@ -63,30 +64,30 @@ final class SocketClient: StreamHandler {
   // MARK: StreamHandler
 
   func opened(on loop: isolated EventLoop) {
-    guard let handshake, let page = crew.target.pages.first, let stream else { return }
+    guard let handshake, let page = connections.target.pages.first, let stream else { return }
     let own = handshake.fields
     let pairs = (0..<own.count).map { (name: own.name(at: $0), value: own.value(at: $0)) }
-    stream.write(crew.target.request(.get, page, pairs + fields))
+    stream.write(connections.target.request(.get, page, pairs + fields))
   }
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
-    crew.received(bytes.count)
+    connections.received(bytes.count)
     if session != nil { return receive(bytes, loop) }
-    rest.append(copying: bytes)
-    let whole = rest
+    buffer.append(copying: bytes)
+    let input = buffer
     do {
-      guard let (head, length) = try parser.parse(whole.span, to: .get), let handshake else { return }
+      guard let (head, length) = try parser.parse(input.span, to: .get), let handshake else { return }
       _ = try handshake.read(head.status, head.fields)
       self.handshake = nil
       session = WebSocketSession(
         role: .client(nextMask: Self.masks()), messageLimit: 1 << 26, streams: DeflateStreams())
-      crew.clientOpened(on: loop)
-      rest = []
+      connections.clientOpened(on: loop)
+      buffer = []
       owner?.socketOpened(on: loop)
-      receive(whole.span.extracting(length...), loop)
+      receive(input.span.extracting(length...), loop)
     } catch {
-      isLeaving = true
-      crew.clientLost("handshake: \(error)", wasOpen: false, on: loop)
+      isClosing = true
+      connections.clientLost("handshake: \(error)", wasOpen: false, on: loop)
       stream?.abort()
     }
   }
@@ -101,7 +102,7 @@ final class SocketClient: StreamHandler {
       case .pong: owner?.socketPonged(on: loop)
       case .send(let bytes): stream?.write(bytes)
       case .closed(let closing):
-        if !isLeaving { lost("closed with \(closing.code.number) \(closing.reason)", loop) }
+        if !isClosing { lost("closed with \(closing.code.number) \(closing.reason)", loop) }
         stream?.finish()
       }
     }
@@ -117,16 +118,16 @@ final class SocketClient: StreamHandler {
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     stream = nil
-    crew.clientGone()
-    if !isLeaving { lost(error?.description ?? "closed by the server", loop) }
+    connections.clientClosed()
+    if !isClosing { lost(error?.description ?? "closed by the server", loop) }
   }
 
   private func lost(_ reason: String, _ loop: isolated EventLoop) {
-    isLeaving = true
-    crew.clientLost(reason, wasOpen: session != nil, on: loop)
+    isClosing = true
+    connections.clientLost(reason, wasOpen: session != nil, on: loop)
   }
 
-  /// RFC 6455 §5.3 wants masks that nobody can predict; those of a load protect nothing and have to be cheap.
+  /// RFC 6455 §5.3 requires unpredictable masks. A load needs cheap ones: a linear congruential generator.
   private static func masks() -> () -> UInt32 {
     var state = UInt64.random(in: .min ... .max)
     return {

@@ -1,11 +1,11 @@
-/// What was counted while measuring, on one loop or on all.
+/// The counters of a measurement, of one loop or all.
 struct Tally: Sendable {
   var operations = 0
   /// Bytes received.
   var bytes = 0
   /// Nanoseconds.
   var latency = Histogram()
-  /// What went wrong, and how often.
+  /// The number of occurrences of each fault.
   var faults: [String: Int] = [:]
 
   mutating func add(_ other: Tally) {

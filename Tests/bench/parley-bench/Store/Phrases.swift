@@ -1,7 +1,7 @@
 import Glibc
 
-/// Texts of some 75 bytes in which words are as common as in a language: the nth word comes about 1/n as often as the first.
-/// The same seed says the same.
+/// Random texts of about 75 bytes with a natural word distribution: the nth word is 1/n as frequent as the first.
+/// Deterministic by seed.
 struct Phrases {
   private var state: UInt64
 
@@ -17,11 +17,11 @@ struct Phrases {
 
   private static func word(_ rank: Int) -> String {
     if rank < first.count { return first[rank] }
-    var rest = rank
+    var remaining = rank
     var word = ""
-    while rest > 0 {
-      word += syllables[rest & 15]
-      rest >>= 4
+    while remaining > 0 {
+      word += syllables[remaining & 15]
+      remaining >>= 4
     }
     return word
   }
@@ -34,10 +34,9 @@ struct Phrases {
     return state &* 0x2545_f491_4f6c_dd1d
   }
 
-  /// From 0 until `end`.
+  /// A random number in `0..<end`.
   mutating func number(below end: Int) -> Int { Int(next() % UInt64(max(1, end))) }
 
-  /// What a sender calls its message.
   mutating func clientID() -> String { String(next(), radix: 16) }
 
   mutating func text() -> String {
@@ -49,7 +48,7 @@ struct Phrases {
     return text
   }
 
-  /// With a chance of 1/n each.
+  /// A random rank with probability 1/n.
   private mutating func rank() -> Int {
     let exponent = Double(next() >> 11) / Double(1 << 53)
     return Int(exp(exponent * Self.logarithm)) - 1

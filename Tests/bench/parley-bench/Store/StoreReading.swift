@@ -2,70 +2,70 @@ import ParleyModel
 import ParleyNetworking
 import Storage
 
-/// What is asked of a planted store, over and over, on one thread, as an event loop asks.
+/// Read benchmarks of a planted store, repeated on one thread, as on an event loop.
 extension BenchStore {
-  enum PagePlace: String, CaseIterable {
+  enum PagePosition: String, CaseIterable {
     case newest, middle
   }
 
   /// Fifty messages of the long conversation.
-  func page(_ place: PagePlace, seconds: Double) throws -> Histogram {
+  func page(_ position: PagePosition, seconds: Double) throws -> Histogram {
     let reader = store.reader()
-    let query = try query(place, reader)
+    let query = try query(position, reader)
     return try Self.repeated(seconds) {
-      let page = try reader.read { picture throws(Refusal) in try picture.messages(query) }
+      let page = try reader.read { snapshot throws(Refusal) in try snapshot.messages(query) }
       guard page.messages.count == query.limit else { throw LoadError(description: "The page is not full.") }
     }
   }
 
-  private func query(_ place: PagePlace, _ reader: Reader) throws -> MessageQuery {
+  private func query(_ position: PagePosition, _ reader: Reader) throws -> MessageQuery {
     let first = MessageQuery(Self.long, order: .ascending, limit: 1)
-    let page = try reader.read { picture throws(Refusal) in try picture.messages(first) }
+    let page = try reader.read { snapshot throws(Refusal) in try snapshot.messages(first) }
     guard let oldest = page.messages.first else { throw LoadError(description: "The conversation is empty.") }
-    return switch place {
+    return switch position {
     case .newest: MessageQuery(Self.long)
-    // They were planted in a row, and so have ids in a row.
+    // Planted messages have consecutive ids.
     case .middle:
       MessageQuery(Self.long, .between(after: nil, before: ID(oldest.id.number + page.latestSeq / 2)))
     }
   }
 
-  /// Fifty hits, newest first; every second time from somewhere on. Without words, of the hashtag.
-  func search(_ text: String?, in places: [ID<Conversation>], seconds: Double) throws -> Histogram {
+  /// Fifty hits, newest first, every second search from a random position. Without `text`, searches the hashtag.
+  func search(_ text: String?, in conversations: [ID<Conversation>], seconds: Double) throws -> Histogram {
     let reader = store.reader()
-    let latest = try reader.read { picture throws(Refusal) in try picture.messages(MessageQuery(Self.long)) }.newest
+    let latest = try reader.read { snapshot throws(Refusal) in try snapshot.messages(MessageQuery(Self.long)) }.newest
     var phrases = Phrases(seed: 1)
-    let scopes = places.map { SearchScope.conversation($0) }
+    let scopes = conversations.map { SearchScope.conversation($0) }
     var search = MessageSearch(try text.map { try SearchQuery($0) }, in: scopes)
     if text == nil { search.features = [.hashtag(Self.hashtag)] }
     search.limit = 50
     return try Self.repeated(seconds) {
       search.before = search.before == nil ? ID(phrases.number(below: latest)) : nil
       let query = search
-      _ = try reader.read { picture throws(Refusal) in try picture.search(query) }
+      _ = try reader.read { snapshot throws(Refusal) in try snapshot.search(query) }
     }
   }
 
-  /// What waits for somebody for whom something waits: fifty entries with their messages, and how many are unread.
+  /// The inbox of a user with unread notifications: fifty entries with their messages, and the unread count.
   func inbox(seconds: Double) throws -> Histogram {
     let reader = store.reader()
     var phrases = Phrases(seed: 1)
-    let rung = try (Self.people + Self.readers).filter { person in
-      try !reader.read { picture throws(Refusal) in try picture.inbox(of: person, isUnread: true, limit: 1) }.isEmpty
+    let recipients = try (Self.users + Self.readers).filter { user in
+      try !reader.read { snapshot throws(Refusal) in try snapshot.inbox(of: user, isUnread: true, limit: 1) }.isEmpty
     }
-    guard !rung.isEmpty else { throw LoadError(description: "Nothing waits for anybody.") }
+    guard !recipients.isEmpty else { throw LoadError(description: "No user has unread notifications.") }
     return try Self.repeated(seconds) {
-      let person = rung[phrases.number(below: rung.count)]
-      let count = try reader.read { picture throws(Refusal) in
-        let page = try picture.inbox(of: person, limit: 50)
-        _ = try picture.messages(page.compactMap(\.message))
-        return try picture.inbox(of: person, isUnread: true, limit: InboxCounts.most).count
+      let user = recipients[phrases.number(below: recipients.count)]
+      let count = try reader.read { snapshot throws(Refusal) in
+        let page = try snapshot.inbox(of: user, limit: 50)
+        _ = try snapshot.messages(page.compactMap(\.message))
+        return try snapshot.inbox(of: user, isUnread: true, limit: InboxCounts.most).count
       }
-      guard count > 0 else { throw LoadError(description: "Nothing waits for person \(person).") }
+      guard count > 0 else { throw LoadError(description: "User \(user) has no unread notifications.") }
     }
   }
 
-  /// How long it takes until a place that is there can be used.
+  /// Opens an existing store.
   static func open(_ folder: String, seconds: Double) async throws -> Histogram {
     let end = Clock.monotonic() + Int64(seconds * 1e9)
     var times = Histogram()

@@ -1,7 +1,7 @@
 import ParleyJSON
 import ParleyNetworking
 
-/// What the store does, without sockets, in a data folder that `plant` has made.
+/// Store benchmarks without sockets, in a data folder that `plant` created.
 struct StoreScene {
   private enum Name: String, CaseIterable {
     case plant, post, page, search, inbox, open
@@ -18,7 +18,7 @@ struct StoreScene {
       flags: ["small", "hashtag", "json"])
     guard arguments.values.count == 2, let name = Name(rawValue: arguments.values[0]) else {
       let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("store needs what to do, one of \(names), and a folder.")
+      throw UsageError("store needs an operation, one of \(names), and a folder.")
     }
     self.name = name
     folder = arguments.values[1]
@@ -46,14 +46,14 @@ struct StoreScene {
   private func measure(_ bench: BenchStore) async throws -> Histogram {
     switch name {
     case .page:
-      guard let place = BenchStore.PagePlace(rawValue: arguments.text("from") ?? "newest") else {
+      guard let position = BenchStore.PagePosition(rawValue: arguments.text("from") ?? "newest") else {
         throw UsageError("--from is newest or middle.")
       }
-      return try bench.page(place, seconds: seconds)
+      return try bench.page(position, seconds: seconds)
     case .search:
-      let places = arguments.has("small") ? BenchStore.small : [BenchStore.long] + BenchStore.small
+      let conversations = arguments.has("small") ? BenchStore.small : [BenchStore.long] + BenchStore.small
       let query = arguments.has("hashtag") ? nil : arguments.text("query") ?? "the"
-      return try bench.search(query, in: places, seconds: seconds)
+      return try bench.search(query, in: conversations, seconds: seconds)
     case .inbox:
       return try bench.inbox(seconds: seconds)
     case .post, .plant, .open:

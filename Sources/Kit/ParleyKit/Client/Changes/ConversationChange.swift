@@ -2,7 +2,7 @@ public import ParleyJSON
 public import ParleyModel
 
 extension ConversationChange {
-  /// What is not named stays; what may be cleared is `.set(…)` or `.cleared`.
+  /// Omitted values stay unchanged. A value that may be cleared is `.set(…)` or `.cleared`.
   public init(
     title: Change<String> = .unchanged, annotations: [Draft.Annotation]? = nil, readers: OpennessChange? = nil,
     writers: OpennessChange? = nil, from: ForumChange.HistoryStart? = nil, isHistoryVisible: Bool? = nil,
@@ -23,23 +23,23 @@ extension ConversationChange {
 
   var body: RequestBody {
     .object { json in
-      json.given("title", title)
-      json.given("annotations", annotations)
+      json.optional("title", title)
+      json.optional("annotations", annotations)
       if let readers { json.object("readers", readers.write) }
       if let writers { json.object("writers", writers.write) }
-      json.given("from", from)
-      json.given("history_visible", isHistoryVisible)
-      json.given("slow_seconds", slowSeconds)
-      json.given("locked", isLocked)
-      json.given("reason", reason)
-      json.given("if_revision", ifRevision)
+      json.optional("from", from)
+      json.optional("history_visible", isHistoryVisible)
+      json.optional("slow_seconds", slowSeconds)
+      json.optional("locked", isLocked)
+      json.optional("reason", reason)
+      json.optional("if_revision", ifRevision)
     }
   }
 }
 
 extension ConversationChange.OpennessChange {
   fileprivate func write(_ json: inout JSONWriter) {
-    json.given("open_to", audience)
-    json.given("immutable", isImmutable)
+    json.optional("open_to", audience)
+    json.optional("immutable", isImmutable)
   }
 }

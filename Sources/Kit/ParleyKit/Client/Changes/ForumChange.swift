@@ -2,11 +2,11 @@ public import ParleyJSON
 public import ParleyModel
 
 extension ForumChange {
-  /// What is not named stays; what may be cleared is `.set(…)` or `.cleared`.
+  /// Omitted values stay unchanged. A value that may be cleared is `.set(…)` or `.cleared`.
   public init(
     title: String? = nil, about: String? = nil, iconURL: Change<String> = .unchanged,
     icon: Change<ID<File>> = .unchanged, visibility: Visibility? = nil, from: ForumChange.HistoryStart? = nil,
-    write: ForumPolicy? = nil, startTopics: ForumPolicy? = nil, ring: ForumPolicy? = nil,
+    write: ForumPolicy? = nil, startTopics: ForumPolicy? = nil, roomMention: ForumPolicy? = nil,
     section: Change<String> = .unchanged, position: Int? = nil, slowSeconds: Int? = nil, isLocked: Bool? = nil,
     isArchived: Bool? = nil, isSolvable: Bool? = nil, showsRevisions: Bool? = nil,
     callURL: Change<String> = .unchanged, reason: String? = nil, ifRevision: Int? = nil
@@ -20,7 +20,7 @@ extension ForumChange {
     self.from = from
     self.write = write
     self.startTopics = startTopics
-    self.ring = ring
+    self.roomMention = roomMention
     self.section = section
     self.position = position
     self.slowSeconds = slowSeconds
@@ -35,25 +35,25 @@ extension ForumChange {
 
   var body: RequestBody {
     .object { json in
-      json.given("title", title)
-      json.given("description", about)
-      json.given("icon_url", iconURL)
-      json.given("icon_file", icon)
-      json.given("visibility", visibility)
-      json.given("from", from)
-      json.given("write", write)
-      json.given("start_topics", startTopics)
-      json.given("ring", ring)
-      json.given("section", section)
-      json.given("position", position)
-      json.given("slow_seconds", slowSeconds)
-      json.given("locked", isLocked)
-      json.given("archived", isArchived)
-      json.given("solvable", isSolvable)
-      json.given("shows_revisions", showsRevisions)
-      json.given("call_url", callURL)
-      json.given("reason", reason)
-      json.given("if_revision", ifRevision)
+      json.optional("title", title)
+      json.optional("description", about)
+      json.optional("icon_url", iconURL)
+      json.optional("icon_file", icon)
+      json.optional("visibility", visibility)
+      json.optional("from", from)
+      json.optional("write", write)
+      json.optional("start_topics", startTopics)
+      json.optional("room_mention", roomMention)
+      json.optional("section", section)
+      json.optional("position", position)
+      json.optional("slow_seconds", slowSeconds)
+      json.optional("locked", isLocked)
+      json.optional("archived", isArchived)
+      json.optional("solvable", isSolvable)
+      json.optional("shows_revisions", showsRevisions)
+      json.optional("call_url", callURL)
+      json.optional("reason", reason)
+      json.optional("if_revision", ifRevision)
     }
   }
 }

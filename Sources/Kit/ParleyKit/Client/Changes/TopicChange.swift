@@ -2,7 +2,7 @@ public import ParleyJSON
 public import ParleyModel
 
 extension TopicChange {
-  /// What is not named stays; what may be cleared is `.set(…)` or `.cleared`.
+  /// Omitted values stay unchanged. A value that may be cleared is `.set(…)` or `.cleared`.
   public init(
     title: String? = nil, solvedBy: Change<ID<Message>> = .unchanged, isPinned: Bool? = nil, isLocked: Bool? = nil,
     slowSeconds: Int? = nil, reason: String? = nil, ifRevision: Int? = nil
@@ -19,13 +19,13 @@ extension TopicChange {
 
   var body: RequestBody {
     .object { json in
-      json.given("title", title)
-      json.given("solved_by", solvedBy)
-      json.given("pinned", isPinned)
-      json.given("locked", isLocked)
-      json.given("slow_seconds", slowSeconds)
-      json.given("reason", reason)
-      json.given("if_revision", ifRevision)
+      json.optional("title", title)
+      json.optional("solved_by", solvedBy)
+      json.optional("pinned", isPinned)
+      json.optional("locked", isLocked)
+      json.optional("slow_seconds", slowSeconds)
+      json.optional("reason", reason)
+      json.optional("if_revision", ifRevision)
     }
   }
 }

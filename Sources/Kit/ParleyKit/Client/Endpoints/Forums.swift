@@ -1,16 +1,16 @@
 import ParleyJSON
 public import ParleyModel
 
-// Forums, their members and their topics.
+// Forums, their members and topics.
 
-extension Request where Answer == Page<Resource<SeenForum>> {
+extension Request where Response == Page<Resource<ForumView>> {
   /// `GET /forums`
-  public static func forums(query: String? = nil, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listForums(query: String? = nil, limit: Int? = nil, next: String? = nil) -> Request {
     Request(.get, "/forums", query: [QueryItem("query", query), QueryItem("limit", limit), QueryItem("next", next)])
   }
 }
 
-extension Request where Answer == Resource<SeenForum> {
+extension Request where Response == Resource<ForumView> {
   /// `POST /forums`
   public static func createForum(
     title: String, about: String? = nil, iconURL: String? = nil, icon: ID<File>? = nil,
@@ -19,106 +19,106 @@ extension Request where Answer == Resource<SeenForum> {
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
-      json.given("description", about)
-      json.given("icon_url", iconURL)
-      json.given("icon_file", icon)
-      json.given("visibility", visibility)
-      json.given("write", write)
-      json.given("start_topics", startTopics)
-      json.given("section", section)
-      json.given("position", position)
-      json.given("client_id", clientID)
+      json.optional("description", about)
+      json.optional("icon_url", iconURL)
+      json.optional("icon_file", icon)
+      json.optional("visibility", visibility)
+      json.optional("write", write)
+      json.optional("start_topics", startTopics)
+      json.optional("section", section)
+      json.optional("position", position)
+      json.optional("client_id", clientID)
     }
-    return Request(.post, "/forums", body: body).named(clientID)
+    return Request(.post, "/forums", body: body).withClientID(clientID)
   }
 
   /// `GET /forums/{id}`
-  public static func forum(_ forum: ID<Forum>) -> Request {
+  public static func getForum(_ forum: ID<Forum>) -> Request {
     Request(.get, "/forums/{id}", [forum.description])
   }
 
   /// `PATCH /forums/{id}`
-  public static func changeForum(_ forum: ID<Forum>, _ change: ForumChange) -> Request {
+  public static func updateForum(_ forum: ID<Forum>, _ change: ForumChange) -> Request {
     Request(.patch, "/forums/{id}", [forum.description], body: change.body)
   }
 }
 
-extension Request where Answer == Resource<BegunJob> {
+extension Request where Response == Resource<StartedJob> {
   /// `DELETE /forums/{id}`
   public static func deleteForum(_ forum: ID<Forum>) -> Request {
     Request(.delete, "/forums/{id}", [forum.description])
   }
 }
 
-extension Request where Answer == Page<Resource<ForumMember>> {
+extension Request where Response == Page<Resource<ForumMember>> {
   /// `GET /forums/{id}/members`
-  public static func members(of forum: ID<Forum>, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listForumMembers(of forum: ID<Forum>, limit: Int? = nil, next: String? = nil) -> Request {
     Request(
       .get, "/forums/{id}/members", [forum.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
 }
 
-extension Request where Answer == Resource<ForumMember> {
+extension Request where Response == Resource<ForumMember> {
   /// `PUT /forums/{id}/members/{user}`
-  public static func setMember(
-    of forum: ID<Forum>, to person: AccountReference, role: ForumRole? = nil
+  public static func setForumMember(
+    of forum: ID<Forum>, to user: UserReference, role: ForumRole? = nil
   ) -> Request {
     Request(
-      .put, "/forums/{id}/members/{user}", [forum.description, person.description],
-      body: .object { json in json.given("role", role) })
+      .put, "/forums/{id}/members/{user}", [forum.description, user.description],
+      body: .object { json in json.optional("role", role) })
   }
 }
 
-extension Request where Answer == Void {
+extension Request where Response == Void {
   /// `DELETE /forums/{id}/members/{user}`
-  public static func removeMember(of forum: ID<Forum>, person: AccountReference) -> Request {
-    Request(.delete, "/forums/{id}/members/{user}", [forum.description, person.description])
+  public static func removeForumMember(of forum: ID<Forum>, user: UserReference) -> Request {
+    Request(.delete, "/forums/{id}/members/{user}", [forum.description, user.description])
   }
 }
 
-extension Request where Answer == Reply {
+extension Request where Response == RawResponse {
   /// `GET /forums/{id}/icon`
-  public static func forumIcon(of forum: ID<Forum>) -> Request {
+  public static func getForumIcon(of forum: ID<Forum>) -> Request {
     Request(.get, "/forums/{id}/icon", [forum.description])
   }
 }
 
-extension Request where Answer == Page<Resource<Topic>> {
+extension Request where Response == Page<Resource<Topic>> {
   /// `GET /forums/{id}/conversations`
-  public static func topics(in forum: ID<Forum>, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listTopics(in forum: ID<Forum>, limit: Int? = nil, next: String? = nil) -> Request {
     Request(
       .get, "/forums/{id}/conversations", [forum.description],
       query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
 }
 
-extension Request where Answer == Resource<Topic> {
+extension Request where Response == Resource<Topic> {
   /// `POST /forums/{id}/conversations`
   ///
-  /// - Parameter text: what is said first in it.
+  /// - Parameter text: the text of the first message.
   public static func createTopic(
     in forum: ID<Forum>, title: String, text: String? = nil, clientID: String? = nil
   ) -> Request {
     let body = RequestBody.object { json in
       json.field("title", title)
-      json.given("text", text)
-      json.given("client_id", clientID)
+      json.optional("text", text)
+      json.optional("client_id", clientID)
     }
-    return Request(.post, "/forums/{id}/conversations", [forum.description], body: body).named(clientID)
+    return Request(.post, "/forums/{id}/conversations", [forum.description], body: body).withClientID(clientID)
   }
 }
 
-extension Request where Answer == Resource<SetLevel> {
+extension Request where Response == Resource<SetLevel> {
   /// `PUT /forums/{id}/level`
   ///
-  /// - Parameter level: nil for what is usual there.
+  /// - Parameter level: nil for the default.
   public static func setForumLevel(of forum: ID<Forum>, to level: Level?) -> Request {
     Request(
       .put, "/forums/{id}/level", [forum.description], body: .object { json in json.field("level", level?.rawValue) })
   }
 
   /// `DELETE /forums/{id}/level`
-  public static func clearForumLevel(of forum: ID<Forum>) -> Request {
+  public static func resetForumLevel(of forum: ID<Forum>) -> Request {
     Request(.delete, "/forums/{id}/level", [forum.description])
   }
 }

@@ -1,11 +1,11 @@
 public import ParleyJSON
 public import ParleyModel
 
-// Messages, what was done to them, and looking for them.
+// Messages, actions on them, and search.
 
-extension Request where Answer == Page<Resource<SeenMessage>> {
+extension Request where Response == Page<Resource<MessageView>> {
   /// `GET /conversations/{id}/messages`
-  public static func messages(
+  public static func listMessages(
     in conversation: ID<Conversation>, before: ID<Message>? = nil, after: ID<Message>? = nil,
     around: ID<Message>? = nil, beforeTime: Timestamp? = nil, afterTime: Timestamp? = nil, order: String? = nil,
     limit: Int? = nil, includeDeleted: Bool? = nil, includeMachine: Bool? = nil, includeMuted: Bool? = nil,
@@ -22,12 +22,12 @@ extension Request where Answer == Page<Resource<SeenMessage>> {
   }
 
   /// `GET /messages`
-  public static func messages(ids: String, html: Bool? = nil) -> Request {
+  public static func getMessages(ids: String, html: Bool? = nil) -> Request {
     Request(.get, "/messages", query: [QueryItem("ids", ids), QueryItem("html", html)])
   }
 
   /// `GET /messages/{id}/replies`
-  public static func replies(to message: ID<Message>, limit: Int? = nil, next: String? = nil, html: Bool? = nil)
+  public static func listReplies(to message: ID<Message>, limit: Int? = nil, next: String? = nil, html: Bool? = nil)
     -> Request
   {
     Request(
@@ -36,26 +36,26 @@ extension Request where Answer == Page<Resource<SeenMessage>> {
   }
 
   /// `GET /me/actions`
-  public static func ownActions(type: String, limit: Int? = nil, next: String? = nil, html: Bool? = nil) -> Request {
+  public static func listMyActions(type: String, limit: Int? = nil, next: String? = nil, html: Bool? = nil) -> Request {
     Request(
       .get, "/me/actions",
       query: [QueryItem("type", type), QueryItem("limit", limit), QueryItem("next", next), QueryItem("html", html)])
   }
 
   /// `GET /timeline`
-  public static func timeline(limit: Int? = nil, next: String? = nil) -> Request {
+  public static func getTimeline(limit: Int? = nil, next: String? = nil) -> Request {
     Request(.get, "/timeline", query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
 }
 
-extension Request where Answer == Resource<SeenMessage> {
+extension Request where Response == Resource<MessageView> {
   /// `POST /conversations/{id}/messages`
   ///
   /// - Parameters:
-  ///   - sentAt: by the device's own clock.
-  ///   - catchUpAfter: the last message that is held; `Request<SentMessage>` reads what came after it.
-  ///   - clientID: names the message for its author, so that sending it again makes no second one.
-  public static func post(
+  ///   - sentAt: the device's time.
+  ///   - catchUpAfter: the last cached message. A `Request<SentMessage>` reads the messages after it.
+  ///   - clientID: the idempotency key, unique per author.
+  public static func postMessage(
     in conversation: ID<Conversation>, _ text: String, replyTo: ID<Message>? = nil, attachments: [ID<File>]? = nil,
     annotations: [Draft.Annotation]? = nil, isMachineOnly: Bool? = nil, sentAt: Timestamp? = nil,
     catchUpAfter: ID<Message>? = nil, clientID: String? = nil
@@ -63,73 +63,73 @@ extension Request where Answer == Resource<SeenMessage> {
     let body = RequestBody.message(
       text, replyTo: replyTo, attachments: attachments, annotations: annotations, isMachineOnly: isMachineOnly,
       sentAt: sentAt, catchUpAfter: catchUpAfter, clientID: clientID)
-    return Request(.post, "/conversations/{id}/messages", [conversation.description], body: body).named(clientID)
+    return Request(.post, "/conversations/{id}/messages", [conversation.description], body: body).withClientID(clientID)
   }
 
   /// `GET /messages/{id}`
-  public static func message(_ message: ID<Message>, html: Bool? = nil) -> Request {
+  public static func getMessage(_ message: ID<Message>, html: Bool? = nil) -> Request {
     Request(.get, "/messages/{id}", [message.description], query: [QueryItem("html", html)])
   }
 
   /// `PATCH /messages/{id}`
   ///
-  /// - Parameter attachments: all that it is to have.
-  public static func edit(
+  /// - Parameter attachments: replaces all attachments.
+  public static func editMessage(
     _ message: ID<Message>, text: String? = nil, attachments: [ID<File>]? = nil, ifRevision: Int? = nil
   ) -> Request {
     let body = RequestBody.object { json in
-      json.given("text", text)
-      json.given("attachments", attachments)
-      json.given("if_revision", ifRevision)
+      json.optional("text", text)
+      json.optional("attachments", attachments)
+      json.optional("if_revision", ifRevision)
     }
     return Request(.patch, "/messages/{id}", [message.description], body: body)
   }
 
   /// `DELETE /messages/{id}`
-  public static func delete(_ message: ID<Message>) -> Request {
+  public static func deleteMessage(_ message: ID<Message>) -> Request {
     Request(.delete, "/messages/{id}", [message.description])
   }
 
   /// `POST /messages/{id}/remove`
-  public static func remove(_ message: ID<Message>, reason: String? = nil) -> Request {
+  public static func removeMessage(_ message: ID<Message>, reason: String? = nil) -> Request {
     Request(.post, "/messages/{id}/remove", [message.description], body: .reason(reason))
   }
 
   /// `POST /messages/{id}/restore`
-  public static func restore(_ message: ID<Message>, reason: String? = nil) -> Request {
+  public static func restoreMessage(_ message: ID<Message>, reason: String? = nil) -> Request {
     Request(.post, "/messages/{id}/restore", [message.description], body: .reason(reason))
   }
 
   /// `PUT /messages/{id}/actions/{type}`
-  public static func act(on message: ID<Message>, type: String) -> Request {
+  public static func setAction(on message: ID<Message>, type: String) -> Request {
     Request(.put, "/messages/{id}/actions/{type}", [message.description, type])
   }
 }
 
-extension Request where Answer == Void {
+extension Request where Response == Void {
   /// `DELETE /messages/{id}/revisions/{revision}`
   public static func deleteRevision(of message: ID<Message>, revision: Int) -> Request {
     Request(.delete, "/messages/{id}/revisions/{revision}", [message.description, revision.description])
   }
 
   /// `DELETE /messages/{id}/actions/{type}`
-  public static func takeBack(on message: ID<Message>, type: String) -> Request {
+  public static func removeAction(on message: ID<Message>, type: String) -> Request {
     Request(.delete, "/messages/{id}/actions/{type}", [message.description, type])
   }
 }
 
-extension Request where Answer == Page<Resource<MessageRevision>> {
+extension Request where Response == Page<Resource<MessageRevision>> {
   /// `GET /messages/{id}/revisions`
-  public static func revisions(of message: ID<Message>, limit: Int? = nil, next: String? = nil) -> Request {
+  public static func listRevisions(of message: ID<Message>, limit: Int? = nil, next: String? = nil) -> Request {
     Request(
       .get, "/messages/{id}/revisions", [message.description],
       query: [QueryItem("limit", limit), QueryItem("next", next)])
   }
 }
 
-extension Request where Answer == Page<Resource<MessageAction>> {
+extension Request where Response == Page<Resource<MessageAction>> {
   /// `GET /messages/{id}/actions`
-  public static func actions(on message: ID<Message>, type: String? = nil, limit: Int? = nil, next: String? = nil)
+  public static func listActions(on message: ID<Message>, type: String? = nil, limit: Int? = nil, next: String? = nil)
     -> Request
   {
     Request(
@@ -138,9 +138,9 @@ extension Request where Answer == Page<Resource<MessageAction>> {
   }
 }
 
-extension Request where Answer == Page<Resource<FoundMessage>> {
+extension Request where Response == Page<Resource<SearchMatch>> {
   /// `GET /messages/search`
-  public static func search(
+  public static func searchMessages(
     q: String? = nil, conversation: ID<Conversation>? = nil, forum: ID<Forum>? = nil, author: String? = nil,
     mention: String? = nil, hashtag: String? = nil, annotation: String? = nil, action: String? = nil,
     location: String? = nil, near: String? = nil, within: Int? = nil, has: String? = nil, before: ID<Message>? = nil,
@@ -160,36 +160,35 @@ extension Request where Answer == Page<Resource<FoundMessage>> {
   }
 }
 
-extension Request where Answer == Page<Resource<MessageReceipt>> {
+extension Request where Response == Page<Resource<MessageReceipt>> {
   /// `GET /messages/{id}/receipts`
-  public static func receipts(of message: ID<Message>) -> Request {
+  public static func listReceipts(of message: ID<Message>) -> Request {
     Request(.get, "/messages/{id}/receipts", [message.description])
   }
 }
 
-extension Request where Answer == Resource<MadeTopic> {
+extension Request where Response == Resource<NewTopic> {
   /// `POST /messages/{id}/topic`
-  public static func makeTopic(of message: ID<Message>, title: String) -> Request {
+  public static func createTopicFromMessage(of message: ID<Message>, title: String) -> Request {
     Request(
       .post, "/messages/{id}/topic", [message.description], body: .object { json in json.field("title", title) })
   }
 }
 
 extension RequestBody {
-  /// What is said, whoever reads the answer.
   static func message(
     _ text: String, replyTo: ID<Message>?, attachments: [ID<File>]?, annotations: [Draft.Annotation]?,
     isMachineOnly: Bool?, sentAt: Timestamp?, catchUpAfter: ID<Message>?, clientID: String?
   ) -> RequestBody {
     .object { json in
-      json.given("client_id", clientID)
+      json.optional("client_id", clientID)
       json.field("text", text)
-      json.given("sent_at", sentAt)
-      json.given("reply_to", replyTo)
-      json.given("attachments", attachments)
-      json.given("annotations", annotations)
-      json.given("machine_only", isMachineOnly)
-      json.given("catch_up_after", catchUpAfter)
+      json.optional("sent_at", sentAt)
+      json.optional("reply_to", replyTo)
+      json.optional("attachments", attachments)
+      json.optional("annotations", annotations)
+      json.optional("machine_only", isMachineOnly)
+      json.optional("catch_up_after", catchUpAfter)
     }
   }
 }

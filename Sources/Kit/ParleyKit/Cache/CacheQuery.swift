@@ -1,0 +1,107 @@
+public import ParleyModel
+
+/// A query for cached messages.
+public struct CacheQuery: Sendable, Hashable {
+  public var conversation: ID<Conversation>?
+  /// Searched in the text.
+  public var words: SearchQuery?
+  /// Searched in the name of the location.
+  public var locationName: SearchQuery?
+  /// Features that a message must all have.
+  public var features: [MessageFeature] = []
+  /// The interval of the displayed date.
+  public var before: Int64?
+  public var notBefore: Int64?
+  public var seqs: ClosedRange<Int>?
+  public var ids: [ID<Message>]?
+  public var clientIDs: [String]?
+  public var includesDeleted = false
+  public var order = Order.newestFirst
+  public var limit = 50
+
+  public enum Order: Sendable, Hashable {
+    /// By the displayed date.
+    case newestFirst
+    /// By `seq`.
+    case ascending, descending
+  }
+
+  public init(in conversation: ID<Conversation>? = nil, limit: Int = 50) {
+    self.conversation = conversation
+    self.limit = limit
+  }
+
+  /// All messages in a range of a conversation, with tombstones.
+  public static func range(
+    _ seqs: ClosedRange<Int>, of conversation: ID<Conversation>, _ order: Order = .ascending, limit: Int = .max
+  ) -> CacheQuery {
+    var query = CacheQuery(in: conversation, limit: limit)
+    query.seqs = seqs
+    query.includesDeleted = true
+    query.order = order
+    return query
+  }
+
+  public static func ids(_ ids: [ID<Message>]) -> CacheQuery {
+    var query = CacheQuery(limit: .max)
+    query.ids = ids
+    query.includesDeleted = true
+    return query
+  }
+
+  public static func clientIDs(_ names: [String]) -> CacheQuery {
+    var query = CacheQuery(limit: .max)
+    query.clientIDs = names
+    query.includesDeleted = true
+    return query
+  }
+}
+
+extension CacheQuery {
+  /// The query with its two dates in order.
+  var normalized: CacheQuery {
+    guard let before, let notBefore, before < notBefore else { return self }
+    var query = self
+    (query.before, query.notBefore) = (notBefore, before)
+    return query
+  }
+
+  /// Runs the query over all messages, for a store without queries.
+  func filter(_ all: [CachedMessage]) -> [CachedMessage] {
+    let found = matching(all)
+    let sorted = found.sorted { one, other in
+      switch order {
+      case .ascending: one.message.seq < other.message.seq
+      case .descending: one.message.seq > other.message.seq
+      case .newestFirst:
+        (one.index.shownAt, one.message.id) > (other.index.shownAt, other.message.id)
+      }
+    }
+    return Array(sorted.prefix(limit))
+  }
+
+  func matching(_ all: [CachedMessage]) -> [CachedMessage] {
+    let tokens = features.map(\.token)
+    return all.filter { matches($0, tokens) }
+  }
+
+  func includesDate(_ shownAt: Int64) -> Bool {
+    let query = normalized
+    return shownAt < query.before ?? .max && shownAt >= query.notBefore ?? .min
+  }
+
+  private func matches(_ cached: CachedMessage, _ tokens: [String]) -> Bool {
+    let (message, index) = (cached.message, cached.index)
+    guard conversation == nil || conversation == message.conversation, seqs?.contains(message.seq) ?? true,
+      ids?.contains(message.id) ?? true, includesDeleted || message.tombstone == nil
+    else { return false }
+    if let clientIDs {
+      guard let name = message.clientID, clientIDs.contains(name) else { return false }
+    }
+    guard includesDate(index.shownAt), tokens.allSatisfy(index.features.contains)
+    else { return false }
+    if let words, !words.isFound(in: message.content?.text ?? "") { return false }
+    if let locationName, !locationName.isFound(in: index.locationName ?? "") { return false }
+    return true
+  }
+}

@@ -1,0 +1,127 @@
+// Search in the cache, without the server. Unsent messages are included.
+
+public import ParleyModel
+
+/// The found messages, newest displayed date first, and those that the app's filter excluded.
+public struct SearchResult: Sendable, Hashable {
+  public var messages: [ShownMessage]
+  public var excluded: [ShownMessage] = []
+}
+
+extension Cache {
+  /// Searches the texts for a query as the user typed it.
+  public func search(
+    _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> SearchResult {
+    var query = CacheQuery(in: conversation, limit: limit)
+    query.words = try SearchQuery(text)
+    (query.notBefore, query.before) = (since, before)
+    return try find(query, isIncluded)
+  }
+
+  /// Searches the names of locations for a query as the user typed it.
+  public func searchLocations(
+    _ text: String, in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> SearchResult {
+    var query = CacheQuery(in: conversation, limit: limit)
+    query.locationName = try SearchQuery(text)
+    (query.notBefore, query.before) = (since, before)
+    return try find(query, isIncluded)
+  }
+
+  /// Finds the messages with all of the features.
+  public func find(
+    _ features: [MessageFeature], in conversation: ID<Conversation>? = nil, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> SearchResult {
+    var query = CacheQuery(in: conversation, limit: limit)
+    query.features = features
+    (query.notBefore, query.before) = (since, before)
+    return try find(query, isIncluded)
+  }
+
+  /// The messages of a conversation by displayed date.
+  public func messagesByDate(
+    in conversation: ID<Conversation>, since: Int64? = nil, before: Int64? = nil,
+    limit: Int = 50, where isIncluded: (@Sendable (ShownMessage) -> Bool)? = nil
+  ) throws -> SearchResult {
+    var query = CacheQuery(in: conversation, limit: limit)
+    (query.notBefore, query.before) = (since, before)
+    return try find(query, isIncluded)
+  }
+
+  /// The newest cached messages of a conversation by `seq`, with tombstones, ignoring gaps. Unsent messages come last.
+  public func newest(_ limit: Int, in conversation: ID<Conversation>) throws(CacheFault) -> [ShownMessage] {
+    let held = shown(try messages(.range(1...Int.max, of: conversation, .descending, limit: limit)).reversed())
+    let known = Set(held.map(\.identity))
+    return (held + unsent(in: conversation).filter { !known.contains($0.identity) }).suffix(limit)
+  }
+
+  /// The cached messages with an action of the user, by displayed date.
+  public func messagesWithAction(
+    _ type: String, in conversation: ID<Conversation>, before: Int64? = nil, limit: Int = 50
+  ) throws -> [ShownMessage] {
+    try messagesWithAction(type, in: conversation, before: before, limit: limit, page: 500)
+  }
+
+  /// Whether the user's action is set or pending in the outbox.
+  public func hasAction(_ type: String, on target: Draft.Target) throws(CacheFault) -> Bool {
+    switch target {
+    case .message(let id): try shown(messages(.ids([id]))).first?.mine.contains(type) ?? false
+    case .unsent(let name): unsent(in: nil).first { $0.target == .unsent(name) }?.mine.contains(type) ?? false
+    }
+  }
+
+  /// Actions are not indexed, because they change without the message. This scans `page` messages at a time.
+  func messagesWithAction(
+    _ type: String, in conversation: ID<Conversation>, before: Int64?, limit: Int, page: Int
+  ) throws(CacheFault) -> [ShownMessage] {
+    var query = CacheQuery(in: conversation, limit: page)
+    query.before = before
+    var found: [ShownMessage] = unsent(query).filter { $0.mine.contains(type) }.reversed()
+    var known: Set<ID<Message>> = []
+    while found.count < limit {
+      let page = try messages(query)
+      let new = page.filter { known.insert($0.message.id).inserted }
+      found += shown(new).filter { $0.mine.contains(type) && !$0.isDeleted }
+      guard page.count == query.limit, let last = page.last else { break }
+      // Several messages may have the same date, so the next page begins with that date. If the page has nothing new, it
+      // grows.
+      query.before = last.index.shownAt + 1
+      if new.isEmpty { query.limit *= 2 }
+    }
+    return Array(found.prefix(limit))
+  }
+
+  public func user(_ id: ID<User>) -> User? {
+    replica.me?.summary.id == id ? replica.me : replica.users[id]
+  }
+
+  private func find(
+    _ query: CacheQuery, _ isIncluded: (@Sendable (ShownMessage) -> Bool)?
+  ) throws(CacheFault) -> SearchResult {
+    let held = shown(try messages(query)).filter { !$0.isDeleted }
+    let known = Set(held.map(\.identity))
+    var found: [ShownMessage] = []
+    // With equal dates the last posted message comes first.
+    var pending = unsent(query).reversed().filter { !known.contains($0.identity) }
+      .sorted { $0.displayDate > $1.displayDate }[...]
+    for message in held {
+      while let next = pending.first, next.displayDate >= message.displayDate {
+        found.append(next)
+        pending.removeFirst()
+      }
+      found.append(message)
+    }
+    return Self.split(Array((found + pending).prefix(query.limit)), isIncluded)
+  }
+
+  private static func split(
+    _ all: [ShownMessage], _ isIncluded: (@Sendable (ShownMessage) -> Bool)?
+  ) -> SearchResult {
+    guard let isIncluded else { return SearchResult(messages: all) }
+    return SearchResult(messages: all.filter(isIncluded), excluded: all.filter { !isIncluded($0) })
+  }
+}

@@ -1,0 +1,147 @@
+public import ParleyJSON
+public import ParleyModel
+
+// Sessions, tokens, links and invites.
+
+extension Request where Response == Resource<LinkPurpose> {
+  /// `GET /links/{code}`
+  public static func getLink(_ code: String) -> Request {
+    Request(.get, "/links/{code}", [code])
+  }
+}
+
+extension Request where Response == Resource<Invite> {
+  /// `POST /invites`
+  ///
+  /// - Parameters:
+  ///   - user: the imported user that the invite activates.
+  ///   - role: not `owner` or `bot`.
+  public static func createInvite(
+    for user: UserReference? = nil, role: Role? = nil, to forum: ID<Forum>? = nil, maxUses: Int? = nil,
+    expiresAt: Timestamp? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.optional("user_id", user)
+      json.optional("role", role)
+      json.optional("forum_id", forum)
+      json.optional("max_uses", maxUses)
+      json.optional("expires_at", expiresAt)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/invites", body: body).withClientID(clientID)
+  }
+}
+
+extension Request where Response == Resource<InviteDetails> {
+  /// `GET /invites/{code}`
+  public static func getInvite(_ code: String) -> Request {
+    Request(.get, "/invites/{code}", [code])
+  }
+}
+
+extension Request where Response == Page<Resource<Invite>> {
+  /// `GET /invites`
+  public static func listInvites(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/invites", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}
+
+extension Request where Response == Void {
+  /// `DELETE /sessions/{id}`
+  public static func revokeSession(_ session: String) -> Request {
+    Request(.delete, "/sessions/{id}", [session])
+  }
+
+  /// `DELETE /me/tokens/{id}`
+  public static func revokeToken(_ token: String) -> Request {
+    Request(.delete, "/me/tokens/{id}", [token])
+  }
+
+  /// `PUT /me/password`
+  public static func changePassword(from old: String, to password: String) -> Request {
+    let body = RequestBody.object { json in
+      json.field("old_password", old)
+      json.field("password", password)
+    }
+    return Request(.put, "/me/password", body: body)
+  }
+
+  /// `DELETE /invites/{code}`
+  ///
+  /// - Parameter bans: also bans the users who signed up with the invite.
+  public static func revokeInvite(
+    _ code: String, descendants: Bool? = nil, bans: Bool? = nil, reason: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.optional("ban", bans)
+      json.optional("reason", reason)
+    }
+    return Request(.delete, "/invites/{code}", [code], query: [QueryItem("descendants", descendants)], body: body)
+  }
+}
+
+extension Request where Response == Resource<SignInResult> {
+  /// `POST /sessions`
+  ///
+  /// - Parameter cookie: for browsers: sets the token as a cookie and omits it from the response.
+  public static func signIn(
+    _ name: String, password: String, device: String? = nil, cookie: Bool? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("name", name)
+      json.field("password", password)
+      json.optional("device", device)
+      json.optional("cookie", cookie)
+    }
+    return Request(.post, "/sessions", body: body)
+  }
+
+  /// `POST /links/{code}`
+  ///
+  /// - Parameters:
+  ///   - name: the owner's user name, for a setup link.
+  ///   - cookie: for browsers: sets the token as a cookie and omits it from the response.
+  public static func useLink(
+    _ code: String, password: String, name: String? = nil, displayName: String? = nil, device: String? = nil,
+    cookie: Bool? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("password", password)
+      json.optional("name", name)
+      json.optional("display_name", displayName)
+      json.optional("device", device)
+      json.optional("cookie", cookie)
+    }
+    return Request(.post, "/links/{code}", [code], body: body)
+  }
+}
+
+extension Request where Response == Resource<NewToken> {
+  /// `POST /me/tokens`
+  ///
+  /// - Parameter clientID: the idempotency key. A repeated request returns no secret, so the request is not retried
+  ///   automatically.
+  public static func createToken(
+    name: String, scope: Scope, expiresAt: Timestamp? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.field("name", name)
+      json.field("scope", scope.rawValue)
+      json.optional("expires_at", expiresAt)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/me/tokens", body: body)
+  }
+}
+
+extension Request where Response == Page<Resource<Credential>> {
+  /// `GET /sessions`
+  public static func listSessions(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/sessions", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+
+  /// `GET /me/tokens`
+  public static func listTokens(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/me/tokens", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}

@@ -1,0 +1,185 @@
+public import ParleyJSON
+public import ParleyModel
+
+// Reports, sanctions, removals and the audit log.
+
+/// The subject of a report.
+public enum ReportSubject: Sendable, Hashable {
+  case message(ID<Message>)
+  case user(UserReference)
+}
+
+/// The authors of a removal: one user, or all users who signed up with an invite.
+public enum RemovalTarget: Sendable, Hashable {
+  case user(UserReference)
+  case invite(String)
+}
+
+extension Request where Response == Resource<Sanction> {
+  /// `POST /users/{id}/warn`
+  public static func warnUser(_ user: UserReference, reason: String, clientID: String? = nil) -> Request {
+    let body = RequestBody.object { json in
+      json.field("reason", reason)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/users/{id}/warn", [user.description], body: body).withClientID(clientID)
+  }
+
+  /// `PUT /users/{id}/silence`
+  ///
+  /// - Parameters:
+  ///   - forum: nil for the whole site.
+  ///   - until: nil for a permanent silence.
+  public static func silenceUser(
+    _ user: UserReference, in forum: ID<Forum>? = nil, until: Timestamp? = nil, reason: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.optional("forum", forum)
+      json.optional("until", until)
+      json.optional("reason", reason)
+    }
+    return Request(.put, "/users/{id}/silence", [user.description], body: body)
+  }
+
+  /// `PUT /users/{id}/ban`
+  ///
+  /// - Parameters:
+  ///   - until: nil for a permanent ban.
+  ///   - closesInvite: also revokes the user's invite.
+  public static func banUser(
+    _ user: UserReference, until: Timestamp? = nil, reason: String? = nil, closesInvite: Bool? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.optional("until", until)
+      json.optional("reason", reason)
+      json.optional("revoke_invite", closesInvite)
+    }
+    return Request(.put, "/users/{id}/ban", [user.description], body: body)
+  }
+}
+
+extension Request where Response == Resource<Report> {
+  /// `POST /reports`
+  public static func createReport(_ reported: ReportSubject, reason: String, clientID: String? = nil) -> Request {
+    let body = RequestBody.object { json in
+      switch reported {
+      case .message(let id): json.field("message_id", id)
+      case .user(let user): json.field("user", user)
+      }
+      json.field("reason", reason)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/reports", body: body).withClientID(clientID)
+  }
+
+  /// `GET /reports/{id}`
+  public static func getReport(_ report: ID<Report>) -> Request {
+    Request(.get, "/reports/{id}", [report.description])
+  }
+
+  /// `PATCH /reports/{id}`
+  public static func updateReport(
+    _ report: ID<Report>, state: Report.State? = nil, assignee: Change<UserReference> = .unchanged,
+    outcome: Change<String> = .unchanged, ifRevision: Int? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.optional("state", state)
+      json.optional("assignee", assignee)
+      json.optional("outcome", outcome)
+      json.optional("if_revision", ifRevision)
+    }
+    return Request(.patch, "/reports/{id}", [report.description], body: body)
+  }
+}
+
+extension Request where Response == Resource<Removal> {
+  /// `POST /removals`
+  ///
+  /// - Parameter forum: nil for the whole site.
+  public static func createRemoval(
+    by authors: RemovalTarget, since: Timestamp, in forum: ID<Forum>? = nil, reason: String? = nil,
+    clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      switch authors {
+      case .user(let user): json.field("author", user)
+      case .invite(let code): json.field("invite", code)
+      }
+      json.field("since", since)
+      json.optional("forum", forum)
+      json.optional("reason", reason)
+      json.optional("client_id", clientID)
+    }
+    return Request(.post, "/removals", body: body).withClientID(clientID)
+  }
+
+  /// `GET /removals/{id}`
+  public static func getRemoval(_ removal: ID<Removal>) -> Request {
+    Request(.get, "/removals/{id}", [removal.description])
+  }
+
+  /// `DELETE /removals/{id}`
+  public static func undoRemoval(_ removal: ID<Removal>, reason: String? = nil) -> Request {
+    Request(.delete, "/removals/{id}", [removal.description], body: .reason(reason))
+  }
+}
+
+extension Request where Response == Void {
+  /// `DELETE /users/{id}/silence`
+  public static func unsilenceUser(
+    of user: UserReference, in forum: ID<Forum>? = nil, reason: String? = nil
+  ) -> Request {
+    Request(
+      .delete, "/users/{id}/silence", [user.description], query: [QueryItem("forum", forum)], body: .reason(reason))
+  }
+
+  /// `DELETE /users/{id}/ban`
+  public static func unbanUser(of user: UserReference, reason: String? = nil) -> Request {
+    Request(.delete, "/users/{id}/ban", [user.description], body: .reason(reason))
+  }
+}
+
+extension Request where Response == Page<Resource<Sanction>> {
+  /// `GET /users/{id}/sanctions`
+  public static func listSanctions(of user: UserReference, limit: Int? = nil, next: String? = nil) -> Request {
+    Request(
+      .get, "/users/{id}/sanctions", [user.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}
+
+extension Request where Response == Page<Resource<Report>> {
+  /// `GET /reports`
+  public static func listReports(
+    state: String? = nil, forum: ID<Forum>? = nil, user: String? = nil, assignee: String? = nil, limit: Int? = nil,
+    next: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/reports",
+      query: [
+        QueryItem("state", state), QueryItem("forum", forum), QueryItem("user", user), QueryItem("assignee", assignee),
+        QueryItem("limit", limit), QueryItem("next", next),
+      ])
+  }
+}
+
+extension Request where Response == Page<Resource<AuditRecord>> {
+  /// `GET /audit`
+  public static func listAuditEntries(
+    actor: String? = nil, subject: String? = nil, kind: String? = nil, forum: ID<Forum>? = nil,
+    afterTime: Timestamp? = nil, beforeTime: Timestamp? = nil, limit: Int? = nil, next: String? = nil
+  ) -> Request {
+    Request(
+      .get, "/audit",
+      query: [
+        QueryItem("actor", actor), QueryItem("subject", subject), QueryItem("kind", kind), QueryItem("forum", forum),
+        QueryItem("after_time", afterTime), QueryItem("before_time", beforeTime), QueryItem("limit", limit),
+        QueryItem("next", next),
+      ])
+  }
+}
+
+extension RequestBody {
+  static func reason(_ reason: String?) -> RequestBody {
+    .object { json in json.optional("reason", reason) }
+  }
+}

@@ -1,0 +1,41 @@
+import ParleyJSON
+public import ParleyModel
+
+// Live events, sync and snapshots.
+
+extension Request where Response == Void {
+  /// `GET /realtime`
+  public static func openRealtime(topics: String? = nil, after: String? = nil) -> Request {
+    Request(.get, "/realtime", query: [QueryItem("topics", topics), QueryItem("after", after)])
+  }
+}
+
+extension Request where Response == RawResponse {
+  /// `GET /events`
+  public static func streamEvents(topics: String, after: String? = nil) -> Request {
+    Request(.get, "/events", query: [QueryItem("topics", topics), QueryItem("after", after)])
+  }
+}
+
+extension Request where Response == Resource<EventPage> {
+  /// `GET /sync`
+  public static func sync(topics: String, after: String? = nil, wait: Int? = nil) -> Request {
+    Request(.get, "/sync", query: [QueryItem("topics", topics), QueryItem("after", after), QueryItem("wait", wait)])
+  }
+}
+
+extension Request where Response == Resource<StreamEventPage> {
+  /// `GET /streams/{stream}/events`
+  public static func listStreamEvents(of stream: String, afterOffset: Int? = nil, limit: Int? = nil) -> Request {
+    Request(
+      .get, "/streams/{stream}/events", [stream],
+      query: [QueryItem("after_offset", afterOffset), QueryItem("limit", limit)])
+  }
+}
+
+extension Request where Response == Resource<Snapshot> {
+  /// `GET /snapshot`
+  public static func getSnapshot() -> Request {
+    Request(.get, "/snapshot")
+  }
+}

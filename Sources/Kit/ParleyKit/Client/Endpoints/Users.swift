@@ -1,0 +1,172 @@
+import ParleyJSON
+public import ParleyModel
+
+// Users and the caller's relations to them.
+
+extension Request where Response == Resource<PasswordResetLink> {
+  /// `POST /users/{id}/reset`
+  public static func createPasswordReset(_ user: UserReference) -> Request {
+    Request(.post, "/users/{id}/reset", [user.description])
+  }
+}
+
+extension Request where Response == Page<Resource<User>> {
+  /// `GET /users`
+  public static func listUsers(query: String? = nil, state: String? = nil, limit: Int? = nil, next: String? = nil)
+    -> Request
+  {
+    Request(
+      .get, "/users",
+      query: [QueryItem("query", query), QueryItem("state", state), QueryItem("limit", limit), QueryItem("next", next)])
+  }
+
+  /// `GET /users/{id}/followers`
+  public static func listFollowers(of user: UserReference, limit: Int? = nil, next: String? = nil) -> Request {
+    Request(
+      .get, "/users/{id}/followers", [user.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+
+  /// `GET /users/{id}/following`
+  public static func listFollowing(of user: UserReference, limit: Int? = nil, next: String? = nil) -> Request {
+    Request(
+      .get, "/users/{id}/following", [user.description], query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+
+  /// `GET /me/muted`
+  public static func listMutedUsers(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/me/muted", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+
+  /// `GET /me/blocked`
+  public static func listBlockedUsers(limit: Int? = nil, next: String? = nil) -> Request {
+    Request(.get, "/me/blocked", query: [QueryItem("limit", limit), QueryItem("next", next)])
+  }
+}
+
+extension Request where Response == Resource<User> {
+  /// `GET /users/{id}`
+  public static func getUser(_ user: UserReference) -> Request {
+    Request(.get, "/users/{id}", [user.description])
+  }
+
+  /// `PATCH /users/{id}`
+  public static func updateUser(_ user: UserReference, _ change: UserChange) -> Request {
+    Request(.patch, "/users/{id}", [user.description], body: change.body)
+  }
+
+  /// `DELETE /users/{id}`
+  ///
+  /// - Parameters:
+  ///   - password: required to delete the caller's own user.
+  ///   - reason: required of staff who delete another user.
+  public static func deleteUser(
+    _ user: UserReference, how: Leaving.How? = nil, password: String? = nil, reason: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.optional("how", how)
+      json.optional("password", password)
+      json.optional("reason", reason)
+    }
+    return Request(.delete, "/users/{id}", [user.description], body: body)
+  }
+
+  /// `PUT /users/{id}/approval`
+  public static func approveUser(_ user: UserReference) -> Request {
+    Request(.put, "/users/{id}/approval", [user.description])
+  }
+
+  /// `PUT /users/{id}/avatar`
+  public static func setAvatar(of user: UserReference, to file: ID<File>) -> Request {
+    Request(.put, "/users/{id}/avatar", [user.description], body: .object { json in json.field("file", file) })
+  }
+}
+
+extension Request where Response == Void {
+  /// `DELETE /users/{id}/approval`
+  public static func rejectUser(_ user: UserReference) -> Request {
+    Request(.delete, "/users/{id}/approval", [user.description])
+  }
+
+  /// `DELETE /users/{id}/avatar`
+  public static func deleteAvatar(of user: UserReference) -> Request {
+    Request(.delete, "/users/{id}/avatar", [user.description])
+  }
+
+  /// `PUT /users/{id}/follow`
+  public static func followUser(_ user: UserReference) -> Request {
+    Request(.put, "/users/{id}/follow", [user.description])
+  }
+
+  /// `DELETE /users/{id}/follow`
+  public static func unfollowUser(_ user: UserReference) -> Request {
+    Request(.delete, "/users/{id}/follow", [user.description])
+  }
+
+  /// `PUT /users/{id}/mute`
+  public static func muteUser(_ user: UserReference) -> Request {
+    Request(.put, "/users/{id}/mute", [user.description])
+  }
+
+  /// `DELETE /users/{id}/mute`
+  public static func unmuteUser(_ user: UserReference) -> Request {
+    Request(.delete, "/users/{id}/mute", [user.description])
+  }
+
+  /// `PUT /users/{id}/block`
+  public static func blockUser(_ user: UserReference) -> Request {
+    Request(.put, "/users/{id}/block", [user.description])
+  }
+
+  /// `DELETE /users/{id}/block`
+  public static func unblockUser(_ user: UserReference) -> Request {
+    Request(.delete, "/users/{id}/block", [user.description])
+  }
+}
+
+extension Request where Response == RawResponse {
+  /// `GET /users/{id}/avatar`
+  public static func getAvatar(of user: UserReference) -> Request {
+    Request(.get, "/users/{id}/avatar", [user.description])
+  }
+}
+
+extension Request where Response == Page<Resource<Discovered>> {
+  /// `POST /users/discover`
+  ///
+  /// - Parameter addresses: e-mail addresses, and telephone numbers with country code.
+  public static func discoverUsers(_ addresses: [String]) -> Request {
+    Request(.post, "/users/discover", body: .object { json in json.field("addresses", addresses) })
+  }
+}
+
+extension Request where Response == Resource<SignInResult> {
+  /// `POST /users`
+  ///
+  /// - Parameters:
+  ///   - name: nil if the invite activates an imported user.
+  ///   - cookie: for browsers: sets the token as a cookie and omits it from the response.
+  public static func signUp(
+    _ name: String?, password: String, displayName: String? = nil, invite: String? = nil, acceptsRules: Bool? = nil,
+    device: String? = nil, cookie: Bool? = nil, clientID: String? = nil
+  ) -> Request {
+    let body = RequestBody.object { json in
+      json.optional("name", name)
+      json.field("password", password)
+      json.optional("display_name", displayName)
+      json.optional("invite", invite)
+      json.optional("accept_rules", acceptsRules)
+      json.optional("device", device)
+      json.optional("cookie", cookie)
+      json.optional("client_id", clientID)
+    }
+    // Without a name the server cannot recognize a repeated request.
+    return Request(.post, "/users", body: body).withClientID(name == nil ? nil : clientID)
+  }
+}
+
+extension Request where Response == Resource<Conversation> {
+  /// `GET /users/{id}/feed`
+  public static func getFeed(of user: UserReference) -> Request {
+    Request(.get, "/users/{id}/feed", [user.description])
+  }
+}

@@ -1,0 +1,293 @@
+// Responses of the server that have no type in `ParleyModel`. Members that a newer server adds are in
+// `Resource.representation`.
+
+public import ParleyJSON
+public import ParleyModel
+
+/// The public description of a site: `GET /server`.
+public struct ServerInfo: JSONReadable, Sendable, Hashable {
+  public let name: String
+  public let version: String
+  /// The minimum version of a client.
+  public let minClientVersion: String
+  /// Changes with each restore from a backup.
+  public let epoch: String
+  /// The sign-up policy: `open`, `approval`, `invite` or `closed`.
+  public let policy: String
+  public let isSetUp: Bool
+  public let showsLinkPreviews: Bool
+  /// Limits by name, such as `message_scalars`.
+  public let limits: [String: Int]
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    name = try object.string("name")
+    version = try object.string("version")
+    minClientVersion = try object.string("min_client")
+    epoch = try object.string("epoch")
+    policy = try object.string("policy")
+    isSetUp = try object.bool("set_up")
+    showsLinkPreviews = try object.bool("link_previews")
+    var all = try object.object("limits")
+    var limits: [String: Int] = [:]
+    for (name, value) in all.members() where value.kind == .number { limits[name] = try value.int() }
+    self.limits = limits
+  }
+}
+
+/// The response to a sign-in, a sign-up or the use of a link.
+public struct SignInResult: JSONReadable, Sendable, Hashable {
+  /// Nil while the user is pending approval.
+  public let session: ID<Session>?
+  /// Nil if it was set as a cookie.
+  public let token: String?
+  public let user: User
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    session = try object.optional("id")
+    token = try object.optional("token")
+    user = try object.read("user")
+  }
+}
+
+/// A session of the caller's device or a token of a program, without the secret.
+public struct Credential: JSONReadable, Sendable, Hashable {
+  public let id: ID<Session>
+  /// The device, or the name of the token.
+  public let name: String
+  public let scope: Scope
+  public let createdAt: Timestamp
+  public let lastUsedAt: Timestamp?
+  public let expiresAt: Timestamp?
+  /// Whether this request used it.
+  public let isCurrent: Bool
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    id = try object.read("id")
+    name = try object.string("name")
+    scope = try object.word("scope")
+    createdAt = try object.read("created_at")
+    lastUsedAt = try object.optional("last_used_at")
+    expiresAt = try object.optional("expires_at")
+    isCurrent = try object.bool("current")
+  }
+}
+
+/// A newly created token. Its secret is returned once.
+public struct NewToken: JSONReadable, Sendable, Hashable {
+  public let credential: Credential
+  /// Nil if an earlier response with this idempotency key has returned it.
+  public let token: String?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    credential = try Credential(json: value)
+    var object = try value.object()
+    token = try object.optional("token")
+  }
+}
+
+/// A message found by the server's search, with a snippet.
+public struct SearchMatch: JSONReadable, Sendable, Hashable {
+  public let message: MessageView
+  public let pieces: [SearchSnippet.Piece]
+  /// Whether the snippet omits text before or after it.
+  public let isCutBefore: Bool
+  public let isCutAfter: Bool
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    message = try object.read("message")
+    var snippet = try object.object("snippet")
+    pieces = try snippet.value("pieces").array { piece throws(JSONError) in
+      var piece = try piece.object()
+      return SearchSnippet.Piece(try piece.string("text"), isHit: try piece.bool("hit"))
+    }
+    isCutBefore = try snippet.bool("cut_before")
+    isCutAfter = try snippet.bool("cut_after")
+  }
+}
+
+/// A page of notifications and the unread counts.
+public struct Inbox: JSONReadable, Sendable, Hashable {
+  public let entries: [NotificationView]
+  public let hasMore: Bool
+  public let next: String?
+  public let unread: InboxCounts
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    entries = try object.value("data").array { entry throws(JSONError) in
+      var members = try entry.object()
+      return NotificationView(try Notification(json: entry), try members.optional("message"))
+    }
+    hasMore = try object.bool("more")
+    next = try object.optional("next")
+    unread = try object.read("unread")
+  }
+}
+
+/// A topic created from a message, and the job that moves the replies, if it is still running.
+public struct NewTopic: JSONReadable, Sendable, Hashable {
+  public let topic: ID<Conversation>
+  public let message: ID<Message>
+  public let job: ID<Job>?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    topic = try object.read("conversation_id")
+    message = try object.read("message_id")
+    job = try object.optional("job_id")
+  }
+}
+
+/// A signed link. Anyone can download the file with it until it expires.
+public struct FileLink: JSONReadable, Sendable, Hashable {
+  /// Relative to the server's address.
+  public let path: String
+  public let previewPath: String
+  public let endsAt: Timestamp
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    path = try object.string("url")
+    previewPath = try object.string("preview_url")
+    endsAt = try object.read("expires_at")
+  }
+}
+
+/// A background job. `Request.getJob` returns its progress.
+public struct StartedJob: JSONReadable, Sendable, Hashable {
+  public let job: ID<Job>
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    job = try object.read("job_id")
+  }
+}
+
+/// The unread counts of the inbox.
+public struct UnreadInbox: JSONReadable, Sendable, Hashable {
+  public let unread: InboxCounts
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    unread = try object.read("unread")
+  }
+}
+
+/// An updated conversation. A topic has the form of its forum's list.
+public enum ChangedConversation: JSONReadable, Sendable, Hashable {
+  case own(OwnConversation)
+  case topic(Topic)
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    if try object.optional("last_offset") as Int? != nil {
+      self = .own(try OwnConversation(json: value))
+    } else {
+      self = .topic(try Topic(json: value))
+    }
+  }
+}
+
+/// An invite: complete for its creator and moderators, the welcome for everyone else.
+public enum InviteDetails: JSONReadable, Sendable, Hashable {
+  case whole(Invite)
+  case welcome(Welcome)
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    if try object.optional("code") as String? != nil {
+      self = .whole(try Invite(json: value))
+    } else {
+      self = .welcome(try Welcome(json: value))
+    }
+  }
+}
+
+/// A one-time link that sets a new password.
+public struct PasswordResetLink: JSONReadable, Sendable, Hashable {
+  public let code: String
+  public let address: String
+  public let expiresAt: Timestamp
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    code = try object.string("code")
+    address = try object.string("url")
+    expiresAt = try object.read("expires_at")
+  }
+}
+
+/// An entry of the audit log.
+public struct AuditRecord: JSONReadable, Sendable, Hashable {
+  public let id: ID<AuditEntry>
+  public let at: Timestamp
+  public let actor: ID<User>
+  /// Nil for an action that this version does not know; see `kindName`.
+  public let kind: AuditedAction?
+  public let kindName: String
+  /// The id of the subject; nil for the site.
+  public let subject: Int?
+  public let forum: ID<Forum>?
+  public let reason: String?
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    id = try object.read("id")
+    at = try object.read("at")
+    actor = try object.read("actor_id")
+    kindName = try object.string("kind")
+    kind = AuditedAction(rawValue: kindName)
+    // All types of ids have the same JSON form.
+    let subject: ID<AuditEntry>? = try object.optional("subject_id")
+    self.subject = subject?.number
+    forum = try object.optional("forum_id")
+    reason = try object.optional("reason")
+  }
+}
+
+/// The preview of a link, from the metadata of the page.
+public struct LinkedPage: JSONReadable, Sendable, Hashable {
+  /// The address after redirects.
+  public let address: String
+  public let title: String?
+  public let about: String?
+  public let siteName: String?
+  /// Whether the link is a picture.
+  public let isImage: Bool
+  public let picture: Picture?
+  /// The picture as a file of the caller, if requested with `keep`.
+  public let file: File?
+
+  public struct Picture: JSONReadable, Sendable, Hashable {
+    public let mimeType: String
+    public let size: Int
+    public let width: Int
+    public let height: Int
+    /// Relative to the server's address.
+    public let path: String
+
+    public init(json value: JSONValue) throws(JSONError) {
+      var object = try value.object()
+      mimeType = try object.string("mime_type")
+      size = try object.int("size")
+      width = try object.int("width")
+      height = try object.int("height")
+      path = try object.string("url")
+    }
+  }
+
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    address = try object.string("url")
+    title = try object.optional("title")
+    about = try object.optional("description")
+    siteName = try object.optional("site_name")
+    isImage = try object.bool("image")
+    picture = try object.optional("picture")
+    file = try object.optional("file")
+  }
+}

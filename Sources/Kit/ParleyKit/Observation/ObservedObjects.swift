@@ -1,0 +1,97 @@
+// One object for each thing that an app has in its hands: whoever asks for the same user twice has one user. The cache fills
+// them on its own thread, so that what is older never comes after what is newer.
+
+public import ParleyModel
+
+public actor ObservedObjects {
+  private let cache: Cache
+  private var users = ObservedTable<ID<User>, User>()
+  private var forums = ObservedTable<ID<Forum>, HeldForum>()
+  private var conversations = ObservedTable<ID<Conversation>, HeldConversation>()
+  private var messages = ObservedTable<ID<Message>, ShownMessage>()
+  private var startTask: Task<Void, Never>?
+  private var watchTask: Task<Void, Never>?
+
+  init(_ cache: Cache) { self.cache = cache }
+
+  deinit { watchTask?.cancel() }
+
+  public func user(_ id: ID<User>) async -> Observed<User> {
+    await watch()
+    let object = users.object(id)
+    await cache.fill([(id, object)])
+    return object
+  }
+
+  public func forum(_ id: ID<Forum>) async -> Observed<HeldForum> {
+    await watch()
+    let object = forums.object(id)
+    await cache.fill([(id, object)])
+    return object
+  }
+
+  public func conversation(_ id: ID<Conversation>) async -> Observed<HeldConversation> {
+    await watch()
+    let object = conversations.object(id)
+    await cache.fill([(id, object)])
+    return object
+  }
+
+  /// With what waits to be done to it.
+  public func message(_ id: ID<Message>) async -> Observed<ShownMessage> {
+    await watch()
+    let object = messages.object(id)
+    await cache.fill([(id, object)])
+    return object
+  }
+
+  /// Nothing is filled before its changes are heard of.
+  private func watch() async {
+    let startTask = self.startTask ?? Task { await self.begin() }
+    self.startTask = startTask
+    await startTask.value
+  }
+
+  private func begin() async {
+    let update = await cache.updates()
+    watchTask = Task { [weak self] in
+      for await one in update {
+        guard let self else { return }
+        await self.apply(one)
+      }
+    }
+  }
+
+  private func apply(_ update: CacheUpdate) async {
+    // Oneself is no row among the users.
+    await cache.fill(users.objects { update.isErased || update.isOther || update.users.contains($0) })
+    await cache.fill(forums.objects { update.isErased || update.forums.contains($0) })
+    await cache.fill(conversations.objects { update.isErased || update.conversations.contains($0) })
+    guard update.isErased || !update.messages.isEmpty || !update.operations.isEmpty else { return }
+    await cache.fill(messages.objects())
+  }
+}
+
+extension Cache {
+  fileprivate func fill(_ users: [(key: ID<User>, object: Observed<User>)]) {
+    for (id, object) in users { object.set(user(id)) }
+  }
+
+  fileprivate func fill(_ forums: [(key: ID<Forum>, object: Observed<HeldForum>)]) {
+    for (id, object) in forums { object.set(replica.forums[id]) }
+  }
+
+  fileprivate func fill(_ conversations: [(key: ID<Conversation>, object: Observed<HeldConversation>)]) {
+    for (id, object) in conversations { object.set(replica.conversations[id]) }
+  }
+
+  fileprivate func fill(_ messages: [(key: ID<Message>, object: Observed<ShownMessage>)]) {
+    guard !messages.isEmpty else { return }
+    let found: [CachedMessage]
+    // What can't be read now shows what it showed before.
+    do throws(CacheFault) { found = try self.messages(.ids(messages.map(\.key))) } catch { return }
+    let shown = Dictionary(
+      zip(found.map(\.message.id), self.shown(found)), uniquingKeysWith: { one, _ in one })
+    for (id, object) in messages { object.set(shown[id]) }
+  }
+}

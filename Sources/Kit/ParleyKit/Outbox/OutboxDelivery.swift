@@ -1,0 +1,166 @@
+// What an operation asks of the server, and what is kept of the answer: that, and that the operation is gone, in one step.
+
+import ParleyJSON
+import ParleyModel
+
+struct OutboxDelivery: Sendable {
+  let cache: Cache
+  let client: Client
+  /// Finds the bytes of a file that lies on this device.
+  let open: @Sendable (PendingFile) async throws -> FileSource
+  /// Hears how far a file of an operation has come.
+  let progress: @Sendable (_ operation: OutboxOperation.Name, _ file: String, _ sent: Int, _ size: Int) -> Void
+
+  /// - Returns: the message that it was about, or made.
+  func deliver(_ operation: OutboxOperation) async throws -> ID<Message>? {
+    // An answer knows at least what had happened when it was asked for.
+    let known = await cache.replica.cursor?.event ?? 0
+    switch operation.work {
+    case .send(let draft): return try await post(draft, as: operation, known)
+    case .edit(let target, let text):
+      let message = try id(of: target)
+      let edited = try await client.send(.editMessage(message, text: text))
+      try await cache.complete(operation.id, [edited.value], asOf: known)
+      return message
+    case .delete(let target, let andFiles): return try await deleteMessage(id(of: target), andFiles: andFiles, operation, known)
+    case .action(let target, let type, let isSet):
+      let message = try id(of: target)
+      if !isSet { try await client.send(.removeAction(on: message, type: type)) }
+      let seen: Request<Resource<MessageView>> = isSet ? .setAction(on: message, type: type) : .getMessage(message)
+      try await cache.complete(operation.id, [client.send(seen).value], asOf: known)
+      return message
+    case .read(let message):
+      try await client.send(.markRead(operation.conversation, upTo: message))
+      try await cache.complete(operation.id, [], asOf: known)
+      return nil
+    }
+  }
+
+  private func id(of target: Draft.Target) throws(ClientFault) -> ID<Message> {
+    guard case .message(let id) = target else { throw .invalidResponse("what it is about was not sent") }
+    return id
+  }
+
+  // MARK: Saying
+
+  private func post(_ draft: Draft, as operation: OutboxOperation, _ known: Int) async throws -> ID<Message> {
+    var draft = draft
+    for (file, id) in zip(draft.files, try await upload(operation, draft)) {
+      draft.attachments.append(id)
+      if file.shown == .embed { draft.annotations.append(.embedded(id, file.kind)) }
+    }
+    let sent = try await client.send(try await post(operation, draft))
+    let message = sent.message.message.id
+    try await cache.complete(operation.id, sent.messages, asOf: known, creating: message)
+    return message
+  }
+
+  private func post(
+    _ operation: OutboxOperation, _ draft: Draft
+  ) async throws -> Request<SentMessage> {
+    let last = try await cache.lastContiguousMessage(in: operation.conversation)
+    let replyTo = try draft.replyTo.map { target throws(ClientFault) in try id(of: target) }
+    let body = RequestBody.message(
+      draft.text, replyTo: replyTo, attachments: draft.attachments.isEmpty ? nil : draft.attachments,
+      annotations: draft.annotations.isEmpty ? nil : draft.annotations, isMachineOnly: draft.isMachineOnly ? true : nil,
+      sentAt: Timestamp(operation.createdAt), catchUpAfter: last, clientID: operation.id)
+    return Request(.post, "/conversations/{id}/messages", [operation.conversation.description], body: body)
+  }
+
+  /// The files go first. One that has arrived is not sent twice.
+  private func upload(_ operation: OutboxOperation, _ draft: Draft) async throws -> [ID<File>] {
+    var draft = draft
+    var operation = operation
+    var ids: [ID<File>] = []
+    for index in draft.files.indices {
+      let file = draft.files[index]
+      if let known = file.file {
+        ids.append(known)
+        continue
+      }
+      let (name, progress) = (operation.id, progress)
+      let id = try await upload(file) { sent, size in progress(name, file.id, sent, size) }
+      draft.files[index].file = id
+      operation.work = .send(draft)
+      if await cache.operations[operation.id] != nil {
+        try await cache.save([CacheRow(.operation, operation.id, writing: operation)])
+      }
+      ids.append(id)
+    }
+    return ids
+  }
+
+  private func upload(
+    _ file: PendingFile, _ progress: @escaping @Sendable (_ sent: Int, _ size: Int) -> Void
+  ) async throws(ClientFault) -> ID<File> {
+    var source: FileSource
+    do { source = try await open(file) } catch { throw .unreadable("\(error)") }
+    source.name = file.name
+    source.type = file.type.isEmpty ? nil : file.type
+    return try await client.upload(source, clientID: file.id, public: file.isPublic, progress: progress).id
+  }
+
+  // MARK: Deleting
+
+  private func deleteMessage(
+    _ message: ID<Message>, andFiles: Bool, _ operation: OutboxOperation, _ known: Int
+  ) async throws -> ID<Message> {
+    var files: [ID<File>] = []
+    if andFiles { files = try await cache.messages(.ids([message])).first?.message.content?.attachments ?? [] }
+    let tombstone = try await client.send(.deleteMessage(message))
+    for file in files { try await deleteFile(file) }
+    try await cache.complete(operation.id, [tombstone.value], asOf: known)
+    return message
+  }
+
+  /// One that is gone already, or in use elsewhere, is no fault.
+  private func deleteFile(_ file: ID<File>) async throws {
+    do {
+      try await client.send(.deleteFile(file))
+    } catch {
+      guard error.isGone || error.problem?.status == 409 else { throw error }
+    }
+  }
+}
+
+/// The answer to a message that was sent: with what came before it and was not held here.
+private struct SentMessage: JSONReadable, Sendable {
+  let message: MessageView
+  let catchUp: [MessageView]
+
+  init(json value: JSONValue) throws(JSONError) {
+    message = try MessageView(json: value)
+    var object = try value.object()
+    catchUp =
+      try object.optional("catch_up") { value throws(JSONError) in
+        var page = try value.object()
+        return try page.read("data")
+      } ?? []
+  }
+
+  var messages: [MessageView] { catchUp.filter { $0.message.id != message.message.id } + [message] }
+}
+
+extension Cache {
+  /// The newest of a conversation's end that is held without a hole.
+  func lastContiguousMessage(in conversation: ID<Conversation>) throws(CacheFault) -> ID<Message>? {
+    guard let range = history(of: conversation).held.all.last else { return nil }
+    return try messages(.range(range, of: conversation, .descending, limit: 1)).first?.message.id
+  }
+
+  /// The operation goes and what it made comes, in one step; what waited for the message is about it from now on.
+  fileprivate func complete(
+    _ operation: OutboxOperation.Name, _ seen: [MessageView], asOf event: Int, creating message: ID<Message>? = nil
+  ) throws(CacheFault) {
+    var changes = CacheChanges()
+    changes.rows = [CacheRow(.operation, operation, nil)]
+    if let message {
+      for var waiting in operations.values where waiting.dependsOn == operation {
+        waiting.retarget(at: message)
+        changes.rows.append(CacheRow(.operation, waiting.id, writing: waiting))
+      }
+    }
+    let brought = try messages(.ids(seen.map(\.message.id))).map(\.held)
+    try change(bringing: brought, changes) { $0.hold(ahead: seen, asOf: event) }
+  }
+}

@@ -1,0 +1,119 @@
+// Pictures as an app shows them: from this device where it has them, else from the server, once for all who ask meanwhile.
+
+import ParleyJSON
+public import ParleyModel
+
+public actor PictureCache {
+  private let client: Client
+  private let store: PictureStore?
+  /// What is on its way.
+  private var fetching: [String: Task<Result<[UInt8], ClientFault>, Never>] = [:]
+  /// Erasing begins another one: nothing that was asked for before is kept after it.
+  private var generation = 0
+  /// Why nothing can be kept any more. Pictures come all the same.
+  public private(set) var fault: CacheFault?
+
+  /// The largest that is taken.
+  public static let maxBytes = 32 << 20
+
+  /// - Parameter file: without one nothing is kept.
+  public init(_ client: Client, _ file: PictureFile? = nil) throws(CacheFault) {
+    self.client = client
+    store = if let file { try PictureStore(file) } else { nil }
+  }
+
+  /// - Parameter owner: whose device it is; nothing is kept where nobody knows. Of somebody else's, nothing is left.
+  public func picture(_ picture: Picture, for owner: ID<User>?) async throws(ClientFault) -> [UInt8] {
+    if let bytes = cached(picture, owner) { return bytes }
+    if let task = fetching[picture.name] { return try await task.value.get() }
+    let (client, generation) = (client, generation)
+    let task = Task {
+      let result: Result<[UInt8], ClientFault>
+      do throws(ClientFault) {
+        result = .success(try await Self.fetch(picture, client))
+      } catch {
+        result = .failure(error)
+      }
+      self.complete(result, picture, owner, generation)
+      return result
+    }
+    fetching[picture.name] = task
+    return try await task.value.get()
+  }
+
+  private func cached(_ picture: Picture, _ owner: ID<User>?) -> [UInt8]? {
+    guard let store, let owner else { return nil }
+    do throws(CacheFault) { return try store.picture(picture.name, of: owner) } catch {
+      fault = error
+      return nil
+    }
+  }
+
+  private static func fetch(_ picture: Picture, _ client: Client) async throws(ClientFault) -> [UInt8] {
+    var request = picture.request
+    request.acceptsHTML = false
+    request.maxResponseBytes = Self.maxBytes
+    let reply = try await client.send(request)
+    guard reply["content-type"]?.lowercased().hasPrefix("image/") == true else {
+      throw .invalidResponse("this is no picture")
+    }
+    return reply.body
+  }
+
+  private func complete(_ result: Result<[UInt8], ClientFault>, _ picture: Picture, _ owner: ID<User>?, _ generation: Int) {
+    guard generation == self.generation else { return }
+    fetching[picture.name] = nil
+    guard let store, let owner, case .success(let bytes) = result else { return }
+    do throws(CacheFault) { try store.save(bytes, as: picture.name, of: owner) } catch { fault = error }
+  }
+
+  /// Nothing is left of them on this device.
+  public func erase() throws(CacheFault) {
+    generation += 1
+    fetching = [:]
+    try store?.erase()
+  }
+
+  /// One that can be asked for. What a name stands for never changes.
+  public struct Picture: Sendable {
+    let name: String
+    let request: Request<RawResponse>
+
+    /// The smallest that the server has and that is so large.
+    public static func file(_ file: ID<File>, width: Int? = nil, height: Int? = nil) -> Picture {
+      Picture(
+        name: "file \(file) \(width ?? 0) \(height ?? 0)",
+        request: .getFileContent(of: file, width: width, height: height))
+    }
+
+    public static func avatar(of user: UserSummary) -> Picture {
+      Picture(name: "avatar \(user.id) \(user.revision)", request: .getAvatar(of: .id(user.id)))
+    }
+
+    public static func icon(of forum: Forum) -> Picture {
+      Picture(name: "icon \(forum.id) \(forum.revision)", request: .getForumIcon(of: forum.id))
+    }
+  }
+}
+
+extension Parley {
+  /// A picture that somebody has sent: the smallest that the server has and that is so large.
+  public nonisolated func picture(
+    _ file: ID<File>, width: Int? = nil, height: Int? = nil
+  ) async throws(ClientFault) -> [UInt8] {
+    try await picture(.file(file, width: width, height: height))
+  }
+
+  /// A user's picture, as it was when the user was last heard of.
+  public nonisolated func avatar(of user: UserSummary) async throws(ClientFault) -> [UInt8] {
+    try await picture(.avatar(of: user))
+  }
+
+  public nonisolated func icon(of forum: Forum) async throws(ClientFault) -> [UInt8] {
+    try await picture(.icon(of: forum))
+  }
+
+  private nonisolated func picture(_ picture: PictureCache.Picture) async throws(ClientFault) -> [UInt8] {
+    try await pictures.picture(picture, for: await cache.replica.me?.summary.id)
+  }
+}

@@ -1,0 +1,139 @@
+// What an app asks for most, answered twice: from this device at once, and as the server has it. Each answer of the server's
+// is held first, so that the second one is what is held then, with what waits in the outbox.
+
+public import ParleyModel
+
+extension Parley {
+  public nonisolated func user(_ id: ID<User>) -> CachedThenFresh<User> {
+    CachedThenFresh { [cache] in
+      await cache.user(id)
+    } fresh: { [client, cache] in
+      try await Self.fetch(id, client, cache)
+    }
+  }
+
+  /// By their ids; at first those of them who are known here.
+  public nonisolated func users(
+    _ ids: [ID<User>]
+  ) -> CachedThenFresh<[ID<User>: User]> {
+    CachedThenFresh { [cache] in
+      await cache.users(ids)
+    } fresh: { [client, cache] in
+      var users: [ID<User>: User] = [:]
+      for id in ids { users[id] = try await Self.fetch(id, client, cache) }
+      return users
+    }
+  }
+
+  private static func fetch(_ id: ID<User>, _ client: Client, _ cache: Cache) async throws -> User {
+    let user = try await client.send(.getUser(.id(id))).value
+    try await cache.hold(user)
+    return await cache.user(id) ?? user
+  }
+
+  /// One's own, the last active first.
+  public nonisolated func conversations() -> CachedThenFresh<[ShownConversation]> {
+    CachedThenFresh { [cache] in
+      await cache.hasBegun ? try await cache.ownConversations() : nil
+    } fresh: { [sync, cache] in
+      try await sync.catchUp()
+      return try await cache.ownConversations()
+    }
+  }
+
+  public nonisolated func conversation(_ id: ID<Conversation>) -> CachedThenFresh<ShownConversation> {
+    CachedThenFresh { [cache] in
+      try await cache.shown(id)
+    } fresh: { [sync, cache] in
+      try await sync.refresh(id)
+      guard let shown = try await cache.shown(id) else { throw SyncRefusal.unknownConversation }
+      return shown
+    }
+  }
+
+  public nonisolated func forum(_ id: ID<Forum>) -> CachedThenFresh<HeldForum> {
+    CachedThenFresh { [cache] in
+      await cache.replica.forums[id]
+    } fresh: { [sync, cache] in
+      try await sync.refresh(id)
+      guard let held = await cache.replica.forums[id] else { throw SyncRefusal.unknownForum }
+      return held
+    }
+  }
+
+  public nonisolated func message(_ id: ID<Message>) -> CachedThenFresh<ShownMessage> {
+    CachedThenFresh { [cache] in
+      try await cache.shown(cache.messages(.ids([id]))).first
+    } fresh: { [sync, cache] in
+      guard let seen = try await sync.refresh([id]).first, let shown = try await cache.shown(seen).first else {
+        throw SyncRefusal.unknownMessage
+      }
+      return shown
+    }
+  }
+
+  /// The last active first.
+  public nonisolated func forums() -> CachedThenFresh<[HeldForum]> {
+    CachedThenFresh { [cache] in
+      await cache.hasBegun ? await cache.forums : nil
+    } fresh: { [sync, cache] in
+      try await sync.catchUp()
+      return await cache.forums
+    }
+  }
+
+  /// Of a conversation, the newest first: those before a message, or the newest.
+  public nonisolated func messages(
+    in conversation: ID<Conversation>, before message: ID<Message>? = nil, limit: Int = 50
+  ) -> CachedThenFresh<[ShownMessage]> {
+    CachedThenFresh { [cache] in
+      let seqs = try await cache.seqs(in: conversation, before: message, limit)
+      let held = try await cache.shown(seqs, of: conversation)
+      return held.isEmpty ? nil : held
+    } fresh: { [sync, cache] in
+      try await sync.catchUp()
+      let seqs = try await cache.seqs(in: conversation, before: message, limit)
+      try await sync.fetchOlder(than: seqs.upperBound, in: conversation, limit: limit)
+      return try await cache.shown(seqs, of: conversation)
+    }
+  }
+}
+
+extension Cache {
+  fileprivate var hasBegun: Bool { replica.cursor != nil }
+
+  fileprivate func users(_ ids: [ID<User>]) -> [ID<User>: User]? {
+    var users: [ID<User>: User] = [:]
+    for id in ids { users[id] = user(id) }
+    return users.isEmpty ? nil : users
+  }
+
+  var forums: [HeldForum] { replica.forums.values.sorted { $0.forum.activity > $1.forum.activity } }
+
+  /// Where those are that are asked for.
+  fileprivate func seqs(
+    in conversation: ID<Conversation>, before message: ID<Message>?, _ limit: Int
+  ) throws -> Range<Int> {
+    guard let message else {
+      guard replica.conversations[conversation] != nil else { throw SyncRefusal.unknownConversation }
+      let end = end(of: conversation) + 1
+      return max(1, end - limit)..<end
+    }
+    guard let found = try messages(.ids([message])).first, found.message.conversation == conversation else {
+      throw SyncRefusal.unknownMessage
+    }
+    return max(1, found.message.seq - limit)..<found.message.seq
+  }
+
+  fileprivate func shown(_ seqs: Range<Int>, of conversation: ID<Conversation>) throws(CacheFault) -> [ShownMessage] {
+    guard !seqs.isEmpty else { return [] }
+    return shown(try messages(.range(ClosedRange(seqs), of: conversation, .descending)))
+  }
+
+  /// The `seq` of the newest that anybody here knows of.
+  func end(of conversation: ID<Conversation>) -> Int {
+    max(
+      history(of: conversation).held.all.last?.upperBound ?? 0,
+      replica.conversations[conversation]?.conversation.lastSeq ?? 0)
+  }
+}

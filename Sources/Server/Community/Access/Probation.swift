@@ -1,0 +1,56 @@
+// Rate limits for new users, per hour. Checked and counted in the transaction that posts, so that concurrent posts
+// cannot exceed them.
+
+import ParleyModel
+import Storage
+
+extension ParsedText {
+  /// The amounts that count towards the limits.
+  var counted: PostCounts { PostCounts(messages: 1, links: linkCount, mentions: mentionCount) }
+}
+
+/// The amounts that a post adds.
+struct PostCounts {
+  var messages: Int
+  var links: Int
+  var mentions: Int
+}
+
+extension ReadTransaction {
+  /// The user's counts of this hour including `more`, or nil if the user is not new. Throws if a limit is exceeded.
+  func probation(of caller: Caller, in standing: Standing, adding more: PostCounts) throws(Refusal) -> Probation? {
+    guard let user = caller.user, isOnProbation(caller.role, standing) else { return nil }
+    let newcomers = try newcomers()
+    guard let started = try signUpTimeAndMessageCount(of: user, countingTo: newcomers.messages) else { return nil }
+    let probationEndsAt = started.createdAt + Int64(newcomers.days) * 86_400_000
+    guard probationEndsAt > now || started.messages < newcomers.messages else { return nil }
+
+    var hour = try probation(of: user) ?? Probation(since: now)
+    // If the clock was set back, start a new hour.
+    if !(hour.since...(hour.since + Self.hour - 1)).contains(now) { hour = Probation(since: now) }
+    hour.messages += more.messages
+    hour.links += more.links
+    hour.mentions += more.mentions
+    for (limit, count, added) in [
+      (Newcomers.Limit.messages, hour.messages, more.messages), (.links, hour.links, more.links),
+      (.mentions, hour.mentions, more.mentions),
+    ] {
+      let allowed = newcomers.perHour(limit)
+      guard added > 0, count > allowed else { continue }
+      // An amount above the hourly limit is refused until the user is no longer new.
+      let end = hour.since + Self.hour
+      let until = added > allowed ? max(probationEndsAt, end) : end
+      throw .newcomer(limit, most: allowed, until: until, seconds: Int((until - now + 999) / 1_000))
+    }
+    return hour
+  }
+
+  private static var hour: Int64 { 3_600_000 }
+
+  private func isOnProbation(_ role: Role?, _ standing: Standing) -> Bool {
+    switch role {
+    case nil, .owner, .admin, .moderator, .bot: false
+    case .member, .guest: standing.forum?.role == nil || standing.forum?.role == .member
+    }
+  }
+}

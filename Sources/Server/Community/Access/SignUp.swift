@@ -1,0 +1,160 @@
+// Sign-up and approval. Cheap checks run before the password is hashed and again in the transaction that creates the
+// user.
+
+public import ParleyModel
+import Storage
+
+/// The result of a sign-up.
+public struct SignUpResult: Sendable {
+  public let user: User
+  /// Nil while the user waits for approval.
+  public let session: OpenedSession?
+  /// False if an earlier request with the same `client_id` created the user.
+  public let isNew: Bool
+}
+
+extension Community {
+  public func signUp(_ registration: Registration) async throws(Refusal) -> SignUpResult {
+    let registration = try registration.checked(bounds)
+    if let earlier = try await registered(registration) { return earlier }
+    _ = try await store.readInBackground { tx throws(Refusal) in try tx.checkedSignUp(of: registration) }
+    let hash = try await passwords.hash(registration.password)
+    let secret = try Secret.make()
+    return try await store.write { [bounds] tx throws(Refusal) in
+      let checkedSignUp = try tx.checkedSignUp(of: registration)
+      let userID = try tx.insertUser(checkedSignUp, hash)
+      if let clientID = registration.clientID {
+        try tx.remember(.user, by: userID, clientID, subject: userID.number)
+      }
+      guard checkedSignUp.state == .active else {
+        guard let user = try tx.user(userID) else { throw .unavailable }
+        return SignUpResult(user: user, session: nil, isNew: true)
+      }
+      let session = try tx.activeSession(of: userID, secret, on: registration.device, bounds)
+      return SignUpResult(user: session.user, session: session, isNew: true)
+    }
+  }
+
+  /// Finds the user created by an earlier request with the same `client_id` and name. The password proves that it is
+  /// the same user.
+  private func registered(_ registration: Registration) async throws(Refusal) -> SignUpResult? {
+    guard let clientID = registration.clientID, let name = registration.name else { return nil }
+    let known = try await store.readInBackground { tx throws(Refusal) -> Credentials? in
+      guard let known = try tx.credentials(named: name) else { return nil }
+      return try tx.remembered(.user, by: known.user, clientID) == nil ? nil : known
+    }
+    guard let known, try await passwords.isRight(registration.password, for: known.password) else { return nil }
+    let secret = try Secret.make()
+    return try await store.write { [bounds] tx throws(Refusal) in
+      guard let user = try tx.user(known.user) else { throw .unavailable }
+      guard user.standing?.state != .pending else { return SignUpResult(user: user, session: nil, isNew: false) }
+      let session = try tx.activeSession(of: known.user, secret, on: registration.device, bounds)
+      return SignUpResult(user: session.user, session: session, isNew: false)
+    }
+  }
+
+  /// Approves a pending user. No-op if already active.
+  public func approveUser(_ reference: UserReference, by caller: Caller) async throws(Refusal) -> User {
+    let actor = try caller.requireUser(.admin)
+    return try await store.write { tx throws(Refusal) in
+      let (before, rights) = try tx.user(reference, for: try tx.reloadCaller(caller))
+      guard rights.contains(.govern) else { throw .forbidden }
+      guard before.standing?.state == .pending else { return before.redacted(for: rights) }
+      var after = before
+      after.standing?.state = .active
+      let user = try tx.change(before, to: after, by: actor)
+      try tx.audit(.userApproved, by: actor, subject: user.summary.id.number)
+      return user.redacted(for: rights)
+    }
+  }
+
+  /// Rejects a pending user and frees the name. No-op if the user no longer exists.
+  public func rejectUser(_ userID: ID<User>, by caller: Caller) async throws(Refusal) {
+    let actor = try caller.requireUser(.admin)
+    try await store.write { tx throws(Refusal) in
+      let caller = try tx.reloadCaller(caller)
+      guard let role = caller.role, role.isStaff else { throw .forbidden }
+      guard let user = try tx.user(userID) else { return }
+      guard user.standing?.state == .pending, try tx.removePending(userID) else { throw .conflict }
+      try tx.audit(.userRefused, by: actor, subject: userID.number)
+    }
+  }
+}
+
+/// The checked sign-up.
+private struct CheckedSignUp {
+  let name: UserName
+  let displayName: String?
+  let role: Role
+  let state: UserState
+  let invite: Invite?
+  /// The imported user who claims the user.
+  let claims: User?
+}
+
+extension Registration {
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> Registration {
+    var checked = self
+    if let name { try Texts.checkName(name) }
+    if let displayName { checked.displayName = try Texts.displayName(displayName, bounds) }
+    checked.device = try Texts.device(device, bounds)
+    try Texts.checkPassword(password, bounds)
+    if let clientID { try Texts.checkClientID(clientID, bounds) }
+    return checked
+  }
+}
+
+extension ReadTransaction {
+  fileprivate func checkedSignUp(of registration: Registration) throws(Refusal) -> CheckedSignUp {
+    let settings = try settings()
+    guard settings.registration != .closed else { throw .forbidden }
+    guard settings.rules.isEmpty || registration.acceptsRules else { throw .invalid("accept_rules", .missing) }
+    let invite = try registration.invite.map { code throws(Refusal) in try openInvite(code) }
+    if invite == nil, settings.registration == .invite { throw .invalid("invite", .missing) }
+
+    let claims = try invite?.claims.flatMap { id throws(Refusal) in try user(id) }
+    guard let name = (registration.name ?? claims?.summary.name).flatMap({ UserName($0) }) else {
+      throw .invalid("name", .missing)
+    }
+    let holder = try user(named: name.text)
+    guard holder == nil || holder == claims?.summary.id else { throw .invalid("name", .taken) }
+    return CheckedSignUp(
+      name: name, displayName: registration.displayName, role: invite?.role ?? .member,
+      state: settings.registration == .approval && invite == nil ? .pending : .active, invite: invite, claims: claims)
+  }
+
+  private func openInvite(_ code: String) throws(Refusal) -> Invite {
+    guard let secret = Secret(parsing: code), let stored = try invite(withDigest: secret.digest),
+      try isUsable(stored)
+    else { throw .invalid("invite", .unknown) }
+    guard let claimed = stored.claims else { return stored }
+    guard try user(claimed)?.standing?.isImported == true else { throw .invalid("invite", .unknown) }
+    return stored
+  }
+}
+
+extension WriteTransaction {
+  fileprivate func insertUser(_ checkedSignUp: CheckedSignUp, _ hash: String) throws(Refusal) -> ID<User> {
+    let user = try createOrClaim(checkedSignUp, hash)
+    guard let invite = checkedSignUp.invite else { return user }
+    try use(invite: invite.id, by: user)
+    if let forum = invite.forum { try joinForum(user, in: forum) }
+    return user
+  }
+
+  private func createOrClaim(_ checkedSignUp: CheckedSignUp, _ hash: String) throws(Refusal) -> ID<User> {
+    guard let before = checkedSignUp.claims else {
+      return try add(
+        NewUser(
+          name: checkedSignUp.name.text, role: checkedSignUp.role, state: checkedSignUp.state, password: hash,
+          displayName: checkedSignUp.displayName))
+    }
+    var after = before
+    after.summary.name = checkedSignUp.name.text
+    after.summary.displayName = checkedSignUp.displayName ?? before.summary.displayName
+    after.standing?.isImported = false
+    after.standing?.state = .active
+    try setPassword(hash, of: before.summary.id)
+    return try change(before, to: after, by: before.summary.id).summary.id
+  }
+}

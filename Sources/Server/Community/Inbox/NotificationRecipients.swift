@@ -1,0 +1,72 @@
+// Determines the recipients of a message's notifications, in the transaction that stores the message.
+
+import ParleyModel
+import Storage
+
+/// Why a message notifies a user.
+enum NotificationCause: String, Sendable, Hashable {
+  case mention, reply
+  /// A direct message.
+  case direct
+  /// A mention of `@room`.
+  case room
+}
+
+/// The recipients of a message's notifications.
+struct NotificationRecipients: Sendable, Hashable {
+  struct Recipient: Sendable, Hashable {
+    let user: ID<User>
+    let cause: NotificationCause
+  }
+
+  /// Recipients notified individually, without duplicates: at most `Bounds.mentions` and two more.
+  var users: [Recipient] = []
+  /// The forum whose members are all notified by `@room`. They are read in chunks by `roomMentionRecipients` and may include
+  /// some of `users`.
+  var forum: ID<Forum>?
+}
+
+extension ReadTransaction {
+  /// The recipients of a new message. A user who is mentioned and replied to is notified once, as mentioned. Excluded
+  /// are the author, recipients who muted or blocked the author, who can't read the message or whose level suppresses
+  /// it.
+  func recipients(of message: NewMessage) throws(Refusal) -> NotificationRecipients {
+    var recipients = NotificationRecipients()
+    guard message.kind == .message, !message.isMachineOnly else { return recipients }
+    if message.text.callsRoom { recipients.forum = try forum(of: message.conversation) }
+    // Read access was checked when the mentions were resolved.
+    for user in message.text.mentions { try add(user, .mention, of: message, to: &recipients) }
+    if let answered = try message.replyTo.flatMap({ id throws(Refusal) in try author(of: id) }),
+      try mayRead(answered, message.conversation)
+    {
+      try add(answered, .reply, of: message, to: &recipients)
+    }
+    for user in try others(in: message) { try add(user, .direct, of: message, to: &recipients) }
+    return recipients
+  }
+
+  private func add(
+    _ user: ID<User>, _ cause: NotificationCause, of message: NewMessage, to recipients: inout NotificationRecipients
+  ) throws(Refusal) {
+    guard user != message.author, !recipients.users.contains(where: { $0.user == user }),
+      let level = try notificationLevel(of: user, from: message.author, in: message.conversation)
+    else { return }
+    switch (level, cause) {
+    case (.everything, _), (.mentions, .mention), (.mentions, .reply), (.mentions, .room):
+      recipients.users.append(.init(user: user, cause: cause))
+    case (.mentions, .direct), (.nothing, _): break
+    }
+  }
+
+  private func mayRead(_ user: ID<User>, _ conversation: ID<Conversation>) throws(Refusal) -> Bool {
+    guard let role = try self.user(user)?.summary.role, let standing = try standing(of: user, in: conversation)
+    else { return false }
+    return Permissions.rights(of: role, in: standing).contains(.read)
+  }
+
+  /// The other participant of a direct conversation.
+  private func others(in message: NewMessage) throws(Refusal) -> [ID<User>] {
+    guard try standing(of: message.author, in: message.conversation)?.kind == .direct else { return [] }
+    return try participants(of: message.conversation, after: nil, limit: 2).map(\.user)
+  }
+}

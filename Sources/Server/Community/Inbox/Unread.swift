@@ -1,0 +1,71 @@
+// Unread counts.
+
+public import ParleyModel
+import Storage
+
+extension Community {
+  /// Unread messages in the caller's forums and conversations, and unread mentions and replies anywhere, in order of
+  /// priority.
+  public func getUnread(
+    from start: Int, limit: Int, for caller: Caller
+  ) async throws(Refusal) -> (items: [UnreadItem], isMore: Bool) {
+    let user = try caller.requireUser()
+    let all = try await store.readInBackground { tx throws(Refusal) in
+      let counts = try tx.unreadMentions(of: user, caller)
+      var items: [UnreadItem] = []
+      var rooms: Set<ID<Conversation>> = []
+      for scope in try tx.followedForums(of: user) {
+        guard let forum = scope.forum, var item = try tx.unread(scope, .forum, counts, caller, user) else { continue }
+        rooms.insert(scope.conversation)
+        item.newTopics = try tx.newTopics(in: forum, for: user)
+        items.append(item)
+      }
+      for scope in try tx.unreadConversationScopes(of: user) where !rooms.contains(scope.conversation) {
+        guard scope.level == .everything || counts[scope.conversation] != nil else { continue }
+        guard let item = try tx.unread(scope, .conversation(scope.kind), counts, caller, user) else { continue }
+        items.append(item)
+      }
+      return items.filter { !$0.isEmpty }.sorted { $0.isMorePressing(than: $1) }
+    }
+    let rest = all.dropFirst(start)
+    return (Array(rest.prefix(limit)), rest.count > limit)
+  }
+}
+
+extension ReadTransaction {
+  fileprivate typealias MentionCounts = [ID<Conversation>: (mentions: Int, replies: Int)]
+
+  /// Unread mentions and replies.
+  fileprivate func unreadMentions(of user: ID<User>, _ caller: Caller) throws(Refusal) -> MentionCounts {
+    var reading = NotificationFilter(caller)
+    var counts: MentionCounts = [:]
+    for entry in try inbox(of: user, isUnread: true, limit: InboxCounts.most) {
+      guard entry.kind == .mention || entry.kind == .reply, let conversation = entry.conversation,
+        try reading.mayRead(entry, self)
+      else { continue }
+      if entry.kind == .mention {
+        counts[conversation, default: (0, 0)].mentions += 1
+      } else {
+        counts[conversation, default: (0, 0)].replies += 1
+      }
+    }
+    return counts
+  }
+
+  /// Nil if the caller may not read the forum or conversation.
+  fileprivate func unread(
+    _ scope: UnreadScope, _ kind: UnreadItem.Kind, _ counts: MentionCounts, _ caller: Caller, _ user: ID<User>
+  ) throws(Refusal) -> UnreadItem? {
+    guard scope.lastSeq > scope.start || kind == .forum || counts[scope.conversation] != nil else { return nil }
+    guard let fromSeq = try historyStart(of: scope.conversation, for: caller) else { return nil }
+    var item = UnreadItem(kind, scope.conversation, forum: scope.forum)
+    let start = max(scope.start, fromSeq - 1)
+    if scope.lastSeq > start {
+      item.unread = try unread(of: user, in: scope.conversation, after: start)
+      item.firstUnread = item.unread == 0 ? nil : try firstUnread(of: user, in: scope.conversation, after: start)
+      item.lastMessage = scope.lastMessage
+    }
+    if let counts = counts[scope.conversation] { (item.mentions, item.replies) = counts }
+    return item
+  }
+}

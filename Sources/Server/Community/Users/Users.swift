@@ -1,0 +1,197 @@
+// User profiles and changes by the user or staff.
+
+public import ParleyModel
+import Storage
+
+extension ReadTransaction {
+  /// Reloads the caller's role in this transaction, since it may have changed.
+  func reloadCaller(_ caller: Caller) throws(Refusal) -> Caller {
+    guard let id = caller.user else { return caller }
+    guard let user = try self.user(id), user.standing?.state == .active else { throw .unauthenticated }
+    return Caller(user: id, role: user.summary.role, scope: caller.scope, session: caller.session)
+  }
+
+  /// Reloads the caller. Throws if the credential is no longer valid.
+  func revalidate(_ caller: Caller) throws(Refusal) -> Caller {
+    guard let session = caller.session else { return try reloadCaller(caller) }
+    guard let known = try activeSession(session) else { throw .unauthenticated }
+    return Caller(user: known.user, role: known.role, scope: known.scope, session: session)
+  }
+
+  /// A user and the caller's rights over them. Throws `notFound` if the caller may not see the user.
+  func user(
+    _ reference: UserReference, for caller: Caller
+  ) throws(Refusal) -> (user: User, rights: UserRights) {
+    let id = try userID(reference, for: caller)
+    guard let user = try self.user(id) else { throw .notFound }
+    let rights = Permissions.rights(of: caller.role, over: try standing(of: caller, and: user))
+    guard rights.contains(.see) else { throw .notFound }
+    return (user, rights)
+  }
+
+  private func standing(of caller: Caller, and user: User) throws(Refusal) -> UserStanding {
+    var standing = UserStanding(
+      role: user.summary.role, state: user.standing?.state ?? .active, isSelf: caller.user == user.summary.id)
+    if standing.isSelf { return standing }
+    if let userID = caller.user { standing.isBlocked = try isBlocked(userID, user.summary.id) }
+    // Only visitors and guests may not see all users.
+    guard caller.role == nil || caller.role == .guest else { return standing }
+    standing.isInPublic = try isInPublic(user.summary.id)
+    if let userID = caller.user { standing.isTogether = try areTogether(userID, user.summary.id) }
+    return standing
+  }
+}
+
+extension User {
+  /// The fields visible with these rights.
+  func redacted(for rights: UserRights) -> User {
+    // Everyone may see that a user has left: it replaces the name.
+    let isOpen = rights.contains(.inspect) || standing?.state.hasGone == true
+    return User(summary, standing: isOpen ? standing : nil, own: rights.contains(.own) ? own : nil)
+  }
+}
+
+extension CommunityView {
+  public func getUser(_ reference: UserReference, for caller: Caller) throws(Refusal) -> User {
+    try read { tx throws(Refusal) in
+      let (user, rights) = try tx.user(reference, for: caller)
+      return try tx.withEntities(user.redacted(for: rights))
+    }
+  }
+
+  /// Active users with this name prefix. Returns one more than `limit` if there are more.
+  public func listUsers(
+    namePrefix: String, after name: String?, limit: Int, for caller: Caller
+  ) throws(Refusal) -> [User] {
+    _ = try caller.requireUser()
+    guard let role = caller.role, role != .guest else { throw .forbidden }
+    return try read { tx throws(Refusal) in
+      try tx.users(namePrefix: namePrefix, after: name, limit: limit + 1).map { $0.redacted(for: caller, role) }
+    }
+  }
+
+  /// Users in a state, for moderators.
+  public func listUsers(
+    in state: UserState, after id: ID<User>?, limit: Int, for caller: Caller
+  ) throws(Refusal) -> [User] {
+    _ = try caller.requireUser()
+    guard let role = caller.role, role.isModerator else { throw .forbidden }
+    return try read { tx throws(Refusal) in
+      try tx.users(in: state, after: id, limit: limit + 1).map { $0.redacted(for: caller, role) }
+    }
+  }
+}
+
+extension User {
+  /// The fields visible to a role that may see all users.
+  func redacted(for caller: Caller, _ role: Role) -> User {
+    let standing = UserStanding(
+      role: summary.role, state: standing?.state ?? .active, isSelf: caller.user == summary.id)
+    return redacted(for: Permissions.rights(of: role, over: standing))
+  }
+}
+
+extension Community {
+  public func updateUser(
+    _ reference: UserReference, _ change: UserChange, by caller: Caller
+  ) async throws(Refusal) -> User {
+    let actor = try caller.requireUser(.write)
+    let change = try change.checked(bounds)
+    let addresses = try change.addresses.map { texts throws(Refusal) in try ContactAddress.all(texts, bounds) }
+    let spareKey = try Secret.make()
+    defer { if change.showsPresence == false { hub.hide(actor) } }
+    return try await store.write { tx throws(Refusal) in
+      let caller = try tx.reloadCaller(caller)
+      let (before, rights) = try tx.user(reference, for: caller)
+      guard rights.allow(change), !change.governs || caller.scope >= .admin else { throw .forbidden }
+      if let revision = change.ifRevision, revision != before.summary.revision { throw .conflict }
+      var after = before
+      try after.apply(change)
+      if after.summary.role != before.summary.role {
+        guard Permissions.mayAssign(after.summary.role, by: caller.role) else { throw .forbidden }
+      }
+      if after.summary.name != before.summary.name, let name = after.summary.name {
+        let holder = try tx.user(named: name)
+        guard holder == nil || holder == before.summary.id else { throw .invalid("name", .taken) }
+      }
+      if before.isActiveOwner, !after.isActiveOwner {
+        guard try tx.hasOwner(except: before.summary.id) else { throw .lastOwner }
+      }
+      let hasNewAddresses = try addresses.map { addresses throws(Refusal) in
+        try tx.replaceAddresses(addresses, of: before.summary.id, spareKey)
+      }
+      let changed = try tx.change(before, to: after, by: actor, hasNewAddresses: hasNewAddresses ?? false)
+      // Setting the state replaces a ban.
+      if change.isDisabled != nil { try tx.lift(.ban, of: before.summary.id, by: actor) }
+      if after.standing?.state == .disabled, before.standing?.state != .disabled {
+        try tx.endAllSessions(of: before.summary.id)
+      }
+      for action in before.audited(after) where actor != before.summary.id || action != .userChanged {
+        try tx.audit(action, by: actor, subject: before.summary.id.number, reason: change.reason)
+      }
+      return try tx.withEntities(changed.redacted(for: rights))
+    }
+  }
+}
+
+extension UserRights {
+  fileprivate func allow(_ change: UserChange) -> Bool {
+    if change.governs { return contains(.govern) && (!change.isOwn || contains(.own)) }
+    if change.isOwn { return contains(.own) }
+    return contains(.edit)
+  }
+}
+
+extension UserChange {
+  fileprivate func checked(_ bounds: Bounds) throws(Refusal) -> UserChange {
+    var checked = self
+    if case .set(let text) = displayName { checked.displayName = .set(try Texts.displayName(text, bounds)) }
+    if let bio { _ = try Texts.block(bio, "bio", scalars: bounds.bioScalars) }
+    if let reason { _ = try Texts.block(reason, "reason", scalars: bounds.reasonScalars) }
+    if let name { try Texts.checkName(name) }
+    if let preferences, preferences.bytes.count > bounds.preferencesBytes {
+      throw .invalid("preferences", .tooLong(limit: bounds.preferencesBytes))
+    }
+    return checked
+  }
+}
+
+extension User {
+  /// Whether the user is an active owner.
+  var isActiveOwner: Bool { summary.role == .owner && standing?.state == .active }
+
+  fileprivate mutating func apply(_ change: UserChange) throws(Refusal) {
+    switch change.displayName {
+    case .unchanged: break
+    case .cleared: summary.displayName = nil
+    case .set(let text): summary.displayName = text
+    }
+    summary.bio = change.bio ?? summary.bio
+    summary.name = change.name ?? summary.name
+    summary.role = change.role ?? summary.role
+    if let isDiscoverable = change.isDiscoverable { own?.isDiscoverable = isDiscoverable }
+    if let reach = change.reachableBy { own?.reachableBy = reach }
+    if let showsReceipts = change.showsReceipts { own?.showsReceipts = showsReceipts }
+    if let showsPresence = change.showsPresence { own?.showsPresence = showsPresence }
+    if let preferences = change.preferences { own?.preferences = preferences }
+    guard let isDisabled = change.isDisabled, let state = standing?.state else { return }
+    switch state {
+    case .active, .deactivated: if isDisabled { standing?.state = .disabled }
+    case .disabled: if !isDisabled { standing?.state = .active }
+    // Pending users are approved or rejected; former users cannot come back.
+    case .pending, .left, .erased: throw .conflict
+    }
+  }
+
+  /// The changes to record in the audit log.
+  fileprivate func audited(_ after: User) -> [AuditedAction] {
+    var actions: [AuditedAction] = []
+    if after.summary.role != summary.role { actions.append(.roleChanged) }
+    if after.standing?.state != standing?.state {
+      actions.append(after.standing?.state == .disabled ? .userDisabled : .userEnabled)
+    }
+    let isRenamed = after.summary.name != summary.name || after.summary.displayName != summary.displayName
+    if isRenamed || after.summary.bio != summary.bio { actions.append(.userChanged) }
+    return actions
+  }
+}

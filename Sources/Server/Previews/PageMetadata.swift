@@ -1,0 +1,82 @@
+import ParleyWire
+
+/// The metadata in a page's head: Open Graph first, then Twitter and Dublin Core names, then the standard elements.
+struct PageMetadata: Sendable, Hashable {
+  var title: String?
+  var about: String?
+  var siteName: String?
+  /// As written in the page: possibly a relative reference.
+  var picture: String?
+  var embed: String?
+
+  /// Names of `meta` elements, in order of preference.
+  private static let titles = ["og:title", "twitter:title", "dc.title"]
+  private static let abouts = ["og:description", "twitter:description", "description"]
+  private static let siteNames = ["og:site_name", "application-name"]
+  private static let pictures = [
+    "og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src",
+  ]
+  private static let metaNames = Set(titles + abouts + siteNames + pictures)
+  /// Elements whose content is skipped.
+  private static let skippedElements: Set<String> = [
+    "script", "style", "noscript", "template", "iframe", "noframes", "xmp", "textarea", "svg", "object",
+  ]
+
+  /// - Parameter charset: the charset parameter of the response's Content-Type.
+  init(page: [UInt8], charset: String? = nil) {
+    var scanner = HTMLScanner(page)
+    var charset = PageCharset(byteOrderMarkOf: page) ?? charset.map { PageCharset(label: $0) }
+    var found: [String: Range<Int>] = [:]
+    var (title, embed): (Range<Int>?, Range<Int>?)
+    reading: while let tag = scanner.next() {
+      func value(_ name: String) -> String? {
+        tag.attributes[name].map { String(decoding: scanner[$0], as: UTF8.self) }
+      }
+      switch tag.name {
+      case "body": break reading
+      case "title":
+        let range = scanner.text(of: "title")
+        title = title ?? range
+      case "meta":
+        if charset == nil { charset = Self.charset(of: value) }
+        let names = [value("property"), value("name"), value("itemprop")].compactMap { $0?.lowercased() }
+        guard let name = names.first(where: { Self.metaNames.contains($0) }), found[name] == nil else { continue }
+        found[name] = tag.attributes["content"]
+      case "link":
+        guard embed == nil, value("type")?.lowercased() == "application/json+oembed" else { continue }
+        embed = tag.attributes["href"]
+      case let name where Self.skippedElements.contains(name): _ = scanner.text(of: name)
+      default: break
+      }
+    }
+    let reader = charset ?? .unspecified
+    func first(_ names: [String], _ limit: Int) -> String? {
+      for name in names {
+        if let range = found[name], let text = reader.text(scanner[range]) {
+          let clean = PreviewText.sanitize(HTMLText.decoded(text), limit)
+          if !clean.isEmpty { return clean }
+        }
+      }
+      return nil
+    }
+    self.title = first(Self.titles, PreviewText.maxTitle)
+    if self.title == nil, let title, let text = reader.text(scanner[title]) {
+      let clean = PreviewText.sanitize(HTMLText.decoded(text), PreviewText.maxTitle)
+      self.title = clean.isEmpty ? nil : clean
+    }
+    about = first(Self.abouts, PreviewText.maxAbout)
+    siteName = first(Self.siteNames, PreviewText.maxTitle)
+    picture = first(Self.pictures, PreviewText.maxAddress)
+    if let embed, let text = reader.text(scanner[embed]) {
+      self.embed = PreviewText.sanitize(HTMLText.decoded(text), PreviewText.maxAddress)
+    }
+  }
+
+  private static func charset(of value: (String) -> String?) -> PageCharset? {
+    if let label = value("charset") { return PageCharset(label: label) }
+    guard value("http-equiv")?.lowercased() == "content-type", let type = value("content"),
+      let label = MediaType(type)?["charset"]
+    else { return nil }
+    return PageCharset(label: label)
+  }
+}

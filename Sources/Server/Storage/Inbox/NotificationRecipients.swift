@@ -1,0 +1,65 @@
+public import ParleyModel
+import ParleySQLite
+
+extension ReadTransaction {
+  /// Notification level of a user for messages of an author in a conversation. Nil if the user has muted or blocked
+  /// the author, has not accepted the conversation, or is not active.
+  public func notificationLevel(
+    of user: ID<User>, from author: ID<User>, in conversation: ID<Conversation>
+  ) throws(Refusal) -> Level? {
+    try run { connection in
+      try connection.first(
+        """
+        select coalesce(l.level, case when c.kind = 'room' then f.level end), c.kind
+        from account a
+        join conversation c on c.id = $1
+        left join participant p on p.conversation_id = c.id and p.user_id = a.id
+        left join level l on l.user_id = a.id and l.scope_id = c.id
+        left join level f on f.user_id = a.id and f.scope_id = c.forum_id
+        where a.id = $2 and a.state = 'active' and coalesce(p.request, 0) = 0
+        and not exists (
+          select 1
+          from relation r
+          where r.user_id = a.id and r.kind in ('mute', 'block') and r.other_id = $3
+        )
+        """, conversation.number, user.number, author.number
+      ) { row in try row.optionalWord(0) ?? Level.usual(in: try row.word(1)) }
+    }
+  }
+
+  /// Members of a forum to notify of an `@room` mention by an author in one of its conversations, with ids above
+  /// `user`. Omits members whose level for the conversation, or else for the forum, is nothing.
+  public func roomMentionRecipients(
+    of forum: ID<Forum>, by author: ID<User>, in conversation: ID<Conversation>, after user: ID<User>?,
+    limit: Int
+  ) throws(Refusal) -> [ID<User>] {
+    try run { connection in
+      try connection.all(
+        """
+        select m.user_id
+        from forum_member m
+        join account a on a.id = m.user_id
+        left join level l on l.user_id = m.user_id and l.scope_id = $1
+        left join level f on f.user_id = m.user_id and f.scope_id = m.forum_id
+        where m.forum_id = $2 and m.user_id > $3 and m.user_id <> $4 and a.state = 'active'
+        and coalesce(l.level, f.level, '') <> 'nothing'
+        and not exists (
+          select 1
+          from relation r
+          where r.user_id = m.user_id and r.kind in ('mute', 'block') and r.other_id = $4
+        )
+        order by m.user_id
+        limit $5
+        """, conversation.number, forum.number, user?.number ?? 0, author.number, limit
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+
+  public func author(of message: ID<Message>) throws(Refusal) -> ID<User>? {
+    try run { connection in
+      try connection.first("select author_id from message where id = $1", message.number) { row in
+        ID(try row.int(0))
+      }
+    }
+  }
+}

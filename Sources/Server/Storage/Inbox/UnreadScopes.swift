@@ -1,0 +1,110 @@
+// Conversations and forums in a user's overview of unread messages. An unset notification level is the default.
+
+public import ParleyModel
+import ParleySQLite
+
+/// A conversation of a participant, or a followed forum, with the read position.
+public struct UnreadScope: Sendable, Hashable {
+  public let conversation: ID<Conversation>
+  public let kind: Conversation.Kind
+  public let forum: ID<Forum>?
+  public let lastSeq: Int
+  public let lastMessage: ID<Message>?
+  /// Readable messages after this `seq` are unread.
+  public let start: Int
+  public let level: Level
+}
+
+extension ReadTransaction {
+  /// Conversations of a participant, without pending requests.
+  public func unreadConversationScopes(of user: ID<User>) throws(Refusal) -> [UnreadScope] {
+    try run { connection in
+      try connection.all(
+        """
+        select c.id, c.kind, c.forum_id, c.last_seq, c.last_message_id, max(p.joined_seq, coalesce(k.read_seq, 0)),
+          coalesce(l.level, case when c.kind = 'room' then f.level end)
+        from participant p
+        join conversation c on c.id = p.conversation_id
+        left join read_position k on k.user_id = p.user_id and k.conversation_id = p.conversation_id
+        left join level l on l.user_id = p.user_id and l.scope_id = c.id
+        left join level f on f.user_id = p.user_id and f.scope_id = c.forum_id
+        where p.user_id = $1 and p.request = 0 and c.state = 'open'
+        order by p.conversation_id
+        """, user.number
+      ) { row in
+        let kind: Conversation.Kind = try row.word(1)
+        return try UnreadScope(row, kind, level: try row.optionalWord(6) ?? .usual(in: kind))
+      }
+    }
+  }
+
+  /// Rooms of the forums that a user follows, with or without membership.
+  public func followedForums(of user: ID<User>) throws(Refusal) -> [UnreadScope] {
+    try run { connection in
+      try connection.all(
+        """
+        select c.id, c.kind, c.forum_id, c.last_seq, c.last_message_id,
+          max(coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0))
+        from level l
+        join forum f on f.id = l.scope_id
+        join conversation c on c.id = f.room_id
+        left join participant p on p.conversation_id = c.id and p.user_id = l.user_id
+        left join read_position k on k.user_id = l.user_id and k.conversation_id = c.id
+        where l.user_id = $1 and l.level = 'everything' and f.deleted_at is null
+        order by l.scope_id
+        """, user.number
+      ) { row in try UnreadScope(row, .room, level: .everything) }
+    }
+  }
+
+  /// Number of unread topics by others, created in a forum after the user joined.
+  public func newTopics(in forum: ID<Forum>, for user: ID<User>) throws(Refusal) -> Int {
+    try run { connection in
+      try connection.first(
+        """
+        select count(*)
+        from (
+          select id, created_by, created_at
+          from conversation
+          where forum_id = $1 and kind = 'topic' and state = 'open'
+          order by id desc
+          limit $2
+        ) as waiting
+        where waiting.created_by <> $3
+        and waiting.created_at > coalesce(
+          (select created_at from forum_member where forum_id = $1 and user_id = $3), 0)
+        and not exists (select 1 from read_position where user_id = $3 and conversation_id = waiting.id)
+        and not exists (select 1 from participant where conversation_id = waiting.id and user_id = $3)
+        """, forum.number, UnreadItem.maxTopics, user.number
+      ) { row in try row.int(0) } ?? 0
+    }
+  }
+
+  /// First unread message of a conversation after a `seq`.
+  public func firstUnread(
+    of user: ID<User>, in conversation: ID<Conversation>, after seq: Int
+  ) throws(Refusal) -> ID<Message>? {
+    try run { connection in
+      try connection.first(
+        """
+        select id
+        from message
+        where conversation_id = $1 and seq > $2 and author_id <> $3 and moved_from is null
+        and deletion is null and machine_only = 0
+        and author_id not in (select other_id from relation where user_id = $3 and kind in ('mute', 'block'))
+        order by seq
+        limit 1
+        """, conversation.number, seq, user.number
+      ) { row in ID(try row.int(0)) }
+    }
+  }
+}
+
+extension UnreadScope {
+  fileprivate init(_ row: borrowing Row, _ kind: Conversation.Kind, level: Level) throws {
+    let last = try row.int(4)
+    self.init(
+      conversation: ID(try row.int(0)), kind: kind, forum: try row.optionalInt(2).map { ID($0) },
+      lastSeq: try row.int(3), lastMessage: last == 0 ? nil : ID(last), start: try row.int(5), level: level)
+  }
+}

@@ -1,0 +1,177 @@
+public import ParleyModel
+import ParleySQLite
+
+/// A new user, validated by the Community layer.
+public struct NewUser: Sendable {
+  /// In display form; comparison ignores case.
+  public let name: String
+  public let role: Role
+  public var state: UserState
+  /// A password hash with salt and cost; nil without password sign-in.
+  public let password: String?
+  /// Created by an import: no sign-in until an invite claims the user.
+  public var isImported = false
+  public var displayName: String?
+
+  public init(
+    name: String, role: Role, state: UserState = .active, password: String? = nil, displayName: String? = nil
+  ) {
+    self.name = name
+    self.displayName = displayName
+    self.role = role
+    self.state = state
+    self.password = password
+  }
+}
+
+extension WriteTransaction {
+  /// Throws `conflict` if the name is taken. A user awaiting approval is not announced.
+  public func add(_ user: NewUser) throws(Refusal) -> ID<User> {
+    let id = nextID()
+    let isAdded = try run { connection in
+      try connection.execute(
+        """
+        insert into account (id, name, name_key, display_name, role, state, imported, password, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        on conflict (name_key) do nothing
+        """, id, user.name, UserName.key(user.name), user.displayName,
+        user.role.rawValue, user.state.rawValue,
+        user.isImported, user.password, Int(now)) == 1
+    }
+    guard isAdded else { throw .conflict }
+    if user.state != .pending { try log(.userUpdated, in: .site, subject: id, revision: 1, actor: id) }
+    return ID(id)
+  }
+}
+
+/// Data for sign-in by name.
+public struct Credentials: Sendable {
+  public let user: ID<User>
+  public let state: UserState
+  public let password: String?
+}
+
+extension ReadTransaction {
+  public func credentials(named name: String) throws(Refusal) -> Credentials? {
+    try run { connection in
+      try connection.first(
+        """
+        select id, state, password
+        from account
+        where name_key = $1
+        """, UserName.key(name)
+      ) { row in
+        Credentials(user: ID(try row.int(0)), state: try row.word(1), password: try row.optionalText(2))
+      }
+    }
+  }
+
+  /// Whether the user exists and is active.
+  public func isActive(_ user: ID<User>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.first(
+        """
+        select 1
+        from account
+        where id = $1 and state = 'active'
+        """, user.number
+      ) { _ in true } ?? false
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// The stored password hash of a user.
+  public func password(of user: ID<User>) throws(Refusal) -> String? {
+    try run { connection in
+      try connection.first("select password from account where id = $1", user.number) { row in
+        try row.optionalText(0)
+      }
+    }.flatMap(\.self)
+  }
+}
+
+extension WriteTransaction {
+  /// Stores the changed fields of a user. Logs the change in the site's stream, or in the user's own stream for
+  /// private fields.
+  ///
+  /// - Parameter hasNewAddresses: the user's addresses, which are not part of `user`, have changed.
+  /// - Returns: the user with the new revision.
+  public func change(
+    _ before: User, to user: User, by actor: ID<User>, hasNewAddresses: Bool = false
+  ) throws(Refusal) -> User {
+    guard user != before || hasNewAddresses, let own = user.own, let standing = user.standing else {
+      return before
+    }
+    var user = user
+    user.summary.revision = before.summary.revision + 1
+    let summary = user.summary
+    let key = summary.name.map { UserName.key($0) }
+    try run { connection in
+      try connection.execute(
+        """
+        update account
+        set name = $1, name_key = $2, display_name = $3, bio = $4, role = $5, state = $6, imported = $7,
+          discoverable = $8, reachable_by = $9, shows_receipts = $10, shows_presence = $11, preferences = $12,
+          revision = $13
+        where id = $14
+        """, summary.name ?? "", key, summary.displayName, summary.bio, summary.role.rawValue,
+        standing.state.rawValue, standing.isImported, own.isDiscoverable, own.reachableBy.rawValue,
+        own.showsReceipts, own.showsPresence, String(decoding: own.preferences.bytes, as: UTF8.self), summary.revision,
+        summary.id.number)
+    }
+    if !before.looksSame(user) {
+      try log(
+        .userUpdated, in: .site, subject: summary.id.number, revision: summary.revision, actor: actor.number)
+    }
+    if own != before.own || hasNewAddresses {
+      try log(
+        .preferencesUpdated, in: .user(summary.id), subject: summary.id.number, revision: summary.revision,
+        actor: actor.number)
+    }
+    return user
+  }
+
+  public func setPassword(_ hash: String, of user: ID<User>) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update account
+        set password = $1
+        where id = $2
+        """, hash, user.number)
+    }
+  }
+
+  /// Stores a costlier hash of the same password, unless the password was changed meanwhile.
+  public func rehashPassword(_ hash: String, of user: ID<User>, from earlier: String) throws(Refusal) {
+    try run { connection in
+      try connection.execute(
+        """
+        update account
+        set password = $1
+        where id = $2 and password = $3
+        """, hash, user.number, earlier)
+    }
+  }
+
+  /// Removes a user awaiting approval, which frees the name. Returns whether there was one.
+  public func removePending(_ user: ID<User>) throws(Refusal) -> Bool {
+    try run { connection in
+      try connection.execute(
+        """
+        delete from account
+        where id = $1 and state = 'pending'
+        """, user.number) == 1
+    }
+  }
+}
+
+extension User {
+  /// Whether other users, moderators included, see no difference.
+  fileprivate func looksSame(_ other: User) -> Bool {
+    var summary = summary
+    summary.revision = other.summary.revision
+    return summary == other.summary && standing == other.standing
+  }
+}

@@ -1,0 +1,27 @@
+public import ParleyJSON
+
+/// A conversation as the one sees it who asked: somebody without an user has nothing of it.
+public enum ConversationView: Sendable {
+  case byNobody(Conversation)
+  case bySomebody(OwnConversation)
+
+  /// Another whenever it is seen otherwise. Whatever happens in a conversation raises the offset of its stream.
+  public var tag: String {
+    switch self {
+    case .byNobody(let seen): return "\(seen.revision)-\(seen.lastSeq)-\(seen.participantCount ?? 0)"
+    case .bySomebody(let own):
+      let positions = "\(own.readSeq)-\(own.deliveredSeq)-\(own.level.rawValue)"
+      let part = own.participation.map { "-\($0.fromSeq)\($0.isRequest ? "-request" : "")" } ?? ""
+      return "\(own.conversation.revision)-\(own.lastOffset)-\(positions)\(part)"
+    }
+  }
+}
+
+extension ConversationView: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    switch self {
+    case .byNobody(let conversation): json.value(conversation)
+    case .bySomebody(let own): json.value(own)
+    }
+  }
+}

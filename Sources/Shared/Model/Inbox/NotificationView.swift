@@ -1,0 +1,21 @@
+public import ParleyJSON
+
+/// An entry with the message that it is about, as its owner sees it.
+public struct NotificationView: Sendable, Hashable {
+  public let entry: Notification
+  public let message: MessageView?
+
+  public init(_ entry: Notification, _ message: MessageView?) {
+    self.entry = entry
+    self.message = message
+  }
+}
+
+extension NotificationView: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      entry.writeFields(to: &json)
+      json.field("message", message)
+    }
+  }
+}

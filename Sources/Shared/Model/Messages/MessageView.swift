@@ -1,0 +1,112 @@
+public import ParleyJSON
+
+/// A message as one user sees it.
+public struct MessageView: Sendable, Hashable {
+  public var message: Message
+  /// The actions that they have set on it themselves.
+  public var mine: Set<String>
+  /// How far what they wrote themselves has come; nil for what others wrote.
+  public var status: Status?
+  /// The text as HTML, where it was asked for.
+  public var html: String?
+  public var showsAnnotations = true
+
+  public init(_ message: Message, mine: Set<String> = [], status: Status? = nil, html: String? = nil) {
+    self.message = message
+    self.mine = mine
+    self.status = status
+    self.html = html
+  }
+
+  public enum Status: String, Sendable, Hashable, CaseIterable {
+    /// The server has stored it.
+    case delivered
+    case someRead = "some_read"
+    case allRead = "all_read"
+  }
+
+  /// Another whenever it is seen otherwise. Marks and readers raise no revision, so its fingerprint goes with it.
+  public var tag: String { "\(message.revision)-\(Fingerprint(of: self).hexadecimal)" }
+}
+
+extension MessageView: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in writeFields(to: &json) }
+  }
+
+  /// For an answer that says more beside them.
+  public func writeFields(to json: inout JSONWriter) {
+    message.writeFields(to: &json, mine: mine, showsAnnotations: showsAnnotations)
+    if let html { json.field("html", html) }
+    if let status { json.field("status", status.rawValue) }
+  }
+}
+
+extension MessageView: JSONReadable {
+  /// Members that nobody knows here are left alone: a newer server may say more.
+  public init(json value: JSONValue) throws(JSONError) {
+    self.init(try Message(json: value))
+    var object = try value.object()
+    status = try object.optionalWord("status")
+    html = try object.optional("html")
+    let hasAnnotations: JSONRaw? = try object.optional("annotations") { value throws(JSONError) in value.raw }
+    showsAnnotations = message.tombstone != nil || hasAnnotations != nil
+    guard message.tombstone == nil else { return }
+    var actions = try object.object("actions")
+    for (type, value) in actions.members() {
+      var action = try value.object()
+      if try action.optional("mine") ?? false { mine.insert(type) }
+    }
+    // Nobody else's star is counted.
+    if mine.contains("star"), var content = message.content {
+      content.actions.removeAll { $0.type == "star" }
+      message.state = .live(content)
+    }
+  }
+}
+
+/// How far one of the others has come, in a conversation of a few.
+public struct MessageReceipt: Sendable, Hashable {
+  public var user: ID<User>
+  public var isDelivered: Bool
+  public var isRead: Bool
+
+  public init(user: ID<User>, isDelivered: Bool, isRead: Bool) {
+    self.user = user
+    self.isDelivered = isDelivered
+    self.isRead = isRead
+  }
+}
+
+extension MessageReceipt: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("user_id", user)
+      json.field("delivered", isDelivered)
+      json.field("read", isRead)
+    }
+  }
+}
+
+/// A readPosition that somebody has set on a message.
+public struct MessageAction: Sendable, Hashable {
+  public var type: String
+  public var user: ID<User>
+  public var at: Int64
+
+  public init(type: String, user: ID<User>, at: Int64) {
+    self.type = type
+    self.user = user
+    self.at = at
+  }
+}
+
+extension MessageAction: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("type", type)
+      json.field("user_id", user)
+      json.field("created_at", Timestamp(at))
+    }
+  }
+}

@@ -1,0 +1,48 @@
+public import ParleyJSON
+
+/// Large work that goes on in the background, for who may know how far it has come.
+public struct JobView: Sendable, Hashable {
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    case running, finished
+    /// It ended before it was done.
+    case failed
+  }
+
+  public var id: ID<Job>
+  /// Such as `departure`.
+  public var kind: String
+  public var state: State
+  /// From 0 to 1, which is all of it.
+  public var progress: Double
+  /// The code of what ended it badly.
+  public var error: String?
+  public var startedAt: Int64
+  public var finishedAt: Int64?
+
+  public init(
+    id: ID<Job>, kind: String, state: State, progress: Double, error: String? = nil, startedAt: Int64,
+    finishedAt: Int64? = nil
+  ) {
+    self.id = id
+    self.kind = kind
+    self.state = state
+    self.progress = progress
+    self.error = error
+    self.startedAt = startedAt
+    self.finishedAt = finishedAt
+  }
+}
+
+extension JobView: JSONWritable {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("id", id)
+      json.field("kind", kind)
+      json.field("state", state.rawValue)
+      json.field("progress", progress)
+      json.field("error", error)
+      json.field("created_at", Timestamp(startedAt))
+      json.field("finished_at", finishedAt.map { Timestamp($0) })
+    }
+  }
+}

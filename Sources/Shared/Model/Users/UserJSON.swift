@@ -1,0 +1,83 @@
+// A user as one JSON object: what everyone sees, then what only some do. Absent is what the viewer may not know.
+
+public import ParleyJSON
+
+extension UserSummary: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  fileprivate func writeMembers(to json: inout JSONWriter) {
+    json.field("id", id)
+    json.field("name", name)
+    json.field("display_name", displayName)
+    json.field("bio", bio)
+    if let bioEntities { json.field("bio_entities", bioEntities) }
+    json.field("role", role.rawValue)
+    json.field("avatar", avatar)
+    json.field("created_at", Timestamp(createdAt))
+    json.field("revision", revision)
+  }
+}
+
+extension UserSummary: JSONReadable {
+  /// Members that nobody knows here are left alone: a newer server may say more.
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    try self.init(&object)
+  }
+
+  fileprivate init(_ object: inout JSONObject) throws(JSONError) {
+    let createdAt: Timestamp = try object.read("created_at")
+    self.init(
+      id: try object.read("id"), name: try object.optional("name"), displayName: try object.optional("display_name"),
+      bio: try object.string("bio"), role: try object.word("role"), createdAt: Int64(createdAt.milliseconds),
+      revision: try object.int("revision", in: 1...Int.max))
+    bioEntities = try object.optional("bio_entities")
+  }
+}
+
+extension User: JSONWritable {
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// For an answer that says more beside them.
+  public func writeMembers(to json: inout JSONWriter) {
+    summary.writeMembers(to: &json)
+    if let standing {
+      json.field("state", standing.state.rawValue)
+      json.field("imported", standing.isImported)
+      json.field("last_seen_at", standing.lastSeenAt.map { Timestamp($0) })
+    }
+    if let own {
+      json.field("discoverable", own.isDiscoverable)
+      json.field("reachable_by", own.reachableBy.rawValue)
+      json.field("show_receipts", own.showsReceipts)
+      json.field("show_presence", own.showsPresence)
+      json.field("preferences", own.preferences)
+    }
+  }
+}
+
+extension User: JSONReadable {
+  public init(json value: JSONValue) throws(JSONError) {
+    var object = try value.object()
+    self.init(try UserSummary(&object), standing: try Standing(&object), own: try Own(&object))
+  }
+}
+
+extension User.Standing {
+  fileprivate init?(_ object: inout JSONObject) throws(JSONError) {
+    guard let state: UserState = try object.optionalWord("state") else { return nil }
+    let lastSeenAt: Timestamp? = try object.optional("last_seen_at")
+    self.init(
+      state: state, isImported: try object.bool("imported"), lastSeenAt: lastSeenAt.map { Int64($0.milliseconds) })
+  }
+}
+
+extension User.Own {
+  fileprivate init?(_ object: inout JSONObject) throws(JSONError) {
+    guard let reach: Reach = try object.optionalWord("reachable_by") else { return nil }
+    self.init(
+      isDiscoverable: try object.bool("discoverable"), reachableBy: reach,
+      showsReceipts: try object.bool("show_receipts"), showsPresence: try object.bool("show_presence"),
+      preferences: try object.raw("preferences"))
+  }
+}

@@ -1,0 +1,55 @@
+import ParleyKit
+import ParleyModel
+
+extension Command {
+  static let login = Command.client(
+    "login", usage: "SERVER NAME [--fingerprint SHA256] [--force]", operands: ["SERVER", "NAME"],
+    summary: "sign in to a server",
+    description: "Signs in and stores the session. The password is the first line of standard input.",
+    settings: [LoginCommand.fingerprint, .force], run: LoginCommand.run)
+}
+
+enum LoginCommand {
+  fileprivate static let fingerprint = Setting(
+    name: "fingerprint", value: "SHA256", summary: "pin the server's self-signed certificate", isFlagOnly: true)
+
+  @Sendable static func run(_ settings: Settings) async throws -> Outcome {
+    let (server, name) = (settings.operands[0], settings.operands[1])
+    let client = try CLISession.client(server, token: nil, fingerprint: settings.text(fingerprint))
+    guard let password = Terminal.secret("Password: "), !password.isEmpty else {
+      throw Settings.UsageError(message: "Standard input contains no password.")
+    }
+    let path = try CLISession.path(settings)
+    let answer: Resource<SignInResult>
+    do throws(ClientFault) {
+      answer = try await client.send(
+        Request<Resource<SignInResult>>.signIn(name, password: password, device: "parley").unauthenticated())
+    } catch {
+      if error.isSignedOut {
+        return Outcome(.failure, "\(client.server) rejected the user name or password.")
+      }
+      guard case .untrusted = error else { throw error }
+      return Outcome(
+        .error,
+        "\(error.userMessage) Pin its certificate with --fingerprint SHA256. An address without TLS begins with http://."
+      )
+    }
+    guard let token = answer.token else {
+      throw ClientFault.invalidResponse("a session without a token")
+    }
+    client.token = token
+    if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+      try FileSystem.makeFolder(String(path[..<slash]))
+    }
+    let profile = CLISession.Profile(
+      server: client.server.origin, token: token, fingerprint: settings.text(fingerprint),
+      user: answer.user.summary.id.description)
+    let force = settings.isOn(.force)
+    if let unsent = try await CLISession.deleteCache(before: profile, at: path, force: force) {
+      try await client.send(.revokeSession("current"))
+      return Outcome(.failure, "\(unsent) The previous user can send it; --force discards it.")
+    }
+    try FileSystem.write(profile.bytes, to: path)
+    return Outcome(.success, "Signed in at \(client.server) as \(name).")
+  }
+}

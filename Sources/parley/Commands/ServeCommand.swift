@@ -1,0 +1,314 @@
+// `parley serve`: reads the settings, starts the daemon and runs until SIGTERM or SIGINT.
+
+import API
+import Community
+import Glibc
+import ParleyHTTPClient
+import ParleyNetworking
+import ParleyWire
+import Previews
+import PubSub
+import Serving
+import Storage
+import Web
+
+extension Command {
+  static let serve = Command(
+    "serve", summary: "run the server (parley serve --help lists the settings)", help: Help.serve, run: ServeCommand.run
+  )
+}
+
+enum ServeCommand {
+  static func run(_ arguments: [String]) async -> Int32 {
+    do {
+      let settings = try Settings(arguments: arguments, environment: Terminal.environment)
+      return try await serve(settings)
+    } catch let error as Settings.UsageError {
+      Terminal.log(error.message)
+      return 2
+    } catch {
+      Terminal.log("\(error)")
+      return 1
+    }
+  }
+
+  private static func serve(_ settings: Settings) async throws -> Int32 {
+    let signals = SignalEvents([SIGTERM, SIGINT, SIGHUP])
+    let logError: @Sendable (String) -> Void = { Terminal.log($0) }
+    // Validate all settings before creating files.
+    let data = settings.text(.data) ?? "./data"
+    let (limits, rates) = (try settings.limits(), try settings.rates())
+    let (addresses, crossOrigins) = (try addresses(settings), try settings.origins(.corsOrigin))
+    let eventAge = try settings.number(.keepEvents, in: 1...36_500).map { Int64($0) * 86_400_000 }
+    let (loops, polling, accessLog) = (try loops(settings), try polling(settings), try accessLog(settings))
+    let allowsPreviews = try allowsPreviews(settings)
+    let share = try FileSystem.share(settings.text(.share))
+    let certificates = try Certificates(settings, data: data)
+    if !settings.all(.redirect).isEmpty, certificates == nil {
+      throw Settings.UsageError(
+        message: "--redirect-listen needs TLS: --tls-certificate and --tls-key, or --self-signed.")
+    }
+
+    try FileSystem.makeFolder(data)
+    let folder = try FileSystem.lock(data)
+    if folder.hasEndedRestore { logError("An interrupted restore was completed.") }
+    let sockets = try sockets(settings)
+    let redirects = try settings.all(.redirect).map { try bind($0, .redirect) }
+    try certificates?.makeIfNeeded(names: names(addresses, sockets))
+    let loaded = try certificates?.load()
+    checkDescriptors(limits)
+    var bounds = Bounds()
+    (bounds.fileBytes, bounds.userFileBytes, bounds.siteFileBytes) = (
+      limits.file, limits.userFiles, limits.siteFiles
+    )
+    let publisher = API.publisher()
+    let store = try openStore(folder, FileSystem.migrations(share), logError) { publisher.enqueue($0) }
+    let community = Community(store, publisher: publisher, bounds: bounds)
+    let outgoing = allowsPreviews ? try UntrustedClient() : nil
+    let previews = outgoing.map { LinkPreviews($0, now: { Clock.wall() / 1_000_000 }) }
+    let api = API(community, release: .current, rates: rates, previews: previews)
+
+    let endpoints = sockets.map { socket in
+      Server.Configuration.Endpoint(socket, tls: socket.address.port == nil ? nil : loaded?.configuration)
+    }
+    let server = try Server(
+      .init(endpoints: endpoints, loops: loops, polling: polling),
+      application: DaemonRoutes.make(
+        api, share: share, limits: limits, addresses: addresses, crossOrigins: crossOrigins,
+        isDevelopment: settings.isOn(.development), log: logError),
+      accessLog: accessLog, log: logError)
+    try await server.start()
+    let origin = PublicOrigin.text(addresses, endpoints.map { ($0.socket.address, $0.tls != nil) })
+    let control = await controlServer(api, origin, data, logError)
+    let redirect = try await redirectServer(redirects, addresses, sockets, limits, logError)
+    let housekeeper = Housekeeping(store, eventAge: eventAge)
+    let housekeeping = every(Housekeeping.interval) { await housekeeper.tick() }
+    let clock = every(.seconds(1)) { community.hub.tick(now: Clock.wall() / 1_000_000) }
+    // Separate from the clock, because a busy event loop delays it.
+    let shedding = every(.seconds(1)) { await server.shedMemory() }
+    try await printSetupLink(api.community, origin)
+    printAddresses(endpoints, redirect, certificates?.isSelfSigned == true ? loaded?.fingerprint : nil)
+
+    for await signal in signals.events {
+      guard signal == SIGHUP else { break }
+      await reload(certificates, server, endpoints)
+    }
+    // End long polls and event streams.
+    clock.cancel()
+    shedding.cancel()
+    await shedding.value
+    community.hub.close()
+    await redirect?.stop(within: 0)
+    await stop(server, signals.events)
+    // No more requests. Commit pending writes.
+    housekeeping.cancel()
+    await housekeeping.value
+    await control?.stop()
+    outgoing?.close()
+    await store.close()
+    return 0
+  }
+
+  static func openStore(
+    _ folder: DataFolder, _ migrations: String, _ logError: @escaping @Sendable (String) -> Void,
+    deliver: @escaping @Sendable (Delivery) -> Void = { _ in }
+  ) throws(Settings.UsageError) -> Store {
+    do throws(StoreFault) {
+      let store = try Store(
+        folder, migrations: migrations, jobs: Community.jobs, clock: { Clock.wall() / 1_000_000 }, deliver: deliver,
+        complain: logError)
+      if !store.migrated.isEmpty { logError("Applied migrations: \(store.migrated.joined(separator: ", ")).") }
+      return store
+    } catch {
+      throw Settings.UsageError(message: error.description)
+    }
+  }
+
+  /// Repeats `work` until the task is cancelled.
+  private static func every(_ interval: Duration, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    Task {
+      while !Task.isCancelled {
+        await work()
+        // Cancellation ends the sleep with an error; the loop condition tests it.
+        try? await Task.sleep(for: interval)
+      }
+    }
+  }
+
+  private static func checkDescriptors(_ limits: Limits) {
+    let descriptors = DescriptorLimit.raise()
+    // 64 for files, event loops and the database.
+    guard descriptors < limits.connections + 64 else { return }
+    Terminal.log(
+      "The limit of \(descriptors) file descriptors is too low for --limit-connections \(limits.connections). "
+        + "Raise it with ulimit -n, or LimitNOFILE in the unit.")
+  }
+
+  /// Prints the setup link at each start until the site has an owner.
+  private static func printSetupLink(_ community: Community, _ origin: String) async throws {
+    guard let code = try await community.createSetupLink() else { return }
+    Terminal.print("set up this site: \(origin)/setup/\(code)\n")
+  }
+
+  private static func printAddresses(
+    _ endpoints: [Server.Configuration.Endpoint], _ redirect: Server?, _ fingerprint: String?
+  ) {
+    if let fingerprint { Terminal.print("certificate fingerprint (SHA-256) \(fingerprint)\n") }
+    for endpoint in endpoints {
+      let scheme = endpoint.tls == nil ? "http" : "https"
+      let address = endpoint.socket.address
+      Terminal.print("listening on \(address.port == nil ? "\(address)" : "\(scheme)://\(address)")\n")
+    }
+    for address in redirect?.addresses ?? [] { Terminal.print("redirecting from http://\(address)\n") }
+    ServiceManager.notify("READY=1")
+  }
+
+  /// Drains the connections. A second signal closes them.
+  private static func stop(_ server: Server, _ events: AsyncStream<Int32>) async {
+    ServiceManager.notify("STOPPING=1")
+    let busy = server.connectionCount
+    if busy > 0 { Terminal.log("Stopping: waiting for \(busy) connections. A second signal closes them now.") }
+    let draining = Task { await server.stop() }
+    let secondSignal = Task {
+      for await signal in events where signal != SIGHUP { return await server.stop(within: 0) }
+      return true
+    }
+    let isClean = await draining.value
+    secondSignal.cancel()
+    if !isClean { Terminal.log("Closed connections that were still busy.") }
+  }
+
+  /// Reloads the certificate. On an error the current one stays in use.
+  private static func reload(
+    _ certificates: Certificates?, _ server: Server, _ endpoints: [Server.Configuration.Endpoint]
+  ) async {
+    guard let certificates else { return }
+    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonic() / 1_000)")
+    do {
+      let loaded = try certificates.load()
+      for (index, endpoint) in endpoints.enumerated() where endpoint.tls != nil {
+        try await server.use(loaded.configuration, forEndpoint: index)
+      }
+      Terminal.log("Reloaded the certificate: \(loaded.fingerprint)")
+    } catch let error as Settings.UsageError {
+      Terminal.log("Keeping the current certificate. \(error.message)")
+    } catch {
+      Terminal.log("Keeping the current certificate. \(error)")
+    }
+    ServiceManager.notify("READY=1")
+  }
+
+  // MARK: Settings
+
+  private static func sockets(_ settings: Settings) throws -> [ListeningSocket] {
+    let inherited = ServiceManager.inheritedSockets()
+    let addresses = settings.all(.listen)
+    if !inherited.isEmpty, addresses.isEmpty { return inherited }
+    return inherited
+      + (try (addresses.isEmpty ? [Setting.listen.fallback ?? ""] : addresses).map { try bind($0, .listen) })
+  }
+
+  private static func bind(_ text: String, _ setting: Setting) throws -> ListeningSocket {
+    guard let address = SocketAddress(text) else {
+      throw Settings.UsageError(
+        message: "\(setting.flag) takes an address with a port such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH, "
+          + "not \"\(text)\".")
+    }
+    do {
+      return try ListeningSocket(binding: address)
+    } catch {
+      throw Settings.UsageError(message: "\(error). Choose another address with \(setting.flag).")
+    }
+  }
+
+  private static func addresses(_ settings: Settings) throws(Settings.UsageError) -> Addresses {
+    var trusted: [AddressBlock] = []
+    for text in settings.all(.trustedProxy) {
+      guard let block = AddressBlock(text) else {
+        throw Settings.UsageError(
+          message: "--trusted-proxy takes an address or a block such as 10.0.0.0/8, not \"\(text)\".")
+      }
+      trusted.append(block)
+    }
+    let text = settings.text(.proxyFields) ?? "x-forwarded"
+    guard let proxyFields = Addresses.ProxyFields(rawValue: text) else {
+      throw Settings.UsageError(message: "--proxy-fields takes x-forwarded or forwarded, not \"\(text)\".")
+    }
+    return Addresses(publicOrigins: try settings.origins(.publicURL), trusted: trusted, proxyFields: proxyFields)
+  }
+
+  private static func loops(_ settings: Settings) throws(Settings.UsageError) -> Int {
+    try settings.number(.loops, in: 1...256) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  }
+
+  private static func polling(_ settings: Settings) throws(Settings.UsageError) -> EventLoop.Polling {
+    guard let text = settings.text(.polling) else { return .nestedEpoll }
+    guard let polling = EventLoop.Polling(rawValue: text) else {
+      throw Settings.UsageError(message: "--polling takes epoll or sources, not \"\(text)\".")
+    }
+    return polling
+  }
+
+  private static func allowsPreviews(_ settings: Settings) throws(Settings.UsageError) -> Bool {
+    switch settings.text(.outgoing) ?? "on" {
+    case "on": return true
+    case "off": return false
+    case let text: throw Settings.UsageError(message: "--outgoing takes on or off, not \"\(text)\".")
+    }
+  }
+
+  private static func accessLog(_ settings: Settings) throws(Settings.UsageError) -> AccessLog? {
+    let text = settings.text(.log) ?? "text"
+    if text == "none" { return nil }
+    guard let format = AccessLog.Format(rawValue: text) else {
+      throw Settings.UsageError(message: "--log-format takes text, json or none, not \"\(text)\".")
+    }
+    return AccessLog(format: format, descriptor: STDERR_FILENO)
+  }
+
+  /// The names of a self-signed certificate.
+  private static func names(_ addresses: Addresses, _ sockets: [ListeningSocket]) -> [String] {
+    var names = addresses.publicOrigins.map(\.host) + ["localhost", "127.0.0.1", "::1"]
+    for socket in sockets where socket.address.port != nil { names.append(socket.address.host) }
+    var seen: Set<String> = []
+    return names.filter { $0 != "0.0.0.0" && $0 != "::" && seen.insert($0).inserted }
+  }
+
+  /// Nil if the file system has no sockets. The daemon serves without its control socket then.
+  private static func controlServer(
+    _ api: API, _ origin: String, _ data: String, _ logError: @escaping @Sendable (String) -> Void
+  ) async -> ControlServer? {
+    do {
+      return try await ControlServer(api, origin, in: data, log: logError)
+    } catch {
+      logError("Can't open the control socket, which parley backup and other commands need: \(error)")
+      return nil
+    }
+  }
+
+  private static func redirectServer(
+    _ redirects: [ListeningSocket], _ addresses: Addresses, _ sockets: [ListeningSocket], _ limits: Limits,
+    _ logError: @escaping @Sendable (String) -> Void
+  ) async throws -> Server? {
+    guard !redirects.isEmpty, let port = sockets.compactMap(\.address.port).first else { return nil }
+    let server = try Server(
+      .init(endpoints: redirects.map { .init($0) }, loops: 1),
+      application: DaemonRoutes.redirect(to: addresses, port: Int(port), limits: limits), log: logError)
+    try await server.start()
+    return server
+  }
+}
+
+/// Signals as an async sequence. Created first, so that no signal interrupts the start.
+private struct SignalEvents {
+  let events: AsyncStream<Int32>
+  private let signals: Signals
+
+  init(_ numbers: [Int32]) {
+    let (events, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(8))
+    let signals = Signals()
+    for number in numbers { signals.on(number) { continuation.yield(number) } }
+    self.events = events
+    self.signals = signals
+  }
+}

@@ -1,0 +1,182 @@
+// `parley tail`: prints events as they happen, one per line. With a data folder it reads server-sent events from the
+// control socket of its daemon, with the owner's rights. Otherwise it opens a live connection as the signed-in user.
+
+import Glibc
+import ParleyJSON
+import ParleyKit
+import ParleyModel
+import ParleyNetworking
+import ParleyWire
+import Storage
+import Synchronization
+
+extension Command {
+  static let tail = Command(
+    "tail", operands: ["TOPICS"], summary: "print events as they happen", help: Help.tail, run: TailCommand.run)
+}
+
+enum TailCommand {
+  private static let after = Setting(
+    name: "after", value: "CURSOR", summary: "first print the events after this cursor", isFlagOnly: true)
+
+  static func run(_ arguments: [String]) async -> Int32 {
+    do {
+      let settings = try Settings(
+        arguments: arguments, environment: Terminal.environment, of: "tail", [.data, .json, after, CLISession.profile],
+        operands: ["list of TOPICS"])
+      return try await run(settings).report()
+    } catch {
+      return Outcome(error).report()
+    }
+  }
+
+  private static func run(_ settings: Settings) async throws -> Outcome {
+    let topics = try topics(settings.operands[0])
+    let cursor = settings.text(after)
+    guard cursor?.allSatisfy({ $0.isASCII && ($0 == "." || $0.isHexDigit) }) ?? true else {
+      throw Settings.UsageError(message: "\"\(cursor ?? "")\" is not a valid cursor.")
+    }
+    let data = settings.text(.data)
+    if data == nil, !FileSystem.exists("./data"), try CLISession.isSignedIn(settings) {
+      return try await print(try CLISession(settings).client, topics, cursor, settings.isOn(.json))
+    }
+    return try await print(data ?? "./data", topics, cursor, settings.isOn(.json))
+  }
+
+  /// Prints events of the live connection.
+  private static func print(
+    _ client: Client, _ topics: [String], _ cursor: String?, _ isJSON: Bool
+  ) async throws -> Outcome {
+    let live = LiveConnection(client, topics: topics, after: cursor)
+    // Logged once per outage, not per retry.
+    var logged: ClientFault?
+    for await update in live {
+      switch update {
+      case .event(let frame), .signal(let frame):
+        guard TailFeed.print(frame.representation.bytes, isJSON) else { return Outcome(.success, "") }
+      case .live:
+        if logged != nil { Terminal.log("Reconnected.") }
+        logged = nil
+      case .reset(_, let cursor):
+        Terminal.log("Events since the cursor are no longer available. Continuing with new events.")
+        live.resume(from: cursor)
+      case .disconnected(let fault, _):
+        if logged?.userMessage != fault.userMessage { Terminal.log("\(fault.userMessage) Retrying.") }
+        logged = fault
+      case .ended(let fault): throw fault
+      }
+    }
+    return Outcome(.success, "")
+  }
+
+  /// Prints server-sent events of the daemon.
+  private static func print(
+    _ data: String, _ topics: [String], _ cursor: String?, _ isJSON: Bool
+  ) async throws -> Outcome {
+    try requireServer(data)
+    let query = "topics=" + topics.joined(separator: ",") + (cursor.map { "&after=" + $0 } ?? "")
+    let socket = try ControlSocket(in: data)
+    var request = HTTPRequest(address: socket.address, host: "localhost", name: "the daemon", path: "/events?" + query)
+    request.timeout = 60
+    request.isStreaming = true
+    let feed = TailFeed(isJSON: isJSON)
+    defer { withExtendedLifetime(socket) {} }
+    let status = try await request.stream { status, bytes in feed.receive(status, bytes) }
+    if status == .notFound { return Outcome(.failure, "The owner can't subscribe to one of the topics.") }
+    guard status == .ok else { throw RefusedRequest(status, feed.body) }
+    return Outcome(.success, "The server has stopped.")
+  }
+
+  /// Parses the topics. Their characters need no escaping in a query.
+  private static func topics(_ text: String) throws(Settings.UsageError) -> [String] {
+    var topics: [String] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let topic = LiveTopic(String(part)) else {
+        throw Settings.UsageError(
+          message: "\"\(part)\" is not a topic. Topics are me, conversation:ID, forum:ID, app:NAME and presence.")
+      }
+      topics.append(topic.description)
+    }
+    return topics
+  }
+
+  /// Throws unless a daemon has locked the data folder.
+  private static func requireServer(_ data: String) throws(Settings.UsageError) {
+    guard FileSystem.exists(data) else {
+      throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")
+    }
+    do throws(DataFolder.Fault) {
+      _ = try DataFolder(data)
+    } catch {
+      guard case .inUse = error else { throw Settings.UsageError(message: error.description) }
+      return
+    }
+    throw Settings.UsageError(message: "No server uses \(data). Start one with parley serve.")
+  }
+}
+
+/// Decodes a stream of server-sent events and prints them.
+private final class TailFeed: Sendable {
+  private let isJSON: Bool
+  private let buffer = Mutex<[UInt8]>([])
+  /// Longer than any event.
+  private static let maxEventBytes = 1 << 20
+
+  init(isJSON: Bool) { self.isJSON = isJSON }
+
+  /// The body of an error response.
+  var body: [UInt8] { buffer.withLock { $0 } }
+
+  func receive(_ status: Status, _ bytes: [UInt8]) {
+    let lines = buffer.withLock { buffer in
+      buffer += bytes
+      guard status == .ok else { return [[UInt8]]() }
+      var lines: [[UInt8]] = []
+      while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        lines.append(Array(buffer[..<end]))
+        buffer.removeFirst(end + 1)
+      }
+      if buffer.count > Self.maxEventBytes { buffer = [] }
+      return lines
+    }
+    for line in lines where line.starts(with: Self.prefix) {
+      // Standard output is closed.
+      guard Self.print(Array(line.dropFirst(Self.prefix.count)), isJSON) else { exit(Outcome.Status.success.rawValue) }
+    }
+  }
+
+  private static let prefix = Array("data: ".utf8)
+
+  /// - Returns: false if standard output is closed.
+  static func print(_ json: [UInt8], _ isJSON: Bool) -> Bool {
+    if isJSON { return Terminal.print(String(decoding: json, as: UTF8.self) + "\n") }
+    do {
+      return Terminal.print(try TailLine(json).text + "\n")
+    } catch {
+      Terminal.log("Invalid event: \(error)")
+      return true
+    }
+  }
+}
+
+/// An event as a line of text.
+struct TailLine {
+  let text: String
+
+  init(_ json: [UInt8]) throws(JSONError) {
+    var event = try JSONValue(parsing: json).object()
+    let name = try event.string("event")
+    let at: String? = try event.optional("at")
+    let stream: String? = try event.optional("stream")
+    let actor: String? = try event.optional("actor_id")
+    var message: String?
+    if let data: JSONValue = try event.optional("data", { $0 }), data.kind == .object {
+      var members = try data.object()
+      if let value: JSONValue = try members.optional("text", { $0 }), value.kind == .string {
+        message = try value.string()
+      }
+    }
+    let parts = [at, stream, name, actor.map { "by \($0)" }, message.map { "\u{201c}\(Terminal.plain($0))\u{201d}" }]
+    text = parts.compactMap { $0 }.joined(separator: " ")
+  }
+}

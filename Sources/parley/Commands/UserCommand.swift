@@ -1,0 +1,131 @@
+// `parley user …`: lists, creates and administers users.
+
+import ParleyJSON
+import ParleyWire
+
+extension Command {
+  static let user = Command(
+    "user", summary: "create, list and disable users, set roles, reset passwords", help: Help.user, run: UserCommand.run
+  )
+}
+
+enum UserCommand {
+  private static let subcommands: [String: Command] = [
+    "add": subcommand("add", operands: ["NAME"], settings: [.role, .passwordStdin], run: add),
+    "list": subcommand("list", settings: [.json], run: list),
+    "role": subcommand("role", operands: ["NAME", "ROLE"], run: setRole),
+    "disable": subcommand("disable", operands: ["NAME"], run: disable),
+    "enable": subcommand("enable", operands: ["NAME"], run: enable),
+    "reset": subcommand("reset", operands: ["NAME"], run: createPasswordReset),
+  ]
+
+  private static func subcommand(
+    _ word: String, operands: [String] = [], settings: [Setting] = [],
+    run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
+  ) -> Command {
+    .control(
+      "user \(word)", operands: operands, summary: "", settings: settings, help: Help.user, run: body)
+  }
+
+  static func run(_ arguments: [String]) async -> Int32 {
+    guard let word = arguments.first, let command = subcommands[word] else {
+      let words = subcommands.keys.sorted().joined(separator: ", ")
+      return Outcome(.error, "parley user needs one of \(words). See parley user --help.").report()
+    }
+    return await command.run(Array(arguments.dropFirst()))
+  }
+
+  @Sendable private static func add(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    guard settings.isOn(.passwordStdin) else {
+      throw Settings.UsageError(message: "--password-stdin is required: the password is read from standard input.")
+    }
+    guard let password = readLine(), !password.isEmpty else {
+      throw Settings.UsageError(message: "Standard input contains no password.")
+    }
+    let (name, role) = (settings.operands[0], settings.text(.role) ?? "member")
+    _ = try await client.response(.post, "/users") { json in
+      json.field("name", name)
+      json.field("role", role)
+      json.field("password", password)
+    }
+    return Outcome(.success, "Created user \(name) with role \(role).")
+  }
+
+  @Sendable private static func list(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    var users: [JSONValue] = []
+    var next: String?
+    repeat {
+      var page = try await client.response(.get, "/users" + (next.map { "?next=\($0)" } ?? ""))
+      users += try page.value("data").array()
+      next = try page.optional("next")
+    } while next != nil
+    if settings.isOn(.json) {
+      return Outcome(.success, users.map { String(decoding: $0.raw.bytes, as: UTF8.self) }.joined(separator: "\n"))
+    }
+    return Outcome(.success, try table(users))
+  }
+
+  private static func table(_ users: [JSONValue]) throws -> String {
+    var rows = [["NAME", "ROLE", "STATE", "SINCE", "LAST SEEN"]]
+    for user in users {
+      var user = try user.object()
+      let lastSeen: String? = try user.optional("last_seen_at")
+      rows.append([
+        try user.string("name"), try user.string("role"), try user.string("state"),
+        String(try user.string("created_at").prefix(10)), lastSeen.map { String($0.prefix(10)) } ?? "never",
+      ])
+    }
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      zip(row.dropLast(), widths).map { $0 + String(repeating: " ", count: $1 - $0.count + 2) }.joined() + row[4]
+    }.joined(separator: "\n")
+  }
+
+  @Sendable private static func setRole(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    let (name, role) = (settings.operands[0], settings.operands[1])
+    try await update(name, client) { json in json.field("role", role) }
+    return Outcome(.success, "\(name) now has role \(role).")
+  }
+
+  @Sendable private static func disable(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    let name = settings.operands[0]
+    try await update(name, client) { json in json.field("disabled", true) }
+    return Outcome(.success, "Disabled \(name) and revoked all sessions.")
+  }
+
+  @Sendable private static func enable(_ settings: Settings, _ client: ControlClient) async throws -> Outcome {
+    let name = settings.operands[0]
+    try await update(name, client) { json in json.field("disabled", false) }
+    return Outcome(.success, "Enabled \(name).")
+  }
+
+  private static func update(
+    _ name: String, _ client: ControlClient, _ members: (inout JSONWriter) -> Void
+  ) async throws {
+    _ = try await client.response(.patch, try path(name)) { json in
+      members(&json)
+      json.field("reason", "Changed by the operator.")
+    }
+  }
+
+  @Sendable private static func createPasswordReset(_ settings: Settings, _ client: ControlClient) async throws
+    -> Outcome
+  {
+    var response = try await client.response(.post, try path(settings.operands[0]) + "/reset")
+    return Outcome(.success, try response.string("url"))
+  }
+
+  /// The path of a user in the operator's API.
+  static func path(_ name: String) throws(Settings.UsageError) -> String {
+    let isPlain = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
+    guard isPlain, !name.isEmpty else { throw Settings.UsageError(message: "\"\(name)\" is not a valid name.") }
+    return "/users/@\(name)"
+  }
+}

@@ -1,0 +1,77 @@
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
+import Synchronization
+
+/// A client of the daemon that has locked a data folder.
+struct ControlClient {
+  let data: String
+
+  /// Sends a request and returns the JSON object of its response.
+  func response(
+    _ method: ParleyWire.Method, _ path: String, _ members: (inout JSONWriter) -> Void = { _ in }
+  ) async throws -> JSONObject {
+    let socket = try ControlSocket(in: data)
+    var json = JSONWriter()
+    json.object(members)
+    var request = HTTPRequest(
+      address: socket.address, host: "localhost", name: "the daemon", method: method, path: path)
+    if !method.isSafe { request.body = json.bytes }
+    request.timeout = 30
+    defer { withExtendedLifetime(socket) {} }
+    let (status, body) = try await request.response()
+    guard status.code < 300 else { throw RefusedRequest(status, body) }
+    return try JSONValue(parsing: body).object()
+  }
+
+  /// Runs a long operation in the daemon, shows its progress and returns its outcome.
+  func run(_ path: String, _ body: [UInt8], _ bar: ProgressBar) async throws(Settings.UsageError) -> Outcome {
+    let socket = try ControlSocket(in: data)
+    let request = HTTPRequest(
+      address: socket.address, host: "localhost", name: "the daemon", method: .post, path: path, body: body,
+      isStreaming: true)
+    let reader = ControlLineReader(bar)
+    defer { withExtendedLifetime(socket) {} }
+    do {
+      let status = try await request.stream { _, bytes in reader.receive(bytes) }
+      guard status == .ok else {
+        return Outcome(.error, "The daemon answered \(status.code) to \(path). It may be another version.")
+      }
+    } catch {
+      throw Settings.UsageError(
+        message: "\(data) is in use by another parley process that does not respond: \(error). Try again later.")
+    }
+    return reader.outcome ?? Outcome(.error, "The daemon sent no outcome.")
+  }
+}
+
+/// Decodes the lines of a streamed response.
+private final class ControlLineReader: Sendable {
+  private struct State {
+    var buffer: [UInt8] = []
+    var outcome: Outcome?
+  }
+
+  private let bar: ProgressBar
+  private let state = Mutex(State())
+
+  init(_ bar: ProgressBar) { self.bar = bar }
+
+  var outcome: Outcome? { state.withLock { $0.outcome } }
+
+  func receive(_ bytes: [UInt8]) {
+    state.withLock { state in
+      state.buffer += bytes
+      while let end = state.buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = try? ControlLine(reading: Array(state.buffer[..<end]))
+        state.buffer.removeFirst(end + 1)
+        switch line {
+        case .progress(let progress): bar.show(progress)
+        case .outcome(let outcome): state.outcome = outcome
+        case nil: break
+        }
+      }
+      if state.buffer.count > ControlLine.maxBytes { state.buffer = [] }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// Commands that administer the site. Each is one request to the control socket of the daemon. When no daemon runs, the
+// command serves that socket itself until it ends, so each operation has one implementation: the API's endpoints for
+// the operator.
+
+import API
+import Community
+import ParleyJSON
+import ParleyNetworking
+import ParleyWire
+import Storage
+
+extension Command {
+  /// Declares a command that sends requests to the control socket.
+  static func control(
+    _ name: String, operands: [String] = [], summary: String, settings: [Setting] = [],
+    help: @autoclosure @escaping @Sendable () -> String,
+    run body: @escaping @Sendable (Settings, ControlClient) async throws -> Outcome
+  ) -> Command {
+    Command(name, operands: operands, summary: summary, settings: settings, help: help()) { arguments in
+      do {
+        let settings = try Settings(
+          arguments: arguments, environment: Terminal.environment, of: name, settings + Setting.all, operands: operands)
+        return try await withClient(settings) { client in try await body(settings, client) }.report()
+      } catch {
+        return Outcome(error).report()
+      }
+    }
+  }
+
+  private static func withClient(
+    _ settings: Settings, _ work: (ControlClient) async throws -> Outcome
+  ) async throws -> Outcome {
+    let data = settings.text(.data) ?? "./data"
+    guard FileSystem.exists(data) else {
+      throw Settings.UsageError(message: "The folder \(data) does not exist. Set it with --data.")
+    }
+    let folder: DataFolder
+    do throws(DataFolder.Fault) {
+      folder = try DataFolder(data)
+    } catch {
+      guard case .inUse = error else { throw Settings.UsageError(message: error.description) }
+      return try await work(ControlClient(data: data))
+    }
+    return try await withServer(folder, settings) { try await work(ControlClient(data: data)) }
+  }
+
+  /// Opens the store and serves the control socket until `work` returns.
+  private static func withServer(
+    _ folder: DataFolder, _ settings: Settings, _ work: () async throws -> Outcome
+  ) async throws -> Outcome {
+    let origin = try PublicOrigin.text(settings)
+    let migrations = FileSystem.migrations(try FileSystem.share(settings.text(.share)))
+    let store = try ServeCommand.openStore(folder, migrations, Terminal.log)
+    let outcome: Result<Outcome, any Error>
+    do {
+      let server = try await ControlServer(
+        API(Community(store, publisher: API.publisher())), origin, in: folder.path, log: Terminal.log)
+      do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
+      await server.stop()
+    } catch {
+      outcome = .failure(error)
+    }
+    await store.close()
+    return try outcome.get()
+  }
+}
+
+/// An error response to a request.
+struct RefusedRequest: Error {
+  let message: String
+
+  /// Decodes problem details (RFC 9457).
+  init(_ status: Status, _ body: [UInt8]) {
+    do {
+      var object = try JSONValue(parsing: body).object()
+      let code = try object.string("code")
+      let faults: [Fault] = try object.optional("errors") ?? []
+      let title = try object.string("title")
+      message = faults.first?.message ?? Self.messages[code] ?? title
+    } catch {
+      message = "The daemon answered \(status.code) \(status.reason). It may be another version."
+    }
+  }
+
+  private static let messages = [
+    "not_found": "There is no user with this name.",
+    "conflict": "The state of the user does not allow this.",
+    "gone": "The site already has an owner.",
+    "last_owner": "The site has no owner. parley setup prints the setup link for the first one.",
+    "unavailable": "The server is unavailable. Try again later.",
+  ]
+
+  private struct Fault: JSONReadable {
+    let message: String
+
+    init(json value: JSONValue) throws(JSONError) {
+      var object = try value.object()
+      let field = try object.string("field").replacing("_", with: " ")
+      let code = try object.string("code")
+      message = "The \(field) \(Self.phrases[code] ?? "is invalid")."
+    }
+
+    private static let phrases = [
+      "missing": "is missing", "taken": "is taken", "too_short": "is too short", "too_long": "is too long",
+      "unknown": "is unknown", "out_of_range": "is out of range",
+    ]
+  }
+}

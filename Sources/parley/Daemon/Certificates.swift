@@ -1,0 +1,65 @@
+import ParleyCrypto
+import ParleyNetworking
+
+/// The server's certificate and key: files of the operator, or a self-signed pair in the data folder.
+struct Certificates: Sendable {
+  private let certificatePath: String
+  private let keyPath: String
+  private let ticketKeys: [UInt8]
+  let isSelfSigned: Bool
+
+  /// Nil without TLS.
+  init?(_ settings: Settings, data: String) throws(Settings.UsageError) {
+    isSelfSigned = settings.isOn(.selfSigned)
+    switch (settings.text(.certificate), settings.text(.key)) {
+    case (let certificate?, let key?):
+      guard !isSelfSigned else {
+        throw Settings.UsageError(message: "--self-signed and --tls-certificate are mutually exclusive.")
+      }
+      certificatePath = certificate
+      keyPath = key
+    case (nil, nil):
+      guard isSelfSigned else { return nil }
+      certificatePath = "\(data)/tls-certificate.pem"
+      keyPath = "\(data)/tls-key.pem"
+    default:
+      throw Settings.UsageError(message: "--tls-certificate and --tls-key require each other.")
+    }
+    do {
+      ticketKeys = try SecureRandom.bytes(TLSConfiguration.Identity.ticketKeyLength)
+    } catch {
+      throw Settings.UsageError(message: "Can't read random bytes: \(error).")
+    }
+  }
+
+  /// Creates the self-signed certificate at the first start. It is stored, so that pinned fingerprints stay valid.
+  func makeIfNeeded(names: [String]) throws(Settings.UsageError) {
+    guard isSelfSigned, !FileSystem.exists(certificatePath) || !FileSystem.exists(keyPath) else { return }
+    do {
+      let pair = try SelfSigned(names: names)
+      try FileSystem.write(pair.key, to: keyPath)
+      try FileSystem.write(pair.certificate, to: certificatePath)
+    } catch let error as Settings.UsageError {
+      throw error
+    } catch {
+      throw Settings.UsageError(message: "Can't create a certificate: \(error).")
+    }
+  }
+
+  /// Reads the files. Session tickets remain valid across a reload.
+  func load() throws(Settings.UsageError) -> (configuration: TLSConfiguration, digest: [UInt8], fingerprint: String) {
+    let certificate = try FileSystem.read(certificatePath)
+    let key = try FileSystem.read(keyPath)
+    guard let fingerprint = Certificate.list(fromPEM: certificate).first?.fingerprint else {
+      throw Settings.UsageError(message: "\(certificatePath) contains no certificate (PEM).")
+    }
+    let configuration = TLSConfiguration(
+      role: .server(.init(certificates: certificate, key: key, ticketKeys: ticketKeys)))
+    do {
+      _ = try TLSContext(configuration)
+    } catch {
+      throw Settings.UsageError(message: "Can't use \(certificatePath) and \(keyPath): \(error).")
+    }
+    return (configuration, fingerprint, Hex.text(fingerprint))
+  }
+}

@@ -1,0 +1,66 @@
+import API
+import ParleyJSON
+import ParleyWire
+import Web
+
+/// The daemon's routes: API, web app, /healthz and /readyz.
+enum DaemonRoutes {
+  static func make(
+    _ api: API, share: String, limits: Limits, addresses: Addresses, crossOrigins: [WebAddress],
+    isDevelopment: Bool = false, log: @escaping @Sendable (String) -> Void
+  ) throws(Problem) -> Application {
+    let files = StaticFiles("\(share)/Public")
+    let app: WebAppRoutes? =
+      if let files { try WebAppRoutes(share: share, files: files, isDevelopment: isDevelopment) } else { nil }
+    let router = Router { routes in
+      api.add(to: &routes)
+      app?.add(to: &routes)
+      routes.on(.get, API.base + "/openapi.json") { request, context throws(Problem) in
+        var request = request
+        request.head.target = Target(path: "/openapi.json")
+        guard let files else { throw .notFound }
+        return try await files.respond(request, context)
+      }
+      routes.on(.get, "/healthz") { _, _ in health }
+      routes.on(.get, "/readyz") { _, _ throws(Problem) in
+        guard api.community.store.isReady else { throw .unavailable }
+        return health
+      }
+    }
+    return Application(
+      router: router, fallback: files?.respond, limits: limits, addresses: addresses,
+      apiPolicy: APIPolicy(base: API.base, crossOrigins: crossOrigins), log: log)
+  }
+
+  private static var health: Response {
+    var json = JSONWriter()
+    json.object { json in
+      json.field("status", "ok")
+      json.field("version", version)
+    }
+    var response = Response.json(json.bytes)
+    response.fields.add("Cache-Control", "no-store")
+    return response
+  }
+
+  /// Redirects plain HTTP to the public HTTPS origin, or to the TLS port of the requested host.
+  static func redirect(to addresses: Addresses, port: Int, limits: Limits) -> Application {
+    Application(
+      router: Router { _ in },
+      fallback: { request, context throws(Problem) in
+        let origin: String
+        if let known = addresses.publicOrigins.first(where: { $0.scheme == .https }) {
+          origin = known.origin
+        } else {
+          guard let asked = WebAddress(context.origin) else { throw Problem.notFound }
+          origin = "https://\(asked.host)" + (port == 443 ? "" : ":\(port)")
+        }
+        let target = request.head.target
+        var response = Response.redirect(
+          .permanentRedirect, to: origin + target.path + (target.query.map { "?\($0)" } ?? ""))
+        // The target depends on the Host field, so caches must not share it.
+        if addresses.publicOrigins.isEmpty { response.fields.add("Cache-Control", "no-store") }
+        return response
+      }, limits: limits)
+  }
+}

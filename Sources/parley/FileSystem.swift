@@ -1,0 +1,140 @@
+import Glibc
+import ParleyKit
+import ParleyNetworking
+import Storage
+import Web
+
+/// Files at paths that the operator or the user of the program chose: data folder, certificates, resources.
+enum FileSystem {
+  /// Creates a folder and its parents with mode 0700.
+  static func makeFolder(_ path: String) throws(Settings.UsageError) {
+    var current = path.hasPrefix("/") ? "/" : ""
+    for part in path.split(separator: "/") {
+      current += (current.isEmpty || current.hasSuffix("/") ? "" : "/") + part
+      if unsafe mkdir(current, 0o700) != 0, errno != EEXIST {
+        throw Settings.UsageError(message: "Can't create the folder \(current): \(reason).")
+      }
+    }
+    guard exists(path), unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+      throw Settings.UsageError(message: "Can't access the folder \(path): \(reason).")
+    }
+  }
+
+  static func open(_ path: String) throws(Settings.UsageError) -> Descriptor {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't open the folder \(path): \(reason).") }
+    return Descriptor(owning: descriptor)
+  }
+
+  /// Locks the data folder against other processes.
+  static func lock(_ data: String) throws(Settings.UsageError) -> DataFolder {
+    do throws(DataFolder.Fault) {
+      return try DataFolder(data)
+    } catch {
+      throw Settings.UsageError(message: error.description)
+    }
+  }
+
+  /// The absolute path, for the daemon, which has another working directory.
+  static func absolute(_ path: String) throws(Settings.UsageError) -> String {
+    if path.hasPrefix("/") { return path }
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    guard unsafe getcwd(&buffer, buffer.count) != nil else {
+      throw Settings.UsageError(message: "Can't determine the working directory: \(reason).")
+    }
+    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/" + path
+  }
+
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// Reads a file of up to 1 MiB. Follows symbolic links, because certificate tools link to the newest file.
+  static func read(_ path: String) throws(Settings.UsageError) -> [UInt8] {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't read \(path): \(reason).") }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while bytes.count < 1 << 20 {
+      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0 { throw Settings.UsageError(message: "Can't read \(path): \(reason).") }
+      if count == 0 { return bytes }
+      bytes.append(contentsOf: buffer[..<count])
+    }
+    throw Settings.UsageError(message: "\(path) is too large.")
+  }
+
+  /// Writes a file atomically, with mode 0600.
+  static func write(_ bytes: [UInt8], to path: String) throws(Settings.UsageError) {
+    let temporary = path + ".new"
+    let descriptor = unsafe Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Settings.UsageError(message: "Can't write \(temporary): \(reason).") }
+    var isWritten = false
+    do {
+      defer { close(descriptor) }
+      isWritten = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    }
+    guard isWritten, unsafe rename(temporary, path) == 0 else {
+      throw Settings.UsageError(message: "Can't write \(path): \(reason).")
+    }
+  }
+
+  static func remove(_ path: String) throws(Settings.UsageError) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else {
+      throw Settings.UsageError(message: "Can't delete \(path): \(reason).")
+    }
+  }
+
+  /// Opens a file for upload, read by offset. A file that is truncated meanwhile ends the upload.
+  static func source(_ path: String) throws(Settings.UsageError) -> FileSource {
+    let descriptor = Descriptor(owning: unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC))
+    var status = stat()
+    guard descriptor.number >= 0, unsafe fstat(descriptor.number, &status) == 0 else {
+      throw Settings.UsageError(message: "Can't read \(path): \(reason).")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw Settings.UsageError(message: "\(path) is not a file.") }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    return FileSource(name: name, size: Int(status.st_size)) { offset, count in
+      var bytes = [UInt8](repeating: 0, count: count)
+      let read = unsafe pread(descriptor.number, &bytes, count, off_t(offset))
+      guard read >= 0 else { throw SystemError("read", code: errno) }
+      return Array(bytes[..<read])
+    }
+  }
+
+  /// Folders that are installed with the program.
+  private static let resources = ["Public", "Migrations"]
+
+  static func migrations(_ share: String) -> String { "\(share)/Migrations/sqlite" }
+
+  /// The folder with `Public` and `Migrations`: the setting, else beside the installed program, else in the package.
+  static func share(_ setting: String?) throws(Settings.UsageError) -> String {
+    if let setting {
+      for name in resources where !exists("\(setting)/\(name)") {
+        throw Settings.UsageError(message: "\(setting) has no folder \(name). Set the parent of \(name) with --share.")
+      }
+      return setting
+    }
+    var candidates: [String] = []
+    if var path = programPath {
+      for _ in 0..<4 {
+        guard let slash = path.lastIndex(of: "/") else { break }
+        path = String(path[..<slash])
+        candidates += ["\(path)/../share/parley", path]
+      }
+    }
+    guard let found = candidates.first(where: { folder in resources.allSatisfy { exists("\(folder)/\($0)") } }) else {
+      throw Settings.UsageError(
+        message: "The folders Public and Migrations are not beside the program. Set their parent with --share.")
+    }
+    return found
+  }
+
+  private static var programPath: String? {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+    guard count > 0, count < buffer.count else { return nil }
+    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static var reason: String { SystemError("", code: errno).reason }
+}

@@ -1,0 +1,194 @@
+import ParleyModel
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+@Suite struct InviteTests {
+  /// Comes in by an invite, or is refused.
+  @discardableResult
+  private func join(_ village: Village, _ name: String, _ code: String) async throws -> Answer {
+    try await village.ask(.post, "/users", ["name": name, "password": "\(name)’s password", "invite": code])
+  }
+
+  @Test(arguments: Way.allCases)
+  func `an invite lets in as often as it says, and tells its maker whom`(way: Way) async throws {
+    try await Village.open(way) { village in
+      var made: Answer?
+      #expect(
+        try await village.events {
+          made = try await village.ask(.post, "/invites", as: "grace", ["max_uses": 1, "role": "guest"])
+        } == [])
+      let code = try #require(made?["code"])
+      #expect(made?.status == 201 && made?.int("max_uses") == 1 && made?.int("uses") == 0)
+      let lena = try await join(village, "lena", code)
+      #expect(lena.status == 201 && lena["user.role"] == "guest")
+      let second = try await join(village, "otto", code)
+      #expect(second.status == 400 && second["errors.0.field"] == "invite" && second["errors.0.code"] == "unknown")
+      let seen = try await village.ask(.get, "/invites/\(code)", as: "grace")
+      #expect(seen.int("uses") == 1 && seen["used_by.0"] == lena["user.id"])
+      #expect(try await village.ask(.get, "/invites/\(code)").code == "gone")
+    }
+  }
+
+  @Test func `whoever holds the code is welcomed, signed in or not`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.forum("garden", .members, ["grace"])
+      let code = try #require(
+        try await village.ask(.post, "/invites", as: "grace", ["forum_id": forum])["code"])
+      for viewer in [nil, "linus"] {
+        let welcome = try await village.ask(.get, "/invites/\(code)", as: viewer)
+        #expect(welcome["inviter.name"] == "grace" && welcome["forum_title"] == "garden" && welcome["role"] == "member")
+        #expect(!welcome.has("used_by") && !welcome.has("code"))
+      }
+      #expect(try await village.ask(.get, "/invites/no-such").status == 404)
+      var lena = ""
+      let events = try await village.events { lena = try await join(village, "lena", code)["user.id"] ?? "" }
+      #expect(
+        events == [
+          "user.updated site #1", "participant.joined forum:\(forum)", "participant.joined user:\(lena)",
+          "conversation.created user:\(lena)",
+        ])
+      #expect(try await village.participants(inRoomOf: forum).contains(lena))
+    }
+  }
+
+  /// Rows: who. Columns: may invite a guest, member, moderator, admin, owner.
+  @Test(arguments: [
+    ("gus", "users", [403, 403, 403, 403, 400]), ("grace", "users", [201, 201, 403, 403, 400]),
+    ("mira", "users", [201, 201, 403, 403, 400]), ("alma", "users", [201, 201, 201, 403, 400]),
+    ("ada", "users", [201, 201, 201, 201, 400]), ("grace", "moderators", [403, 403, 403, 403, 400]),
+    ("mira", "moderators", [201, 201, 403, 403, 400]), ("mira", "staff", [403, 403, 403, 403, 400]),
+  ])
+  func `who may invite whom`(who: String, circle: String, expected: [Int]) async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.settle("alma", .admin)
+      try await village.decide(["may_invite": circle])
+      var found: [Int] = []
+      for role in ["guest", "member", "moderator", "admin", "owner"] {
+        found.append(try await village.ask(.post, "/invites", as: who, ["role": role]).status)
+      }
+      #expect(found == expected)
+    }
+  }
+
+  @Test func `into a private forum only those bring users who manage it`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.forum("cellar", .private, ["grace"])
+      let hidden = try await village.ask(.post, "/invites", as: "linus", ["forum_id": forum])
+      #expect(hidden["errors.0.field"] == "forum_id" && hidden["errors.0.code"] == "unknown")
+      #expect(try await village.ask(.post, "/invites", as: "grace", ["forum_id": forum]).status == 403)
+      #expect(try await village.ask(.post, "/invites", as: "ada", ["forum_id": forum]).status == 201)
+    }
+  }
+
+  @Test func `an invite ends with its time, or when it is revoked`() async throws {
+    try await Village.open(.inMemory) { village in
+      let past = try await village.ask(.post, "/invites", as: "grace", ["expires_at": "2020-01-01T00:00:00Z"])
+      #expect(past["errors.0.field"] == "expires_at")
+      let code = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
+      #expect(try await village.ask(.delete, "/invites/\(code)", as: "linus").status == 403)
+      for _ in 1...2 { #expect(try await village.ask(.delete, "/invites/\(code)", as: "grace").status == 204) }
+      #expect(try await join(village, "lena", code).status == 400)
+      #expect(try await village.ask(.get, "/invites/\(code)").status == 410)
+      #expect(try await village.ask(.get, "/invites/\(code)", as: "grace").isNull("revoked_at") == false)
+    }
+  }
+
+  @Test func `an invite is good for as long as its maker could make it`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.settle("alma", .admin)
+      let high = try #require(
+        try await village.ask(.post, "/invites", as: "alma", ["role": "moderator"])["code"])
+      let low = try #require(try await village.ask(.post, "/invites", as: "alma", [:])["code"])
+      _ = try await village.ask(.patch, "/users/@alma", as: "ada", ["role": "member"])
+      #expect(try await village.ask(.get, "/invites/\(high)").status == 410)
+      #expect(try await join(village, "lena", high)["errors.0.code"] == "unknown")
+      #expect(try await join(village, "lena", low).status == 201)
+      _ = try await village.ask(.patch, "/users/@alma", as: "ada", ["disabled": true])
+      #expect(try await join(village, "otto", low)["errors.0.code"] == "unknown")
+    }
+  }
+
+  @Test func `nobody lets in an imported user who is above them`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.settle("alma", .admin)
+      try await village.community.store.write { tx throws(Refusal) in
+        var user = NewUser(name: "emil", role: .owner)
+        user.isImported = true
+        _ = try tx.add(user)
+      }
+      #expect(try await village.ask(.post, "/invites", as: "alma", ["user_id": "@emil"]).status == 403)
+      #expect(try await village.ask(.post, "/users/@emil/reset", as: "ada").status == 409)
+      #expect(try await village.ask(.post, "/invites", as: "ada", ["user_id": "@emil"]).status == 201)
+    }
+  }
+
+  @Test func `a branch of invites is cut with all that grew from it`() async throws {
+    try await Village.open(.inMemory) { village in
+      let root = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
+      let lena = try #require(try await join(village, "lena", root)["token"])
+      let bearer = "Bearer \(lena)"
+      let child = try #require(
+        try await village.ask(.post, "/invites", [:], fields: ["Authorization": bearer])["code"])
+      let otto = try #require(try await join(village, "otto", child)["token"])
+      let grandchild = try #require(
+        try await village.ask(.post, "/invites", [:], fields: ["Authorization": "Bearer \(otto)"])["code"])
+      let other = try #require(try await village.ask(.post, "/invites", as: "grace", [:])["code"])
+      #expect(try await village.ask(.delete, "/invites/\(root)?descendants=true", as: "grace").status == 403)
+      #expect(try await village.ask(.delete, "/invites/\(root)?descendants=true", as: "mira").status == 204)
+      for code in [root, child, grandchild] {
+        #expect(try await village.ask(.get, "/invites/\(code)").status == 410, "\(code)")
+      }
+      #expect(try await village.ask(.get, "/invites/\(other)").status == 200)
+    }
+  }
+
+  @Test func `an imported user comes back by an invite, as who they were`() async throws {
+    try await Village.open(.inMemory) { village in
+      let id = try await village.community.store.write { tx throws(Refusal) in
+        var user = NewUser(name: "emil", role: .moderator)
+        user.isImported = true
+        return try tx.add(user)
+      }
+      #expect(try await village.ask(.post, "/sessions", ["name": "emil", "password": "anything"]).status == 401)
+      #expect(try await village.ask(.post, "/invites", as: "grace", ["user_id": "@emil"]).status == 403)
+      let mismatch = try await village.ask(.post, "/invites", as: "ada", ["user_id": "@grace"])
+      #expect(mismatch["errors.0.code"] == "mismatch")
+      let made = try await village.ask(.post, "/invites", as: "ada", ["user_id": "@emil", "max_uses": 5])
+      let code = try #require(made["code"])
+      #expect(made.int("max_uses") == 1 && made["user_id"] == id.description)
+      #expect(try await village.ask(.get, "/invites/\(code)")["user.name"] == "emil")
+      let events = try await village.events {
+        let back = try await village.ask(.post, "/users", ["password": "emil’s password", "invite": code])
+        #expect(back.status == 201 && back["user.id"] == id.description && back["user.role"] == "moderator")
+        #expect(back.bool("user.imported") == false)
+      }
+      #expect(events == ["user.updated site #2"])
+      try await village.signIn("emil", "emil’s password")
+    }
+  }
+
+  @Test func `users see their own invites, those who keep order all`() async throws {
+    try await Village.open(.inMemory) { village in
+      let body: [String: Any] = ["client_id": "i1"]
+      let first = try await village.ask(.post, "/invites", as: "grace", body)
+      let again = try await village.ask(.post, "/invites", as: "grace", body)
+      #expect(again.status == 200 && again["id"] == first["id"])
+      #expect(
+        try await village.ask(.post, "/invites", as: "grace", ["client_id": "i1", "role": "guest"]).code
+          == "client_id_reused")
+      _ = try await village.ask(.post, "/invites", as: "linus", [:])
+      #expect(try await village.ask(.get, "/invites", as: "grace").texts("data", "id") == [first["id"]])
+      let page = try await village.ask(.get, "/invites?limit=1", as: "mira")
+      #expect(page.count("data") == 1 && page.bool("more") == true)
+      let next = try await village.ask(.get, "/invites?limit=1&next=\(try #require(page["next"]))", as: "mira")
+      #expect(next.texts("data", "id") == [first["id"]] && next.bool("more") == false)
+      #expect(try await village.ask(.get, "/invites").status == 401)
+      for uses in [0, -1, 10_001] {
+        #expect(try await village.ask(.post, "/invites", as: "grace", ["max_uses": uses]).status == 400)
+      }
+    }
+  }
+}

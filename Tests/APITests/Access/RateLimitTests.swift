@@ -1,0 +1,165 @@
+import Community
+import ParleyModel
+import ParleyWire
+import Testing
+import Web
+
+@testable import API
+
+@Suite struct RateLimitTests {
+  private static let limits: RateLimits = {
+    var limits = RateLimits()
+    limits.login = Allowance(burst: 3, perMinute: 6)
+    limits.writing = Allowance(burst: 2, perMinute: 60)
+    return limits
+  }()
+
+  private static func user(_ number: Int) -> Caller {
+    Caller(user: ID(number), role: .member, scope: .admin, session: nil)
+  }
+
+  /// How many of `count` requests at once go through.
+  private func passed(
+    _ count: Int, _ limiter: RateLimiter, _ work: Work, by caller: Caller = .visitor, from address: String?,
+    at now: Int64
+  ) -> Int {
+    (0..<count).filter { _ in
+      do {
+        try limiter.count(work, by: caller, at: address.flatMap { IPAddress($0) }, now: now)
+        return true
+      } catch {
+        return false
+      }
+    }.count
+  }
+
+  @Test func `a bucket empties at once and fills with time`() {
+    let limiter = RateLimiter(Self.limits)
+    let start: Int64 = 1_000_000
+    #expect(passed(5, limiter, .login, from: "192.0.2.1", at: start) == 3)
+    #expect(passed(5, limiter, .login, from: "192.0.2.1", at: start + 9_999) == 0)
+    #expect(passed(5, limiter, .login, from: "192.0.2.1", at: start + 10_000) == 1)
+    #expect(passed(5, limiter, .login, from: "192.0.2.1", at: start + 3_600_000) == 3)
+  }
+
+  @Test func `a clock that was set back locks nobody out`() {
+    let limiter = RateLimiter(Self.limits)
+    #expect(passed(5, limiter, .login, from: "192.0.2.1", at: 10_000_000_000) == 3)
+    #expect(passed(5, limiter, .login, from: "192.0.2.1", at: 1_000_000) == 0)
+    #expect(passed(5, limiter, .login, from: "192.0.2.1", at: 1_010_000) == 1)
+  }
+
+  @Test func `an IPv6 subscriber is one, and an IPv4 address each`() {
+    let limiter = RateLimiter(Self.limits)
+    #expect(passed(3, limiter, .login, from: "2001:db8::1", at: 0) == 3)
+    #expect(passed(1, limiter, .login, from: "2001:db8::2:1", at: 0) == 0)
+    #expect(passed(1, limiter, .login, from: "2001:db8:0:1::1", at: 0) == 1)
+    #expect(passed(3, limiter, .login, from: "192.0.2.1", at: 0) == 3)
+    #expect(passed(1, limiter, .login, from: "::ffff:192.0.2.1", at: 0) == 0)
+    #expect(passed(1, limiter, .login, from: "192.0.2.2", at: 0) == 1)
+  }
+
+  @Test func `a user is one wherever they are, but signing in counts where it comes from`() {
+    let limiter = RateLimiter(Self.limits)
+    #expect(passed(2, limiter, .writing, by: Self.user(1), from: "192.0.2.1", at: 0) == 2)
+    #expect(passed(1, limiter, .writing, by: Self.user(1), from: "192.0.2.2", at: 0) == 0)
+    #expect(passed(1, limiter, .writing, by: Self.user(2), from: "192.0.2.1", at: 0) == 1)
+    #expect(passed(2, limiter, .login, by: Self.user(1), from: "192.0.2.1", at: 0) == 2)
+    #expect(passed(2, limiter, .login, by: Self.user(2), from: "192.0.2.1", at: 0) == 1)
+  }
+
+  @Test func `kinds of work are apart, and what the host put before us is not counted`() {
+    let limiter = RateLimiter(Self.limits)
+    #expect(passed(3, limiter, .login, from: "192.0.2.1", at: 0) == 3)
+    #expect(passed(1, limiter, .writing, from: "192.0.2.1", at: 0) == 1)
+    #expect(passed(100, limiter, .login, from: nil, at: 0) == 100)
+  }
+
+  @Test func `a flood of addresses costs bounded memory, and does not free who was just counted`() {
+    let limiter = RateLimiter(Self.limits)
+    #expect(passed(3, limiter, .login, from: "192.0.2.1", at: 0) == 3)
+    for number in 0..<RateLimiter.maxBuckets {
+      let address = IPAddress(high: 0x2001_0db8_0000_0000 + UInt64(number), low: 1)
+      try? limiter.count(.login, by: .visitor, at: address, now: 0)
+    }
+    #expect(passed(1, limiter, .login, from: "192.0.2.1", at: 0) == 0)
+    for number in 0..<3 * RateLimiter.maxBuckets {
+      let address = IPAddress(high: 0x2001_0db9_0000_0000 + UInt64(number), low: 1)
+      try? limiter.count(.login, by: .visitor, at: address, now: 0)
+    }
+    #expect(limiter.bucketCount <= 2 * RateLimiter.maxBuckets)
+  }
+
+  @Test(arguments: Way.allCases)
+  func `who guesses too often is told when to come back`(way: Way) async throws {
+    var limits = Self.limits
+    // However long the machine takes over four passwords, no guess comes back meanwhile.
+    limits.login = Allowance(burst: 3, perMinute: 1)
+    try await Village.open(way, rates: limits) { village in
+      for _ in 1...3 {
+        #expect(try await village.ask(.post, "/sessions", ["name": "grace", "password": "guess"]).status == 401)
+      }
+      let limited = try await village.ask(.post, "/sessions", ["name": "grace", "password": "grace’s password"])
+      #expect(limited.status == 429 && limited.code == "rate_limited")
+      let seconds = try #require(limited.int("params.seconds"))
+      #expect((1...60).contains(seconds) && limited.fields["retry-after"] == "\(seconds)")
+      #expect(limited.fields["ratelimit-limit"] == "3" && limited.fields["ratelimit-remaining"] == "0")
+      #expect(limited.fields["ratelimit-reset"] == "\(seconds)")
+      // Asking is free, and so is other work.
+      #expect(try await village.ask(.get, "/me", as: "grace").status == 200)
+      #expect(try await village.ask(.patch, "/me", as: "grace", ["bio": "x"]).status == 200)
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `one name is guessed at only so often, from wherever, and its owner is let in all the same`(
+    way: Way
+  ) async throws {
+    var rates = Village.unlimited
+    rates.guessing = Allowance(burst: 3, perDay: 24)
+    try await Village.open(way, rates: rates) { village in
+      func signIn(_ name: String, _ password: String, as caller: String? = nil) async throws -> Int {
+        try await village.ask(.post, "/sessions", as: caller, ["name": name, "password": password]).status
+      }
+      // What is right costs nothing.
+      for _ in 1...5 { #expect(try await signIn("grace", "grace’s password") == 201) }
+      for name in ["grace", "GRACE", "Grace"] { #expect(try await signIn(name, "guess") == 401) }
+      #expect(try await signIn("grace", "grace’s password") == 429)
+      #expect(try await signIn("linus", "linus’s password") == 201)
+      // With a session of hers she is known; with somebody else's nobody is.
+      #expect(try await signIn("grace", "grace’s password", as: "grace") == 201)
+      #expect(try await signIn("grace", "grace’s password", as: "linus") == 429)
+      #expect(try await village.ask(.get, "/me", as: "grace").status == 200)
+      // Nobody learns who is there.
+      for _ in 1...3 { #expect(try await signIn("nobody.here", "guess") == 401) }
+      #expect(try await signIn("nobody.here", "guess") == 429)
+      // Who may not come in has shown the right password.
+      try await village.put("linus", in: .disabled)
+      for _ in 1...5 { #expect(try await signIn("linus", "linus’s password") == 403) }
+      #expect(try await signIn(String(repeating: "x", count: 65), "guess") == 401)
+    }
+  }
+
+  @Test func `a name is guessed at again as time goes by`() throws {
+    let limiter = RateLimiter(RateLimits())
+    func guesses(at now: Int64) -> Int {
+      (0..<50).filter { _ in (try? limiter.countGuess(at: "grace", now: now)) != nil }.count
+    }
+    #expect(guesses(at: 1_000_000) == 40)
+    #expect(guesses(at: 1_000_000 + 360_000) == 1)
+    limiter.giveBackGuess(at: "grace", now: 1_000_000 + 360_000)
+    #expect(guesses(at: 1_000_000 + 360_000) == 1)
+    limiter.giveBackGuess(at: "linus", now: 0)
+  }
+
+  @Test func `every endpoint that changes something is counted, and each kind where it belongs`() {
+    for endpoint in API.endpoints {
+      #expect((endpoint.work == nil) == endpoint.method.isSafe, "\(endpoint.method.name) \(endpoint.path)")
+    }
+    let kinds = Dictionary(grouping: API.endpoints.filter { $0.work != nil && $0.work != .writing }, by: \.work)
+    #expect(kinds[.login]?.map(\.path).sorted() == ["/links/{code}", "/me/password", "/sessions", "/users/{id}"])
+    #expect(kinds[.registration]?.map(\.path) == ["/users"])
+    #expect(kinds[.discovery]?.map(\.path) == ["/users/discover"])
+    #expect(kinds[.previewing]?.map(\.path) == ["/previews"])
+  }
+}

@@ -1,0 +1,165 @@
+import ParleyCrypto
+import ParleyWire
+import Testing
+import Web
+
+@testable import API
+
+@Suite struct DescriptionTests {
+  private let description: Description
+
+  init() throws { description = try #require(Description.shipped, "Public/openapi.json can't be read") }
+
+  @Test func `it has every endpoint and no other`() {
+    let served = Set(API.endpoints.map { "\($0.method.name.lowercased()) \($0.path)" })
+    #expect(served.subtracting(description.operations).isEmpty, "not in Public/openapi.json")
+    #expect(description.operations.subtracting(served).isEmpty, "not served")
+  }
+
+  @Test func `it says who may ask`() throws {
+    for endpoint in API.endpoints {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let ways = (operation["security"]?.items ?? []).map(\.members)
+      switch endpoint.access {
+      case .anyone, .host: #expect(ways.contains { $0.isEmpty }, "\(endpoint.path)")
+      case .user(let scope):
+        #expect(Set(ways.flatMap(\.keys)) == ["bearer", "cookie"], "\(endpoint.path)")
+        #expect(
+          ways.allSatisfy { $0.values.allSatisfy { $0 == .array([.string(scope.rawValue)]) } }, "\(endpoint.path)")
+      }
+    }
+  }
+
+  @Test func `it names the variables of each path`() throws {
+    for endpoint in API.endpoints {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let parameters = try (operation["parameters"]?.items ?? []).map { try description.followed($0) }
+      let named = parameters.filter { $0["in"] == .string("path") }.map { $0["name"] ?? .null }
+      let variables = endpoint.path.split(separator: "/").filter { $0.hasPrefix("{") }
+      #expect(Set(named) == Set(variables.map { .string(String($0.dropFirst().dropLast())) }), "\(endpoint.path)")
+    }
+  }
+
+  @Test func `what changes something takes a query where it says so`() throws {
+    for endpoint in API.endpoints where !endpoint.method.isSafe {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let parameters = try (operation["parameters"]?.items ?? []).map { try description.followed($0) }
+      let takesQuery = parameters.contains { $0["in"] == .string("query") }
+      #expect(takesQuery == endpoint.takesQuery, "\(endpoint.method.name) \(endpoint.path)")
+    }
+  }
+
+  @Test func `what changes something can be too much, and what has a body can be wrong`() throws {
+    for endpoint in API.endpoints {
+      guard let operation = try description.operation(endpoint.method, endpoint.path) else { continue }
+      let statuses = Set((operation["responses"]?.members ?? [:]).keys)
+      var needed: Set<String> = ["401", "503"]
+      if endpoint.work != nil { needed.formUnion(["403", "429"]) }
+      if operation["requestBody"] != nil { needed.formUnion(["400", "413", "415"]) }
+      #expect(needed.subtracting(statuses).isEmpty, "\(endpoint.method.name) \(endpoint.path)")
+    }
+  }
+
+  @Test func `its examples are as their schemas say`() throws {
+    for (path, item) in description.document["paths"]?.members ?? [:] {
+      for operation in item.members.values {
+        guard let body = operation["requestBody"]?["content"]?["application/json"], let example = body["example"] else {
+          continue
+        }
+        #expect(throws: Never.self, "\(path)") { try description.check(example, body["schema"] ?? .null, at: path) }
+      }
+    }
+  }
+
+  @Test func `what its schemas and answers give as examples is so`() throws {
+    for (name, schema) in description.document["components"]?["schemas"]?.members ?? [:] {
+      for example in schema["examples"]?.items ?? [] {
+        #expect(throws: Never.self, "\(name)") { try description.check(example, schema, at: name) }
+      }
+    }
+    for (path, item) in description.document["paths"]?.members ?? [:] {
+      for response in item.members.values.flatMap({ ($0["responses"]?.members ?? [:]).values }) {
+        let content = response["content"]?["application/json"]
+        for (name, example) in content?["examples"]?.members ?? [:] {
+          #expect(throws: Never.self, "\(path) \(name)") {
+            try description.check(example["value"] ?? .null, content?["schema"] ?? .null, at: name)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `its test vectors are digests of the lines that stand with them`() throws {
+    let operation = try #require(try description.operation(.get, "/conversations/{id}/digest"))
+    let examples = operation["responses"]?["200"]?["content"]?["application/json"]?["examples"]?.members ?? [:]
+    #expect(examples.count == 3)
+    for (name, example) in examples {
+      guard case .string(let lines)? = example["description"] else {
+        Issue.record("\(name) has no lines")
+        continue
+      }
+      func digest(_ text: some StringProtocol) throws -> Tree {
+        .string(Hex.text(try Digest.sha256(of: Array(text.utf8))))
+      }
+      #expect(example["value"]?["digest"] == (try digest(lines)), "\(name)")
+      let parts = example["value"]?["parts"]?.items ?? []
+      #expect(parts.map { $0["digest"] } == (try lines.split(separator: "\n").map { try digest($0 + "\n") }), "\(name)")
+    }
+  }
+
+  private static let example: Tree = .object([
+    "id": .string("7"), "name": .string("Laptop"), "scope": .string("write"), "created_at": .string(noon),
+    "last_used_at": .null, "expires_at": .string(noon), "current": .bool(true),
+  ])
+  private static let noon = "2026-11-20T12:00:00.000Z"
+  private static let session: Tree = .object(["$ref": .string("#/components/schemas/Session")])
+
+  @Test(arguments: [
+    ("id", Tree.number(7)), ("id", .string("07")), ("scope", .string("all")), ("scope", .null),
+    ("created_at", .string("today")), ("created_at", nil), ("more", .bool(true)),
+  ])
+  func `what is not as it says is noticed`(name: String, value: Tree?) throws {
+    var members = Self.example.members
+    members[name] = value
+    try description.check(Self.example, Self.session, at: "")
+    #expect(throws: Description.Fault.self) { try description.check(.object(members), Self.session, at: "") }
+  }
+
+  @Test func `a list that is too long is noticed`() throws {
+    let schema: Tree = .object(["$ref": .string("#/components/schemas/Discovery")])
+    func check(_ count: Int) throws {
+      let addresses = Array(repeating: Tree.string("grace@example.org"), count: count)
+      try description.check(.object(["addresses": .array(addresses)]), schema, at: "")
+    }
+    try check(200)
+    #expect(throws: Description.Fault.self) { try check(201) }
+  }
+
+  @Test func `a member that a closed schema does not have is noticed`() throws {
+    let properties: Tree = .object(["id": .object(["type": .string("string")])])
+    let id = Tree.string("7")
+    for (rule, isFault) in [(Tree.bool(false), true), (.bool(true), false)] {
+      let schema: Tree = .object(["properties": properties, "additionalProperties": rule])
+      try description.check(.object(["id": id]), schema, at: "")
+      let more: Tree = .object(["id": id, "more": id])
+      if isFault {
+        #expect(throws: Description.Fault.self) { try description.check(more, schema, at: "") }
+      } else {
+        try description.check(more, schema, at: "")
+      }
+    }
+    #expect(throws: Description.Fault.self) {
+      try description.check(.object(["id": id]), .object(["additionalProperties": .bool(false)]), at: "")
+    }
+  }
+
+  @Test(arguments: [
+    (Method.get, "/server", 418, "{}"), (.get, "/server", 200, "{}"), (.get, "/users/7", 404, #"{"code":"not_found"}"#),
+    (.delete, "/sessions/current", 204, "{}"), (.get, "/me", 200, "[]"), (.get, "/users/7/avatar", 200, "{}"),
+  ])
+  func `an answer that is not as it says is noticed`(method: Method, path: String, status: Int, body: String) {
+    let type = status < 300 ? "application/json" : "application/problem+json"
+    let answer = Answer(status: status, fields: ["Content-Type": type, "ETag": "\"1\""], body: Array(body.utf8))
+    #expect(throws: Description.Fault.self) { try description.check(answer, to: method, path) }
+  }
+}

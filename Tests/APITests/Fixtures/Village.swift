@@ -1,0 +1,393 @@
+import Foundation
+import ParleyCrypto
+import ParleyHTTPClient
+import ParleyModel
+import ParleyNetworking
+import ParleyWire
+import Previews
+import Serving
+import Synchronization
+import TestSupport
+import Testing
+import Web
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// How a request reaches the API: straight into the site, or over a socket.
+enum Way: CaseIterable, Sendable {
+  case inMemory, socket
+}
+
+/// A place with users in it, over a real store. The same test runs on it in memory and over a socket.
+final class Village: Sendable {
+  let community: Community
+  let folder: String
+  private let delivered: Delivered
+  /// What asks others, where a test wants that; of this machine it reaches the servers of the test alone.
+  private let outgoing: UntrustedClient?
+  private let way: Ways
+  private let users: Mutex<[String: (id: ID<User>, token: String)]> = Mutex([:])
+
+  private enum Ways {
+    case inMemory(Loop)
+    case socket(Server, URLSession)
+  }
+
+  static let migrations = Checkout.migrations
+
+  /// So that a test may ask as often as it likes.
+  static let unlimited: RateLimits = {
+    let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
+    var rates = RateLimits()
+    (rates.login, rates.registration, rates.sending, rates.writing) = (endless, endless, endless, endless)
+    (rates.discovery, rates.guessing, rates.previewing) = (endless, endless, endless)
+    rates.signalling = endless
+    return rates
+  }()
+
+  /// Cheap passwords: what they cost is tested elsewhere.
+  static let cheap = Scrypt(cost: 16, blockSize: 1, parallelism: 1)
+
+  /// Runs a test in a village of ada (owner), mira (moderator), grace and linus (members), robo (bot), and gus (guest).
+  ///
+  /// - Parameter loops: the clock by which the server waits for those at its sockets.
+  static func open(
+    _ way: Way, rates: RateLimits = unlimited, bounds: Bounds = Bounds(), asking others: [CannedServer]? = nil,
+    clock: @escaping @Sendable () -> Int64 = ticking,
+    loops: @escaping @Sendable () -> Int64 = ParleyNetworking.Clock.monotonic,
+    _ body: (Village) async throws -> Void
+  ) async throws {
+    let village = try await Village(way, rates, bounds, others, clock, loops)
+    do {
+      try await body(village)
+    } catch {
+      await village.close()
+      throw error
+    }
+    await village.close()
+  }
+
+  private init(
+    _ way: Way, _ rates: RateLimits, _ bounds: Bounds, _ others: [CannedServer]?,
+    _ clock: @escaping @Sendable () -> Int64, _ loops: @escaping @Sendable () -> Int64
+  ) async throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    // A peer that has gone is an error of the write, here as in the daemon.
+    Signals.ignoreBrokenPipes()
+    let delivered = Delivered()
+    let publisher = API.publisher()
+    self.delivered = delivered
+    let store = try Store(
+      try DataFolder(folder), migrations: Self.migrations, jobs: Community.jobs,
+      clock: clock,
+      deliver: {
+        delivered.add($0.events)
+        publisher.enqueue($0)
+      },
+      // What was refused for a fault of ours is told to nobody else.
+      complain: { print("The store complains: \($0)") })
+    community = Community(store, publisher: publisher, bounds: bounds, passwordCost: Self.cheap)
+    var patient = UntrustedLimits()
+    patient.timeout = 100_000
+    outgoing = try others.map { [patient] servers in
+      try UntrustedClient(.alsoAllowing(servers.map { (IPAddress(ipv4: 0x7f00_0001), $0.port) }), limits: patient)
+    }
+    let api = API(
+      community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates,
+      previews: outgoing.map { LinkPreviews($0, now: clock) })
+    let router = Router { routes in api.add(to: &routes) }
+    var limits = Limits()
+    // All come from one address.
+    limits.connectionsPerAddress = limits.connections
+    // Others have the machine too, and a peer that takes nothing is to be judged by the village’s clock.
+    limits.byteTime = 600
+    limits.socketIdleTime = 600
+    let site = Application(router: router, limits: limits)
+    switch way {
+    case .inMemory: self.way = .inMemory(Loop(site))
+    case .socket:
+      let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+      let server = try Server(
+        .init(endpoints: [.init(socket)], loops: 2), application: site, clock: loops, log: { _ in })
+      try await server.start()
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpShouldSetCookies = false
+      configuration.httpCookieAcceptPolicy = .never
+      self.way = .socket(server, URLSession(configuration: configuration))
+    }
+    for (name, role) in [
+      ("ada", Role.owner), ("mira", .moderator), ("grace", .member), ("linus", .member), ("robo", .bot),
+      ("gus", .guest),
+    ] {
+      try await settle(name, role)
+    }
+  }
+
+  /// Ticks at every look, so that no two things happen in the same millisecond unless a test wants them to.
+  static let ticking: @Sendable () -> Int64 = { Int64(clock.add(1, ordering: .relaxed).newValue) }
+  private static let clock = Atomic<Int>(1_800_000_000_000)
+
+  /// Somebody new, with a session of their own.
+  @discardableResult
+  func settle(_ name: String, _ role: Role = .member) async throws -> ID<User> {
+    let password = try await community.passwords.hash("\(name)’s password")
+    let secret = try Secret.make()
+    let id = try await community.store.write { tx throws(Refusal) in
+      let id = try tx.add(NewUser(name: name, role: role, password: password))
+      _ = try tx.add(
+        NewSession(user: id, kind: .session, digest: secret.digest, name: "test", scope: .admin))
+      return id
+    }
+    users.withLock { $0[name] = (id, secret.text) }
+    return id
+  }
+
+  func id(_ name: String) -> String { users.withLock { $0[name]?.id.description ?? "0" } }
+  func token(_ name: String) -> String { users.withLock { $0[name]?.token ?? "" } }
+
+  private func close() async {
+    community.hub.close()
+    if case .socket(let server, let session) = way {
+      session.invalidateAndCancel()
+      _ = await server.stop(within: 1)
+    }
+    outgoing?.close()
+    await community.store.close()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Signs in by name and password, and expects to get in.
+  @discardableResult
+  func signIn(_ name: String, _ password: String, on device: String = "") async throws -> Answer {
+    let answer = try await ask(.post, "/sessions", ["name": name, "password": password, "device": device])
+    #expect(answer.status == 201, "\(name) does not get in: \(answer.text)")
+    return answer
+  }
+
+  /// How somebody stands with the place, as though it had been decided before.
+  func put(_ name: String, in state: UserState) async throws {
+    let id = ID<User>(Int(id(name)) ?? 0)
+    try await community.store.write { tx throws(Refusal) in
+      guard let before = try tx.user(id) else { throw .notFound }
+      var after = before
+      after.standing?.state = state
+      _ = try tx.change(before, to: after, by: id)
+    }
+  }
+
+  /// A forum with its room and these members.
+  @discardableResult
+  func forum(_ title: String, _ visibility: Visibility, _ members: [String]) async throws -> String {
+    let users = members.map { ID<User>(Int(id($0)) ?? 0) }
+    let forum = try await community.store.write { tx throws(Refusal) in
+      let (forum, room) = (ID<Forum>(tx.nextID()), tx.nextID())
+      try tx.run { connection in
+        try connection.execute(
+          """
+          insert into forum (id, title, visibility, room_id, created_by, created_at)
+          values ($1, $2, $3, $4, $5, $6)
+          """, forum.number, title, visibility.rawValue, room, users[0].number, Int(tx.now))
+        try connection.execute(
+          """
+          insert into conversation (id, kind, forum_id, created_by, created_at)
+          values ($1, 'room', $2, $3, $4)
+          """, room, forum.number, users[0].number, Int(tx.now))
+      }
+      for user in users { try tx.joinForum(user, in: forum) }
+      return forum
+    }
+    return forum.description
+  }
+
+  func participants(inRoomOf forum: String) async throws -> [String] {
+    try await community.store.readInBackground { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.all(
+          """
+          select p.user_id
+          from participant p
+          join forum f on f.room_id = p.conversation_id
+          where f.id = $1
+          """, Int(forum) ?? 0
+        ) { row in "\(try row.int(0))" }
+      }
+    }
+  }
+
+  /// What ada, who owns the place, decides.
+  func decide(_ settings: [String: Any]) async throws {
+    let answer = try await ask(.patch, "/settings", as: "ada", settings)
+    #expect(answer.status == 200, "\(answer.text)")
+  }
+
+  // MARK: Following along
+
+  /// A socket of somebody's; of nobody without a name.
+  func follow(
+    _ query: String = "", as name: String?, fields: Fields = Fields(), subprotocols: [String] = [],
+    at path: String = "/realtime"
+  ) throws -> LiveClient {
+    guard case .socket(let server, _) = way else { throw LiveClient.Silence(description: "there are no sockets here") }
+    var fields = fields
+    if let name { fields.add("Authorization", "Bearer \(token(name))") }
+    return try .connect(
+      to: server.addresses[0], API.base + path + (query.isEmpty ? "" : "?" + query), fields: fields,
+      subprotocols: subprotocols)
+  }
+
+  var serverAddress: SocketAddress? { if case .socket(let server, _) = way { server.addresses[0] } else { nil } }
+
+  /// What time it is now, in milliseconds.
+  var now: Int64 { ParleyNetworking.Clock.wall() / 1_000_000 }
+
+  /// It has become so many seconds later than now, or than it was at some moment; when that is.
+  @discardableResult
+  func pass(_ seconds: Int, since moment: Int64? = nil) -> Int64 {
+    let time = (moment ?? now) + Int64(seconds) * 1_000
+    community.hub.tick(now: time)
+    return time
+  }
+
+  /// Where somebody stands who has everything.
+  func cursor(_ topics: String = "me", as name: String?) async throws -> String {
+    let answer = try await ask(.get, "/sync?topics=\(topics)", as: name)
+    return try #require(answer["cursor"], "\(answer.text)")
+  }
+
+  // MARK: Asking
+
+  /// `name` is nil for nobody.
+  @discardableResult
+  func ask(
+    _ method: Method, _ path: String, as name: String? = nil, _ body: [String: Any]? = nil, fields: Fields = Fields()
+  ) async throws -> Answer {
+    let bytes = try body.map { try Array(JSONSerialization.data(withJSONObject: $0, options: .fragmentsAllowed)) }
+    return try await send(method, path, as: name, bytes ?? [], fields: fields)
+  }
+
+  /// The same with a body that need not be JSON. Every answer has to be as `Public/openapi.json` says.
+  func send(
+    _ method: Method, _ path: String, as name: String? = nil, _ body: [UInt8], fields: Fields = Fields()
+  ) async throws -> Answer {
+    let answer = try await answer(method, path, as: name, body, fields)
+    do {
+      try Description.shipped?.check(answer, to: method, path)
+    } catch {
+      Issue.record("\(method.name) \(path) \(answer.status) is not as Public/openapi.json says: \(error)")
+    }
+    return answer
+  }
+
+  private func answer(
+    _ method: Method, _ path: String, as name: String?, _ body: [UInt8], _ fields: Fields
+  ) async throws -> Answer {
+    var fields = fields
+    if let name { fields.add("Authorization", "Bearer \(token(name))") }
+    if !body.isEmpty, !fields.has("content-type") { fields.add("Content-Type", "application/json") }
+    switch way {
+    case .inMemory(let loop): return await loop.send(method, API.base + path, fields, body)
+    case .socket(let server, let session):
+      let address = "http://127.0.0.1:\(server.addresses[0].port ?? 0)\(API.base)\(path)"
+      var request = URLRequest(url: try #require(URL(string: address)))
+      request.httpMethod = method.name
+      for index in 0..<fields.count {
+        request.addValue(fields.value(at: index), forHTTPHeaderField: fields.name(at: index))
+      }
+      if !body.isEmpty { request.httpBody = Data(body) }
+      let (data, response) = try await session.data(for: request)
+      let http = try #require(response as? HTTPURLResponse)
+      var answer = Fields()
+      for (name, value) in http.allHeaderFields { answer.add("\(name)", "\(value)") }
+      return Answer(status: http.statusCode, fields: answer, body: Array(data))
+    }
+  }
+
+  /// What the calls in `body` wrote to the log: `message.created conversation:12 #1`, the number being the revision.
+  func events(_ body: () async throws -> Void) async throws -> [String] {
+    let before = delivered.all.count
+    try await body()
+    return delivered.all.dropFirst(before).map { event in
+      "\(event.kind.name) \(event.stream)" + (event.revision > 0 ? " #\(event.revision)" : "")
+    }
+  }
+
+  private final class Delivered: Sendable {
+    private let events = Mutex<[Event]>([])
+    func add(_ more: [Event]) { events.withLock { $0 += more } }
+    var all: [Event] { events.withLock { $0 } }
+  }
+}
+
+/// What came back.
+struct Answer: Sendable {
+  let status: Int
+  let fields: Fields
+  let body: [UInt8]
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+  /// The body as what it says; nil where it is no JSON.
+  private var value: Any? { try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) }
+
+  /// By a path of names and numbers, such as `data.0.text`.
+  private func find(_ path: String) -> Any? {
+    path.split(separator: ".").reduce(value) { value, step in
+      if let list = value as? [Any] { return Int(step).flatMap { list.indices.contains($0) ? list[$0] : nil } }
+      return (value as? [String: Any])?[String(step)]
+    }
+  }
+
+  subscript(_ path: String) -> String? { find(path) as? String }
+  func int(_ path: String) -> Int? { (find(path) as? NSNumber)?.intValue }
+  func bool(_ path: String) -> Bool? { (find(path) as? NSNumber)?.boolValue }
+  func isNull(_ path: String) -> Bool { find(path) is NSNull }
+  func has(_ path: String) -> Bool { find(path) != nil }
+  func count(_ path: String) -> Int { (find(path) as? [Any])?.count ?? 0 }
+  func texts(_ list: String, _ name: String) -> [String?] {
+    (find(list) as? [[String: Any]])?.map { $0[name] as? String } ?? []
+  }
+  var code: String? { self["code"] }
+}
+
+/// Stands for the loop of a connection.
+private actor Loop {
+  private let site: Application
+  private let locals = Locals()
+  private var count: UInt64 = 0
+
+  init(_ site: Application) { self.site = site }
+
+  func send(_ method: Method, _ target: String, _ fields: Fields, _ body: [UInt8]) async -> Answer {
+    let mark = target.firstIndex(of: "?") ?? target.endIndex
+    let head = RequestHead(
+      method: method,
+      target: Target(
+        path: String(target[..<mark]), query: mark < target.endIndex ? String(target[mark...].dropFirst()) : nil),
+      fields: fields, framing: body.isEmpty ? .none : .length(body.count))
+    count += 1
+    let context = Context(
+      id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, loop: self, peer: IPAddress("192.0.2.1"),
+      isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
+    let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+    var bytes: [UInt8] = []
+    switch response.body {
+    case .bytes(let content): bytes = content
+    case .segments(let segments):
+      for segment in segments {
+        switch segment {
+        case .bytes(let content): bytes += content
+        case .file(let file, let range): bytes += file.read(range) ?? []
+        }
+      }
+    case .none, .stream, .webSocket: break
+    }
+    if method == .head { bytes = [] }
+    return Answer(status: response.status.code, fields: response.fields, body: bytes)
+  }
+}

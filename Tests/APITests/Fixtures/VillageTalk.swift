@@ -1,0 +1,66 @@
+import ParleyModel
+import ParleyWire
+import Testing
+
+@testable import Community
+@testable import Storage
+
+extension Village {
+  /// Somebody by name.
+  func user(_ name: String) -> ID<User> { ID(Int(id(name)) ?? 0) }
+
+  /// A message that is stored as though it had been sent; its id.
+  @discardableResult
+  func say(_ text: String, in conversation: String, by name: String) async throws -> String {
+    let message = NewMessage(conversation: ID(Int(conversation) ?? 0), author: user(name), text: text)
+    return try await community.store.write { tx throws(Refusal) in try tx.post(message).id.description }
+  }
+
+  /// What somebody is to another: `follow`, `mute` or `block`.
+  func relate(_ name: String, _ kind: String, _ other: String) async throws {
+    let (one, two) = (user(name), user(other))
+    try await community.store.write { tx throws(Refusal) in
+      try tx.run { connection in
+        try connection.execute(
+          "insert into relation (user_id, kind, other_id, created_at) values ($1, $2, $3, 1)", one.number, kind,
+          two.number)
+      }
+    }
+  }
+
+  /// A conversation that somebody makes with others, by name; its id.
+  @discardableResult
+  func talk(
+    _ kind: String, by name: String, with others: [String], _ more: [String: Any] = [:]
+  ) async throws -> String {
+    var body: [String: Any] = ["kind": kind, "participants": others.map { "@\($0)" }]
+    body.merge(more) { _, new in new }
+    let made = try await ask(.post, "/conversations", as: name, body)
+    #expect(made.status == 201, "\(made.text)")
+    return made["id"] ?? "0"
+  }
+
+  @discardableResult
+  func topic(_ title: String, in forum: String, by name: String) async throws -> String {
+    let (forum, user) = (ID<Forum>(Int(forum) ?? 0), user(name))
+    return try await community.store.write { tx throws(Refusal) in
+      try tx.addTopic(title, in: forum, by: user).description
+    }
+  }
+
+  /// A forum in which these users know one another.
+  func acquaint(_ names: String...) async throws { try await forum("square", .members, names) }
+}
+
+extension Village {
+  /// Asks, and expects this status.
+  @discardableResult
+  func expect(
+    _ status: Int, _ method: Method, _ path: String, as name: String? = nil, _ body: [String: Any]? = nil,
+    at location: SourceLocation = #_sourceLocation
+  ) async throws -> Answer {
+    let answer = try await ask(method, path, as: name, body)
+    #expect(answer.status == status, "\(method) \(path): \(answer.text)", sourceLocation: location)
+    return answer
+  }
+}

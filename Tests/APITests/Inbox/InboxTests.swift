@@ -1,0 +1,320 @@
+import Foundation
+import ParleyModel
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// What waits for users: written with its cause, read with its conversation, gone with its message.
+@Suite struct InboxTests {
+  /// What waits for somebody, as `mention 17`, the newest first; what was read in parentheses.
+  private func inbox(_ village: Village, of name: String, _ query: String = "") async throws -> [String] {
+    let page = try await village.expect(200, .get, "/inbox?limit=200\(query)", as: name)
+    return (0..<page.count("data")).map { place in
+      let subject = page["data.\(place).message_id"] ?? page["data.\(place).conversation_id"] ?? "?"
+      let entry = "\(page["data.\(place).kind"] ?? "?") \(subject)"
+      return page.isNull("data.\(place).read_at") ? entry : "(\(entry))"
+    }
+  }
+
+  private func unread(_ village: Village, of name: String) async throws -> Int? {
+    try await village.expect(200, .get, "/inbox", as: name).int("unread.all")
+  }
+
+  // MARK: What rings
+
+  @Test(arguments: Way.allCases)
+  func `a mention, an answer and a word between two wait for whom they are for`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden(members: ["grace", "linus"]).room
+      let (ada, linus) = (village.id("ada"), village.id("linus"))
+      var ids: [String] = []
+      let events = try await village.events {
+        ids.append(try await village.say("@linus @grace seeds?", in: room, as: "grace"))
+        ids.append(try await village.say("which?", in: room, as: "linus", ["reply_to": ids[0]]))
+        ids.append(try await village.say("plain", in: room, as: "grace"))
+      }
+      #expect(
+        events == [
+          "message.created conversation:\(room) #1", "notification.created user:\(linus)",
+          "message.created conversation:\(room) #1", "notification.created user:\(village.id("grace"))",
+          "message.created conversation:\(room) #1",
+        ])
+      #expect(try await inbox(village, of: "linus") == ["mention \(ids[0])"])
+      #expect(try await inbox(village, of: "grace") == ["reply \(ids[1])"])
+      let page = try await village.expect(200, .get, "/inbox?html=true", as: "linus")
+      #expect(page["data.0.message.text"] == "@linus @grace seeds?" && page.has("data.0.message.html"))
+      #expect(page["data.0.actor_id"] == village.id("grace") && page["data.0.conversation_id"] == room)
+      #expect(page.int("unread.mention") == 1 && page.int("unread.reply") == 0 && page.int("unread.all") == 1)
+      let direct = try await village.talk("direct", by: "grace", with: ["linus"])
+      let said = try await village.events { ids.append(try await village.say("psst", in: direct, as: "linus")) }
+      #expect(said == ["message.created conversation:\(direct) #1", "notification.created user:\(village.id("grace"))"])
+      #expect(try await inbox(village, of: "grace") == ["direct \(ids[3])", "reply \(ids[1])"])
+      let group = try await village.talk("group", by: "grace", with: ["linus", "ada"])
+      let quiet = try await village.events { try await village.say("to all", in: group, as: "grace") }
+      #expect(quiet == ["message.created conversation:\(group) #1"])
+      #expect(try await inbox(village, of: "ada") == [] && ada != linus)
+      // The event is the entry, as it is now.
+      let stream = try await village.expect(200, .get, "/streams/user:\(linus)/events?limit=200", as: "linus")
+      let added = (0..<stream.count("data")).filter { stream["data.\($0).event"] == "notification.created" }
+      #expect(added.count == 1 && stream["data.\(added.first ?? 0).data.message_id"] == ids[0])
+    }
+  }
+
+  @Test func `a new topic's first message rings, and a mention draws in before it rings`() async throws {
+    try await Village.open(.inMemory) { village in
+      let forum = try await village.garden(members: ["grace", "linus"]).forum
+      let linus = village.id("linus")
+      let events = try await village.events {
+        try await village.expect(
+          201, .post, "/forums/\(forum)/conversations", as: "grace", ["title": "Seeds", "text": "@linus look"])
+      }
+      #expect(events.suffix(2) == ["conversation.created user:\(linus)", "notification.created user:\(linus)"], "\(events)")
+      #expect(try await inbox(village, of: "linus").count == 1)
+    }
+  }
+
+  @Test func `nothing rings from whom one has muted or blocked, by machines, twice, or by an edit`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace", "linus", "robo"]).room
+      for (name, relation) in [("linus", "mute"), ("robo", "block")] {
+        try await village.expect(204, .put, "/users/@grace/\(relation)", as: name)
+      }
+      let id = try await village.say("@linus @robo", in: room, as: "grace", ["client_id": "one"])
+      let again = try await village.ask(
+        .post, "/conversations/\(room)/messages", as: "ada", ["text": "@mira", "client_id": "two"])
+      let events = try await village.events {
+        try await village.ask(
+          .post, "/conversations/\(room)/messages", as: "ada", ["text": "@mira", "client_id": "two"])
+        try await village.ask(.patch, "/messages/\(id)", as: "grace", ["text": "@ada"])
+        try await village.say("@ada", in: room, as: "grace", ["machine_only": true])
+      }
+      #expect(events.filter { $0.hasPrefix("inbox") } == [])
+      for name in ["linus", "robo", "ada"] { #expect(try await inbox(village, of: name) == []) }
+      #expect(try await inbox(village, of: "mira") == ["mention \(again["id"] ?? "")"])
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `everyone in a forum is called at once, and each waits once`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden(members: ["grace", "linus"]).room
+      var id = ""
+      let events = try await village.events { id = try await village.say("@room @linus water!", in: room) }
+      #expect(
+        events == [
+          "message.created conversation:\(room) #1", "notification.created user:\(village.id("linus"))",
+          "notification.created user:\(village.id("grace"))",
+        ])
+      #expect(try await inbox(village, of: "linus") == ["mention \(id)"])
+      #expect(try await inbox(village, of: "grace") == ["room \(id)"])
+      #expect(try await inbox(village, of: "mira") == [])
+    }
+  }
+
+  @Test func `more members than one write reaches are rung by a job, and the message takes all of it with it`()
+    async throws
+  {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden()
+      let count = WriteTransaction.notificationChunk * 2 + 5
+      let forumID = ID<Forum>(Int(forum) ?? 0)
+      for part in 0..<3 {
+        try await village.community.store.write { tx throws(Refusal) in
+          for number in 0..<count where number % 3 == part {
+            let id = try tx.add(NewUser(name: "member\(number)", role: .member, password: nil))
+            _ = try tx.setMember(id, .member, of: forumID, by: id)
+          }
+        }
+      }
+      func rows() async throws -> Int {
+        Int(try await village.rows("select cast(count(*) as text) from notification").first ?? "") ?? -1
+      }
+      let id = try await village.say("@room", in: room)
+      await village.community.store.jobs.run()
+      #expect(try await rows() == count)
+      let events = try await village.events {
+        try await village.expect(200, .post, "/messages/\(id)/remove", as: "mira")
+        await village.community.store.jobs.run()
+      }
+      #expect(try await rows() == 0)
+      #expect(events.filter { $0.hasPrefix("notification.read") }.count == count)
+    }
+  }
+
+  // MARK: Requests
+
+  @Test(arguments: Way.allCases)
+  func `a stranger's wish waits until it is answered`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let (grace, linus) = (village.id("grace"), village.id("linus"))
+      for (answer, method) in [("taken", "PUT"), ("refused", "DELETE")] {
+        let kind = answer == "taken" ? "direct" : "group"
+        var talk = ""
+        let events = try await village.events {
+          talk = try await village.talk(kind, by: "grace", with: ["linus"])
+          try await village.say("hello", in: talk, as: "grace")
+        }
+        #expect(
+          events == [
+            "conversation.created conversation:\(talk) #1", "conversation.created user:\(grace)",
+            "conversation.created user:\(linus)", "notification.created user:\(linus)",
+            "message.created conversation:\(talk) #1",
+          ], "\(answer)")
+        #expect(try await inbox(village, of: "linus", "&kind=request") == ["request \(talk)"])
+        let answered = try await village.events {
+          let path = "/conversations/\(talk)/request"
+          try await village.ask(method == "PUT" ? .put : .delete, path, as: "linus")
+        }
+        #expect(answered.contains("notification.read user:\(linus)"), "\(answered)")
+        #expect(try await inbox(village, of: "linus", "&kind=request") == [])
+        // Strangers again.
+        try await village.community.store.write { tx throws(Refusal) in
+          try tx.run { connection in try connection.execute("delete from participant") }
+        }
+      }
+    }
+  }
+
+  @Test func `a request of whom one has muted rings nobody`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
+      let talk = try await village.talk("direct", by: "grace", with: ["linus"])
+      #expect(try await inbox(village, of: "linus") == [])
+      #expect(try await village.ask(.get, "/conversations/\(talk)", as: "linus").status == 200)
+    }
+  }
+
+  // MARK: Reading
+
+  @Test(arguments: Way.allCases)
+  func `what was read up to an entry, or by its conversation, waits no longer`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden(members: ["grace", "linus"]).room
+      let other = try await village.garden("orchard", members: ["grace", "linus"]).room
+      var ids: [String] = []
+      for place in [room, other, room, room] { ids.append(try await village.say("@linus", in: place, as: "grace")) }
+      let linus = village.id("linus")
+      let moved = try await village.events {
+        for _ in 1...2 {
+          try await village.expect(
+            200, .put, "/conversations/\(room)/read", as: "linus", ["message_id": ids[2]])
+        }
+      }
+      #expect(moved == ["read_position.updated user:\(linus)", "notification.read user:\(linus)"])
+      let expected = ["mention \(ids[3])", "(mention \(ids[2]))", "mention \(ids[1])", "(mention \(ids[0]))"]
+      #expect(try await inbox(village, of: "linus") == expected)
+      #expect(try await inbox(village, of: "linus", "&unread=true") == ["mention \(ids[3])", "mention \(ids[1])"])
+      let got = try await village.events {
+        try await village.ask(.put, "/conversations/\(other)/delivered", as: "linus", ["message_id": ids[1]])
+      }
+      #expect(got == ["read_position.updated user:\(linus)"])
+      let page = try await village.ask(.get, "/inbox", as: "linus")
+      let second = try #require(page["data.2.id"])
+      let read = try await village.events {
+        for _ in 1...2 {
+          let answer = try await village.expect(200, .put, "/inbox/read", as: "linus", ["up_to": second])
+          #expect(answer.int("unread.mention") == 1 && answer.int("unread.all") == 1)
+        }
+      }
+      #expect(read == ["notification.read user:\(linus)"])
+      try await village.expect(200, .put, "/inbox/read", as: "linus", ["up_to": "9007199254740991"])
+      #expect(try await unread(village, of: "linus") == 0)
+      #expect(try await village.ask(.get, "/unread", as: "linus").count("data") == 0)
+    }
+  }
+
+  @Test func `pages go on by id, and a kind can be asked for`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace", "linus"]).room
+      let own = try await village.say("seeds", in: room, as: "linus")
+      var expected: [String] = []
+      for number in 0..<7 {
+        let more: [String: Any] = number % 2 == 0 ? [:] : ["reply_to": own]
+        let id = try await village.say(number % 2 == 0 ? "@linus" : "yes", in: room, as: "grace", more)
+        expected.insert("\(number % 2 == 0 ? "mention" : "reply") \(id)", at: 0)
+      }
+      var seen: [String?] = []
+      var next = ""
+      repeat {
+        let page = try await village.expect(200, .get, "/inbox?limit=2\(next)", as: "linus")
+        seen += page.texts("data", "message_id")
+        next = page["next"].map { "&next=\($0)" } ?? ""
+      } while !next.isEmpty
+      #expect(seen == expected.map { String($0.split(separator: " ")[1]) })
+      let replies = expected.filter { $0.hasPrefix("reply") }
+      #expect(try await inbox(village, of: "linus", "&kind=reply") == replies)
+    }
+  }
+
+  // MARK: What is no more
+
+  @Test func `what waits goes with its message, and comes back with it`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace", "linus"]).room
+      let linus = village.id("linus")
+      let id = try await village.say("@linus", in: room, as: "grace")
+      let removed = try await village.events {
+        try await village.expect(200, .post, "/messages/\(id)/remove", as: "mira")
+      }
+      #expect(removed == ["notification.read user:\(linus)", "message.deleted conversation:\(room) #2"])
+      #expect(try await inbox(village, of: "linus") == [])
+      let restored = try await village.events {
+        try await village.expect(200, .post, "/messages/\(id)/restore", as: "mira")
+      }
+      #expect(restored == ["notification.created user:\(linus)", "message.restored conversation:\(room) #3"])
+      #expect(try await inbox(village, of: "linus") == ["mention \(id)"])
+      try await village.expect(200, .delete, "/messages/\(id)", as: "grace")
+      #expect(try await inbox(village, of: "linus") == [])
+      #expect(try await village.rows("select kind from notification") == [])
+      let stream = try await village.expect(200, .get, "/streams/user:\(linus)/events?limit=200", as: "linus")
+      let added = (0..<stream.count("data")).filter { stream["data.\($0).event"] == "notification.created" }
+      #expect(added.count == 2 && stream.has("data.\(added.first ?? 0).data.kind") == false)
+    }
+  }
+
+  @Test func `what one can't read any longer is as if it were not there`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "private", members: ["grace", "linus"])
+      let open = try await village.garden("orchard", members: ["grace", "linus"]).room
+      try await village.say("@linus", in: room, as: "grace")
+      let id = try await village.say("@linus", in: open, as: "grace")
+      for _ in 0..<3 { try await village.say("@linus", in: room, as: "grace") }
+      #expect(try await inbox(village, of: "linus").count == 5)
+      try await village.expect(204, .delete, "/forums/\(forum)/members/@linus", as: "ada")
+      let page = try await village.expect(200, .get, "/inbox?limit=1", as: "linus")
+      #expect(page.texts("data", "message_id") == [id] && page.bool("more") == false && page.int("unread.all") == 1)
+    }
+  }
+
+  @Test func `each sees their own, and what can't be asked is refused by name`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace", "gus"]).room
+      for name in ["gus", "robo", "grace", "mira", "ada"] {
+        try await village.expect(200, .get, "/inbox", as: name)
+        try await village.expect(200, .get, "/unread", as: name)
+        try await village.expect(200, .put, "/inbox/read", as: name, ["up_to": "1"])
+      }
+      let id = try await village.say("@gus", in: room, as: "grace")
+      #expect(try await inbox(village, of: "gus") == ["mention \(id)"])
+      #expect(try await inbox(village, of: "ada") == [])
+      try await village.expect(401, .get, "/inbox")
+      try await village.expect(401, .get, "/unread")
+      try await village.expect(401, .put, "/inbox/read", ["up_to": "1"])
+      for query in ["kind=x", "unread=2", "next=x", "limit=0", "x=1"] {
+        try await village.expect(400, .get, "/inbox?\(query)", as: "gus")
+      }
+      for query in ["next=x", "next=-1", "limit=201", "x=1"] {
+        try await village.expect(400, .get, "/unread?\(query)", as: "gus")
+      }
+      for body: [String: Any] in [[:], ["up_to": 1], ["up_to": "x"], ["up_to": "1", "x": 1]] {
+        try await village.expect(400, .put, "/inbox/read", as: "gus", body)
+      }
+      let token = try await village.ask(.post, "/me/tokens", as: "grace", ["name": "feed", "scope": "read"])["token"]
+      let reading = try await village.ask(
+        .put, "/inbox/read", ["up_to": "1"], fields: ["Authorization": "Bearer \(token ?? "")"])
+      #expect(reading.status == 403)
+    }
+  }
+}

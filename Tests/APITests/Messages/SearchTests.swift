@@ -1,0 +1,331 @@
+import Foundation
+import ParleyModel
+import ParleyWire
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// Finding messages: what is looked for, and by whom it may be found.
+@Suite struct SearchTests {
+  private func found(_ village: Village, _ query: String, as name: String? = "ada") async throws -> [String] {
+    let answer = try await village.expect(200, .get, "/messages/search?limit=200&\(query)", as: name)
+    return (0..<answer.count("data")).compactMap { answer["data.\($0).message.id"] }
+  }
+
+  private func place(_ type: String, _ latitude: Double, _ longitude: Double, _ name: String? = nil) -> [String: Any] {
+    var value: [String: Any] = ["latitude": latitude, "longitude": longitude]
+    value["name"] = name
+    return ["type": type, "value": value]
+  }
+
+  // MARK: What
+
+  @Test(arguments: Way.allCases)
+  func `a hit has the message and a snippet that shows why`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let (forum, room) = try await village.garden(members: ["grace"])
+      let id = try await village.say("Crème brûlée with roses", in: room, as: "grace")
+      try await village.say("nothing of it", in: room)
+      var answer: Answer?
+      let events = try await village.events {
+        answer = try await village.expect(200, .get, "/messages/search?q=roses%20creme&html=true", as: "ada")
+      }
+      #expect(events == [])
+      #expect(answer?.count("data") == 1 && answer?["data.0.message.id"] == id && answer?.bool("more") == false)
+      #expect(answer?.has("data.0.message.html") == true && answer?.isNull("next") == true)
+      #expect(
+        answer?.texts("data.0.snippet.pieces", "text") == ["Crème", " brûlée with ", "roses"]
+          && answer?.bool("data.0.snippet.pieces.0.hit") == true
+          && answer?.bool("data.0.snippet.pieces.1.hit") == false)
+      #expect(answer?.bool("data.0.snippet.cut_before") == false && answer?.bool("data.0.snippet.cut_after") == false)
+      let tagged = try await village.expect(200, .get, "/messages/search?author=@grace&forum=\(forum)", as: "ada")
+      #expect(tagged.texts("data.0.snippet.pieces", "text") == ["Crème brûlée with roses"])
+      #expect(tagged.bool("data.0.snippet.pieces.0.hit") == false)
+    }
+  }
+
+  @Test(arguments: [
+    ("我喜欢玫瑰花", "玫"), ("我喜欢玫瑰花", "玫瑰"), ("桜の花が咲く", "花が咲"), ("장미를 좋아해요", "장미"), ("pizza 🍕 now", "🍕"),
+    ("the red rose", "ros*"), ("the red rose", "\"red rose\""), ("the red rose", "rose -blue"),
+    ("Ångström", "angstrom"),
+  ])
+  func `any language, beginnings, phrases, and what is not wanted`(text: String, query: String) async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      let id = try await village.say(text, in: room)
+      try await village.say("the blue rose, a rose", in: room)
+      let typed = try #require(query.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+      #expect(try await found(village, "q=\(typed)").contains(id))
+    }
+  }
+
+  @Test func `each filter by itself, and all of them`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden(members: ["grace", "linus"])
+      let other = try await village.garden("orchard", members: ["grace"]).room
+      let picture = try await village.upload("rose.png", by: "grace")
+      let plain = try await village.say("plain rose", in: room)
+      let tag = try await village.say("rose #Food", in: room)
+      let mention = try await village.say("rose for @linus", in: room)
+      let link = try await village.say("rose https://example.org", in: room)
+      let file = try await village.say("rose", in: room, as: "grace", ["attachments": [picture]])
+      let todo = try await village.say(
+        "rose", in: room, ["annotations": [["type": "com.example.todo", "value": [:]] as [String: Any]]])
+      let elsewhere = try await village.say("rose", in: other)
+      for name in ["linus", "grace"] { try await village.ask(.put, "/messages/\(plain)/actions/like", as: name) }
+      try await village.ask(.put, "/messages/\(tag)/actions/star", as: "ada")
+      try await village.ask(.put, "/messages/\(link)/actions/star", as: "linus")
+      let rows: [(String, [String])] = [
+        ("hashtag=food", [tag]), ("hashtag=%23FOOD", [tag]), ("hashtag=drink", []), ("mention=@linus", [mention]),
+        ("mention=\(village.id("linus"))", [mention]), ("mention=me", []), ("has=link", [link]), ("has=file", [file]),
+        ("has=image", [file]), ("has=image,link", []), ("author=@grace", [file]),
+        ("annotation=com.example.todo", [todo]), ("annotation=com.example.other", []), ("action=like", [plain]),
+        ("action=star", [tag]), ("action=pin", []), ("q=rose&action=like", [plain]), ("q=rose&action=star", [tag]),
+        ("q=rose&conversation=\(other)", [elsewhere]), ("action=like&conversation=\(other)", []),
+        ("q=rose&forum=\(forum)&has=link", [link]), ("q=thorn&hashtag=food", []),
+        ("q=rose&before=\(mention)", [tag, plain]), ("q=rose&after=\(file)", [elsewhere, todo]),
+        ("q=rose&author=me&after=\(tag)&before=\(file)", [link, mention]),
+        ("q=plain&author=@ada&action=like&forum=\(forum)&conversation=\(room)", [plain]),
+      ]
+      for (query, expected) in rows { #expect(try await found(village, query) == expected, "\(query)") }
+      let time = try #require(try await village.ask(.get, "/messages/\(mention)", as: "ada")["created_at"])
+      #expect(try await found(village, "q=rose&before_time=\(time)") == [tag, plain])
+      #expect(try await found(village, "q=rose&after_time=\(time)").count == 4)
+      #expect(try await found(village, "action=like&after_time=\(time)") == [])
+    }
+  }
+
+  @Test func `places are found by name and by distance`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      func say(_ annotations: [[String: Any]]) async throws -> String {
+        try await village.say("here", in: room, ["annotations": annotations])
+      }
+      let marienplatz = try await say([place("net.app.core.checkin", 48.1374, 11.5755, "Café am Marienplatz")])
+      let station = try await say([place("net.app.core.geolocation", 48.1402, 11.5600)])
+      let paris = try await say([place("net.app.ohai.location", 48.8566, 2.3522, "Paris")])
+      let fiji = try await say([place("net.app.core.geolocation", -17.0, 179.9999)])
+      let tonga = try await say([place("net.app.core.geolocation", -17.0, -179.9999)])
+      let pole = try await say([place("net.app.core.geolocation", 89.99, 10)])
+      // A check-in says more than where the device was.
+      let both = try await say([
+        place("net.app.core.geolocation", 0, 0), place("net.app.core.checkin", 48.1374, 11.5756, "Marienplatz"),
+      ])
+      let rows: [(String, [String])] = [
+        ("location=cafe", [marienplatz]), ("location=marien*", [both, marienplatz]), ("location=here", []),
+        ("q=cafe", [marienplatz]), ("near=48.1374,11.5755&within=50", [both, marienplatz]),
+        ("near=48.1374,11.5755&within=1100", [both, marienplatz]),
+        ("near=48.1374,11.5755&within=1300", [both, station, marienplatz]),
+        ("near=48.1374,11.5755&within=680000", [both, station, marienplatz]),
+        ("near=48.1374,11.5755&within=700000", [both, paris, station, marienplatz]),
+        ("near=-17,180&within=20", [tonga, fiji]), ("near=-17,-180&within=20", [tonga, fiji]),
+        ("near=-17,179.9999&within=5", [fiji]), ("near=90,0&within=2000", [pole]),
+        ("near=89.99,-170&within=3000", [pole]), ("near=0,0&within=1000", []),
+        ("near=48.1374,11.5755&within=50&location=cafe&q=here", [marienplatz]),
+      ]
+      for (query, expected) in rows { #expect(try await found(village, query) == expected, "\(query)") }
+    }
+  }
+
+  @Test func `pages go on where the last one ended, in both directions`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden().room
+      var ids: [String] = []
+      for number in 0..<11 { ids.append(try await village.say("rose \(number) #rose", in: room)) }
+      for filter in ["q=rose", "hashtag=rose", "q=rose&after=\(ids[2])", "q=rose&before=\(ids[8])"] {
+        var seen: [String] = []
+        var next = ""
+        let isAscending = filter.contains("after")
+        repeat {
+          let page = try await village.expect(200, .get, "/messages/search?\(filter)&limit=3\(next)", as: "ada")
+          let part = (0..<page.count("data")).compactMap { page["data.\($0).message.id"] }
+          seen = isAscending ? part + seen : seen + part
+          #expect(page.bool("more") == !page.isNull("next"))
+          next = page["next"].map { "&next=\($0)" } ?? ""
+        } while !next.isEmpty
+        let expected = isAscending ? Array(ids[3...]) : filter.contains("before") ? Array(ids[..<8]) : ids
+        #expect(seen == expected.reversed(), "\(filter)")
+      }
+      try await village.say("rose rose rose", in: room)
+      let best = try await village.expect(200, .get, "/messages/search?q=rose&order=best&limit=2", as: "ada")
+      #expect(best["data.0.message.text"] == "rose rose rose" && best.bool("more") == false)
+    }
+  }
+
+  @Test func `what was edited away or deleted is found by nobody at once`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden(members: ["grace"])
+      let picture = try await village.upload("rose.png", by: "ada")
+      let id = try await village.say("rose #rose https://example.org", in: room, ["attachments": [picture]])
+      let edited = try await village.ask(
+        .patch, "/messages/\(id)", as: "ada", ["text": "thorn", "attachments": [String]()])
+      #expect(edited.status == 200)
+      for query in ["q=rose", "hashtag=rose", "has=link", "has=file", "has=image"] {
+        #expect(try await found(village, query) == [], "\(query)")
+      }
+      #expect(try await found(village, "q=thorn") == [id])
+      try await village.expect(200, .patch, "/messages/\(id)", as: "ada", ["attachments": [picture]])
+      #expect(try await found(village, "q=thorn&has=image") == [id])
+      try await village.expect(200, .post, "/messages/\(id)/remove", as: "mira")
+      for query in ["q=thorn", "has=image"] { #expect(try await found(village, query) == [], "\(query)") }
+      try await village.expect(200, .post, "/messages/\(id)/restore", as: "mira")
+      #expect(try await found(village, "q=thorn&has=image") == [id])
+      try await village.expect(200, .delete, "/messages/\(id)", as: "ada")
+      #expect(try await found(village, "q=thorn") == [])
+      // With its topic, and with its forum, everything goes at once.
+      let topic = try await village.topic("Roses", in: forum)
+      try await village.say("petal #petal", in: topic)
+      let last = try await village.say("leaf", in: room)
+      #expect(try await found(village, "q=petal").count == 1)
+      try await village.expect(204, .delete, "/conversations/\(topic)", as: "ada")
+      for query in ["q=petal", "hashtag=petal"] { #expect(try await found(village, query) == [], "\(query)") }
+      #expect(try await found(village, "q=leaf") == [last])
+      #expect(try await village.ask(.delete, "/forums/\(forum)", as: "ada").status < 300)
+      #expect(try await found(village, "q=leaf") == [])
+      #expect(try await village.community.store.readInBackground { tx throws(Refusal) in try tx.searchFaults() } == [])
+    }
+  }
+
+  @Test func `a branch that becomes a topic is found where it is now`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (_, room) = try await village.garden()
+      let id = try await village.say(
+        "rose #rose https://example.org", in: room,
+        ["annotations": [place("net.app.core.checkin", 1, 1, "garden gate")]])
+      let made = try await village.expect(201, .post, "/messages/\(id)/topic", as: "ada", ["title": "Roses"])
+      let copy = try #require(made["message_id"])
+      for query in ["q=rose", "hashtag=rose", "has=link", "location=gate", "near=1,1&within=10"] {
+        #expect(try await found(village, query).first == copy, "\(query)")
+        #expect(try await !found(village, query).contains(id), "\(query)")
+      }
+      #expect(try await village.community.store.readInBackground { tx throws(Refusal) in try tx.searchFaults() } == [])
+    }
+  }
+
+  // MARK: By whom
+
+  /// Columns: nobody, gus (guest), robo (bot), grace (member), mira (moderator), ada (owner).
+  @Test func `everyone finds what they may read, and nothing else`() async throws {
+    try await Village.open(.inMemory) { village in
+      let users: [String?] = [nil, "gus", "robo", "grace", "mira", "ada"]
+      var rows: [(id: String, finders: String)] = []
+      for (visibility, finders) in [("public", "xxxxxx"), ("members", "--xxxx"), ("private", "-----x")] {
+        let room = try await village.garden(visibility, visibility).room
+        rows.append((try await village.say("rose", in: room), finders))
+      }
+      let guests = try await village.garden("guests", "private", members: ["gus"]).room
+      rows.append((try await village.say("rose", in: guests), "-x---x"))
+      let direct = try await village.talk(.direct, ["grace", "linus"])
+      rows.append((try await village.say("rose", in: direct, as: "grace"), "---x--"))
+      let group = try await village.talk(.group, ["mira", "gus"])
+      rows.append((try await village.say("rose", in: group, as: "mira"), "-x--x-"))
+      for (readers, finders) in [("anyone", "xxxxxx"), ("users", "--xxxx"), ("listed", "---x--")] {
+        let made = try await village.ask(
+          .post, "/conversations", as: "grace",
+          ["kind": "channel", "type": "com.example.\(readers)", "readers": ["open_to": readers]])
+        rows.append((try await village.say("rose", in: try #require(made["id"]), as: "grace"), finders))
+      }
+      let feed = try await village.ask(.post, "/conversations", as: "mira", ["kind": "feed"])
+      rows.append((try await village.say("rose", in: try #require(feed["id"]), as: "mira"), "--xxxx"))
+      for (id, _) in rows {
+        let like = try await village.community.store.write { tx throws(Refusal) in
+          try tx.run { connection in
+            try connection.execute(
+              """
+              insert into action (message_id, type, user_id, created_at, message_at)
+              select id, 'like', 1, 1, created_at
+              from message
+              where id = $1
+              """, Int(id) ?? 0)
+          }
+        }
+        #expect(like == 1)
+      }
+      for (column, name) in users.enumerated() {
+        let expected = rows.filter { Array($0.finders)[column] == "x" }.map(\.id)
+        for query in ["q=rose", "q=rose&order=best", "action=like", "q=rose&action=like"] {
+          #expect(try await Set(found(village, query, as: name)) == Set(expected), "\(name ?? "nobody") \(query)")
+        }
+        for (id, _) in rows {
+          let status = try await village.ask(.get, "/messages/\(id)", as: name).status
+          #expect((status == 200) == expected.contains(id))
+        }
+      }
+      for (where_, statuses) in [("conversation=\(direct)", [404, 404, 404, 200, 404, 404])] {
+        for (name, status) in zip(users, statuses) {
+          try await village.expect(status, .get, "/messages/search?q=rose&\(where_)", as: name)
+        }
+      }
+    }
+  }
+
+  @Test func `history begins for a search where it begins for reading`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, room) = try await village.garden("garden", "private")
+      let topic = try await village.topic("Roses", in: forum)
+      try await village.say("rose early", in: room)
+      try await village.say("rose early", in: topic)
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["visibility": "members", "from": "now"])
+      let late = [
+        try await village.say("rose late", in: room), try await village.say("rose late", in: topic),
+      ]
+      #expect(try await found(village, "q=rose", as: "grace") == late.reversed())
+      #expect(try await found(village, "q=rose&forum=\(forum)", as: "grace") == late.reversed())
+      #expect(try await found(village, "q=rose&conversation=\(topic)", as: "grace") == [late[1]])
+      #expect(try await found(village, "q=rose").count == 4)
+      let group = try await village.talk(.group, ["ada", "linus"], fromSeq: ["linus": 2])
+      try await village.say("thorn", in: group)
+      let second = try await village.say("thorn", in: group)
+      #expect(try await found(village, "q=thorn", as: "linus") == [second])
+      #expect(try await found(village, "q=thorn&conversation=\(group)", as: "linus") == [second])
+    }
+  }
+
+  @Test func `whom one has muted or blocked is not found, unless asked for`() async throws {
+    try await Village.open(.inMemory) { village in
+      let room = try await village.garden(members: ["grace", "linus"]).room
+      let id = try await village.say("rose", in: room, as: "grace")
+      try await village.ask(.put, "/messages/\(id)/actions/like", as: "grace")
+      for relation in ["mute", "block"] {
+        try await village.expect(204, .put, "/users/@grace/\(relation)", as: "linus")
+        for query in ["q=rose", "action=like"] { #expect(try await found(village, query, as: "linus") == []) }
+        #expect(try await found(village, "q=rose&author=@grace", as: "linus") == [id])
+        try await village.expect(204, .delete, "/users/@grace/\(relation)", as: "linus")
+      }
+      #expect(try await found(village, "q=rose", as: "linus") == [id])
+    }
+  }
+
+  @Test func `what can't be asked is refused by name`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden()
+      let other = try await village.garden("orchard").room
+      let long = String(repeating: "x", count: 1_001)
+      for (query, field, code) in [
+        ("", "q", "missing"), ("forum=\(forum)", "q", "missing"), ("q=", "q", "too_short"), ("q=-rose", "q", "invalid"),
+        ("q=\(long)", "q", "too_long"), ("q=a*%20b*%20c*%20d*%20e*%20f*%20g*%20h*%20i*", "q", "too_many"),
+        ("q=x&word=y", "word", "unknown_field"), ("author=@nobody.here", "author", "unknown"),
+        ("author=x%20y", "author", "invalid"), ("author=me", "", ""), ("hashtag=", "hashtag", "too_short"),
+        ("annotation=x", "annotation", "invalid"), ("action=x", "action", "invalid"), ("has=paper", "has", "invalid"),
+        ("has=", "has", "invalid"), ("near=1,1", "within", "missing"), ("within=5&q=x", "near", "missing"),
+        ("near=91,0&within=5", "near", "invalid"), ("near=nan,0&within=5", "near", "invalid"),
+        ("near=1&within=5", "near", "invalid"), ("near=1,1&within=0", "within", "out_of_range"),
+        ("near=1,1&within=1000001", "within", "out_of_range"), ("q=x&limit=201", "limit", "out_of_range"),
+        ("q=x&next=5", "next", "invalid"), ("q=x&before=0x1", "before", "invalid"),
+        ("hashtag=x&order=best", "order", "mismatch"), ("q=x&order=worst", "order", "invalid"),
+        ("q=x&order=best&next=b5", "next", "mismatch"), ("q=x&before=5&next=a5", "next", "mismatch"),
+        ("q=x&forum=\(forum)&conversation=\(other)", "conversation", "mismatch"),
+      ] {
+        let answer = try await village.ask(.get, "/messages/search?\(query)", as: "ada")
+        #expect(answer.status == (field.isEmpty ? 200 : 400), "\(query): \(answer.text)")
+        guard !field.isEmpty else { continue }
+        #expect(answer["errors.0.field"] == field && answer["errors.0.code"] == code, "\(query): \(answer.text)")
+      }
+      try await village.expect(401, .get, "/messages/search?author=me")
+      try await village.expect(404, .get, "/messages/search?q=x&conversation=1", as: "ada")
+      try await village.expect(404, .get, "/messages/search?q=x&forum=1", as: "ada")
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// What each kind of event carries, and to whom.
+@Suite struct EventContentTests {
+  @Test(arguments: Way.allCases)
+  func `a conversation's stream carries the conversation, who takes part, and how far they have read`(
+    way: Way
+  ) async throws {
+    try await Village.open(way) { village in
+      try await village.acquaint("grace", "linus", "robo")
+      let talk = try await village.talk("group", by: "grace", with: ["linus"], ["title": "seeds"])
+      let (linus, robo) = (village.id("linus"), village.id("robo"))
+      try await village.expect(200, .put, "/conversations/\(talk)/participants/\(robo)", as: "grace", [:])
+      try await village.expect(
+        200, .put, "/conversations/\(talk)/participants/\(linus)", as: "grace", ["role": "admin"])
+      try await village.expect(200, .patch, "/conversations/\(talk)", as: "grace", ["title": "plums"])
+      let word = try await village.say("hello", in: talk, as: "grace")
+      try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
+      try await village.expect(204, .delete, "/conversations/\(talk)/participants/\(robo)", as: "grace")
+      let page = try await village.stream("conversation:\(talk)", as: "linus")
+      #expect(
+        page.texts("data", "event") == [
+          "conversation.created", "participant.joined", "participant.changed", "conversation.updated",
+          "message.created", "receipt.updated", "participant.left",
+        ])
+      // As it is now, whenever it happened.
+      #expect(page["data.0.data.title"] == "plums" && page.int("data.0.data.revision") == 2)
+      #expect(page.texts("data.0.data.participants", "role") == ["admin", "admin"])
+      #expect(!page.has("data.0.data.role") && !page.has("data.0.data.unread_count"))
+      #expect(page["data.1.data.user_id"] == robo && !page.has("data.1.data.role"))
+      #expect(page["data.2.data.user_id"] == linus && page["data.2.data.role"] == "admin")
+      #expect(page["data.2.data.conversation_id"] == talk)
+      #expect(page["data.5.data.user_id"] == linus && page.int("data.5.data.read_up_to") == 1)
+      #expect(page["data.6.data.user_id"] == robo && !page.has("data.6.data.role"))
+      // Who does not show it any more shows it nowhere.
+      try await village.expect(200, .patch, "/me", as: "linus", ["show_receipts": false])
+      let after = try await village.stream("conversation:\(talk)", as: "grace")
+      #expect(after.int("data.5.data.read_up_to") == 0 && after.int("data.5.data.delivered_up_to") == 0)
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `one's own stream carries what one has gained, said and read`(way: Way) async throws {
+    try await Village.open(way) { village in
+      try await village.acquaint("grace", "linus")
+      let room = try await village.garden("garden", "members", members: ["linus"]).room
+      let talk = try await village.talk("group", by: "grace", with: ["linus"], ["title": "seeds"])
+      let lost = try await village.talk("group", by: "grace", with: ["linus"], ["title": "secret"])
+      let word = try await village.say("hello", in: talk, as: "grace")
+      try await village.expect(200, .put, "/conversations/\(talk)/read", as: "linus", ["message_id": word])
+      try await village.expect(200, .put, "/conversations/\(talk)/level", as: "linus", ["level": "nothing"])
+      try await village.expect(204, .put, "/users/@grace/mute", as: "linus")
+      try await village.expect(200, .patch, "/me", as: "linus", ["preferences": ["theme": "dark"]])
+      try await village.expect(204, .delete, "/conversations/\(lost)/participants/me", as: "linus")
+      let events = try await village.stream("user:\(village.id("linus"))", as: "linus")
+      let kinds = events.texts("data", "event")
+      func place(_ kind: String) -> String {
+        "data.\(kinds.firstIndex { $0 == kind } ?? -1).data"
+      }
+      let gained = kinds.indices.filter { kinds[$0] == "conversation.created" }.map { "data.\($0).data" }
+      let ofRoom = try #require(gained.first { events["\($0).id"] == room })
+      #expect(events["\(ofRoom).kind"] == "room" && events.int("\(ofRoom).from_seq") == 1)
+      let ofTalk = try #require(gained.first { events["\($0).id"] == talk })
+      #expect(events["\(ofTalk).title"] == "seeds" && events["\(ofTalk).role"] == "member")
+      #expect(events.int("\(ofTalk).from_offset") == 1 && events.int("\(ofTalk).joined_seq") == 0)
+      // What was lost says nothing of what it was.
+      let ofLost = try #require(gained.first { events["\($0).id"] == lost })
+      #expect(!events.has("\(ofLost).title") && !events.text.contains("secret"))
+      #expect(events["\(place("conversation.removed")).id"] == lost)
+      #expect(events.int("\(place("read_position.updated")).read_up_to") == 1)
+      #expect(events["\(place("level.changed")).conversation_id"] == talk)
+      #expect(events["\(place("level.changed")).level"] == "nothing")
+      #expect(events["\(place("relation.changed")).user_id"] == village.id("grace"))
+      #expect(events.bool("\(place("relation.changed")).mute") == true)
+      #expect(events.bool("\(place("relation.changed")).follow") == false)
+      #expect(events["\(place("preferences.updated")).preferences.theme"] == "dark")
+    }
+  }
+
+  @Test func `a request is told until it is taken`() async throws {
+    try await Village.open(.inMemory) { village in
+      let talk = try await village.talk("direct", by: "grace", with: ["linus"])
+      let own = "user:\(village.id("linus"))"
+      let before = try await village.stream(own, as: "linus")
+      #expect(before.bool("data.0.data.request") == true)
+      try await village.expect(200, .put, "/conversations/\(talk)/request", as: "linus")
+      let after = try await village.stream(own, as: "linus")
+      #expect(after.texts("data", "event").suffix(2) == ["relation.changed", "notification.read"], "\(after.text)")
+      #expect(after.bool("data.0.data.request") == false && after.count("data.1.data.requests") == 0)
+    }
+  }
+
+  @Test func `the site's stream carries what everyone in the place may see, and guests the rest by id`() async throws {
+    try await Village.open(.inMemory) { village in
+      let start = try await village.stream("site", as: "ada").int("last_offset") ?? 0
+      let (open, _) = try await village.garden("open", "public")
+      let (members, _) = try await village.garden("ours", "members")
+      let (hidden, _) = try await village.garden("hidden", "private")
+      try await village.expect(200, .patch, "/forums/\(hidden)", as: "ada", ["visibility": "members"])
+      try await village.expect(200, .patch, "/forums/\(hidden)", as: "ada", ["visibility": "private"])
+      try await village.expect(200, .patch, "/me", as: "grace", ["display_name": "Grace H"])
+      try await village.expect(200, .patch, "/settings", as: "ada", ["welcome": "come in"])
+      for (name, seesAll) in [("grace", true), ("gus", false)] {
+        let page = try await village.stream("site", as: name, after: start)
+        #expect(
+          page.texts("data", "event") == [
+            "forum.created", "forum.created", "forum.updated", "forum.updated", "user.updated", "settings.updated",
+          ], "\(name)")
+        #expect(page["data.0.data.id"] == open && page["data.0.data.title"] == "open")
+        #expect(page["data.1.data.id"] == members && page.has("data.1.data.title") == seesAll)
+        #expect(page["data.3.data.id"] == hidden && !page.has("data.3.data.title"))
+        #expect(page["data.4.data.id"] == village.id("grace") && page.has("data.4.data.display_name") == seesAll)
+        #expect(!page.has("data.4.data.preferences") && !page.has("data.4.data.state"))
+        #expect(page["data.5.data.welcome"] == "come in")
+      }
+    }
+  }
+
+  @Test func `a forum's stream carries the forum, its members and its topics`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (forum, _) = try await village.garden("garden", "private", members: ["linus"])
+      let topic = try await village.ask(
+        .post, "/forums/\(forum)/conversations", as: "linus", ["title": "weeds", "text": "everywhere"])
+      let id = try #require(topic["conversation.id"] ?? topic["id"], "\(topic.text)")
+      try await village.expect(200, .patch, "/forums/\(forum)", as: "ada", ["title": "orchard"])
+      let page = try await village.stream("forum:\(forum)", as: "linus")
+      #expect(
+        page.texts("data", "event") == [
+          "forum.created", "conversation.created", "participant.joined", "participant.joined", "conversation.created",
+          "forum.updated",
+        ])
+      #expect(page["data.0.data.title"] == "orchard" && !page.has("data.0.data.role"))
+      #expect(page["data.1.data.kind"] == "room" && page["data.4.data.title"] == "weeds")
+      #expect(page["data.4.data.id"] == id)
+      #expect(page["data.3.data.forum_id"] == forum && page["data.3.data.role"] == "member")
+      try await village.expect(204, .delete, "/conversations/\(id)", as: "ada")
+      let after = try await village.stream("forum:\(forum)", as: "linus")
+      #expect(after["data.4.data.id"] == id && !after.text.contains("weeds"))
+      #expect(after.texts("data", "event").last == "conversation.removed")
+    }
+  }
+
+  @Test func `visitors learn that something happened with who takes part, and not with whom`() async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.acquaint("grace", "linus")
+      let talk = try await village.talk(
+        "channel", by: "grace", with: ["linus"], ["type": "com.example.news", "readers": ["open_to": "anyone"]])
+      try await village.expect(
+        200, .put, "/conversations/\(talk)/participants/\(village.id("linus"))", as: "grace", ["role": "reader"])
+      let page = try await village.stream("conversation:\(talk)")
+      #expect(page.texts("data", "event") == ["conversation.created", "hidden"])
+      #expect(!page.has("data.0.data.participants") && page.int("data.0.data.participant_count") == 2)
+      let own = try await village.stream("conversation:\(talk)", as: "gus")
+      #expect(own.texts("data", "event") == ["conversation.created", "participant.changed"])
+    }
+  }
+
+}
+
+extension Village {
+  /// All that stands in a stream; each event is read back as a client reads it.
+  func stream(_ stream: String, as name: String? = nil, after offset: Int = 0) async throws -> Answer {
+    let path = "/streams/\(stream)/events?limit=200&after_offset=\(offset)"
+    let page = try await expect(200, .get, path, as: name)
+    var object = try JSONValue(parsing: page.body).object()
+    let events: [ReceivedEvent] = try object.read("data")
+    #expect(events.map(\.offset) == Array((offset + 1)..<(offset + 1 + events.count)))
+    return page
+  }
+}

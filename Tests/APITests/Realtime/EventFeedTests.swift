@@ -1,0 +1,234 @@
+import Foundation
+import ParleyModel
+import ParleyNetworking
+import ParleyWire
+import PubSub
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+@Suite struct EventFeedTests {
+  @Test(arguments: Way.allCases)
+  func `without a cursor one learns where things are, and with it what happened since`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      try await village.say("before", in: room)
+      let path = "/sync?topics=me,conversation:\(room)"
+      let start = try await village.ask(.get, path, as: "grace")
+      #expect(start.count("data") == 0 && start.bool("more") == false && start.isNull("reset"))
+      let id = try await village.say("after", in: room)
+      let page = try await village.ask(.get, "\(path)&after=\(start["cursor"] ?? "")", as: "grace")
+      #expect(page.texts("data", "event") == ["message.created"] && page["data.0.data.id"] == id)
+      let end = try await village.ask(.get, "\(path)&after=\(page["cursor"] ?? "")", as: "grace")
+      #expect(end.count("data") == 0 && end["cursor"] == page["cursor"])
+      for query in ["topics=all", "after=1&limit=2", "wait=61", "wait=-1", "topics=me,,me"] {
+        #expect(try await village.ask(.get, "/sync?\(query)", as: "grace").status == 400, "\(query)")
+      }
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `whoever follows what is theirs follows their own feed`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let (mine, other) = (try await village.cursor(as: "grace"), try await village.cursor(as: "linus"))
+      let feed = try #require(try await village.ask(.post, "/conversations", as: "grace", ["kind": "feed"])["id"])
+      let id = try await village.say("my day", in: feed, as: "grace")
+      let page = try await village.ask(.get, "/sync?topics=me&after=\(mine)", as: "grace")
+      #expect(page.texts("data", "event") == ["conversation.created", "conversation.created", "message.created"])
+      #expect(page.texts("data", "stream").last == "conversation:\(feed)" && page["data.2.data.id"] == id)
+      #expect(try await village.ask(.get, "/sync?topics=me&after=\(other)", as: "linus").count("data") == 0)
+    }
+  }
+
+  @Test func `what one may not follow is lost, and the rest is told`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (_, open) = try await village.garden("open", "public")
+      let (secret, closed) = try await village.garden("secret", "private")
+      let topics = "me,conversation:\(open),conversation:\(closed),forum:\(secret),presence,app:x"
+      let start = try await village.ask(.get, "/sync?topics=\(topics)", as: nil)
+      let lost = ["app:x", "conversation:\(closed)", "forum:\(secret)", "me", "presence"]
+      #expect(
+        start.status == 200 && start.text.contains(#""lost":["app:x","conversation:\#(closed)","#), "\(start.text)")
+      #expect(start.count("lost") == lost.count)
+      try await village.say("for all", in: open)
+      try await village.say("for few", in: closed)
+      let page = try await village.ask(.get, "/sync?topics=\(topics)&after=\(start["cursor"] ?? "")", as: nil)
+      #expect(page.count("data") == 1 && page["data.0.data.text"] == "for all")
+    }
+  }
+
+  @Test func `who may follow what`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (open, openRoom) = try await village.garden("open", "public")
+      let (ours, ourRoom) = try await village.garden("ours", "members")
+      let (mine, myRoom) = try await village.garden("mine", "private", members: ["gus"])
+      let talk = try await village.talk(.direct, ["ada", "linus"])
+      let callers = [nil, "gus", "robo", "linus", "mira", "ada"]
+      for (topic, follows) in [
+        ("me", "011111"), ("forum:\(open)", "111111"), ("conversation:\(openRoom)", "111111"),
+        ("forum:\(ours)", "001111"), ("conversation:\(ourRoom)", "001111"), ("forum:\(mine)", "010001"),
+        ("conversation:\(myRoom)", "010001"), ("conversation:\(talk)", "000101"), ("conversation:\(open)", "000000"),
+        ("forum:\(talk)", "000000"), ("presence", "001111"), ("app:chess", "001111"),
+      ] {
+        for (caller, digit) in zip(callers, follows) {
+          let page = try await village.ask(.get, "/sync?topics=\(topic)", as: caller)
+          let isFollowed = page.status == 200 && page.count("lost") == 0
+          #expect(isFollowed == (digit == "1"), "\(topic) \(caller ?? "nobody"): \(page.text)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `who waits is answered when something happens, or when the time is over`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      let cursor = try await village.cursor("conversation:\(room)", as: "grace")
+      let path = "/sync?topics=conversation:\(room)&after=\(cursor)&wait=30"
+      async let waiting = village.ask(.get, path, as: "grace")
+      try await Task.sleep(for: .milliseconds(50))
+      let id = try await village.say("now", in: room)
+      #expect(try await waiting["data.0.data.id"] == id)
+      async let idle = village.ask(.get, "/sync?topics=conversation:\(room)&wait=30", as: "linus")
+      // The place’s clock stands where the test puts it.
+      let time = Task {
+        while !Task.isCancelled {
+          village.community.hub.tick(now: 4_000_000_000_000)
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+      let answer = try await idle
+      time.cancel()
+      #expect(answer.status == 200 && answer.count("data") == 0)
+    }
+  }
+
+  @Test func `server-sent events go on where one was`() async throws {
+    try await Village.open(.socket) { village in
+      let (_, room) = try await village.garden("garden", "public")
+      try await village.say("one", in: room)
+      let cursor = try await village.cursor("conversation:\(room)", as: nil)
+      try await village.say("two", in: room)
+      let address = try #require(village.serverAddress)
+      let feed = try Feed(address, "\(API.base)/events?topics=conversation:\(room)", lastEventID: cursor)
+      let first = try await feed.next()
+      #expect(
+        first.data["data.text"] == "two" && first.id == "\(village.community.store.epoch).\(first.data["id"] ?? "")")
+      let complete = try await feed.next()
+      #expect(complete.data["event"] == "complete" && complete.id == complete.data["cursor"])
+      for number in 0..<20 { try await village.say("\(number)", in: room) }
+      for number in 0..<20 { #expect(try await feed.next().data["data.text"] == "\(number)") }
+      let elsewhere = try Feed(address, "\(API.base)/events?topics=conversation:\(room)&after=x.1", lastEventID: nil)
+      #expect(try await elsewhere.next().data["reason"] == "epoch")
+      try await village.say("last", in: room)
+      #expect(try await elsewhere.next { $0.data["data.text"] == "last" }.data["event"] == "message.created")
+      // Without anything in it the header says nothing.
+      let again = try Feed(
+        address, "\(API.base)/events?topics=conversation:\(room)&after=\(cursor)", lastEventID: "")
+      #expect(try await again.next().data["data.text"] == "two")
+      #expect(try await village.ask(.get, "/events?topics=me").status == 401)
+      #expect(try await village.ask(.get, "/events?topics=conversation:999999", as: "grace").status == 404)
+    }
+  }
+
+  @Test func `a feed ends with the way in by which it came`() async throws {
+    try await Village.open(.socket) { village in
+      let address = try #require(village.serverAddress)
+      let feed = try Feed(address, "\(API.base)/events?topics=me", lastEventID: nil, token: village.token("grace"))
+      #expect(try await feed.next().data["event"] == "complete")
+      #expect(try await village.ask(.delete, "/sessions/current", as: "grace").status == 204)
+      await #expect(throws: LineClient.Silence.self) { _ = try await feed.next() }
+    }
+  }
+
+  @Test func `nothing is read for a way in that has ended`() async throws {
+    try await Village.open(.inMemory) { village in
+      let caller = try #require(try village.community.view().authenticate(village.token("grace")))
+      _ = try await village.community.catchUp([.me], from: .head, PageBounds(events: 1), for: caller)
+      #expect(try await village.ask(.delete, "/sessions/current", as: "grace").status == 204)
+      await #expect(throws: Refusal.unauthenticated) {
+        _ = try await village.community.catchUp([.me], from: .head, PageBounds(events: 1), for: caller)
+      }
+      await #expect(throws: Refusal.unauthenticated) {
+        _ = try await village.community.listStreamEvents(in: .site, after: 0, limit: 1, for: caller)
+      }
+    }
+  }
+
+  @Test func `who is here is told to feeds, too`() async throws {
+    try await Village.open(.socket) { village in
+      let linus = try village.follow("topics=presence", as: "linus")
+      #expect(try await linus.event("presence")["data.user_id"] == village.id("linus"))
+      let address = try #require(village.serverAddress)
+      let path = "\(API.base)/events?topics=presence"
+      let feed = try Feed(address, path, lastEventID: nil, token: village.token("grace"))
+      let told = try await feed.next { $0.data["event"] == "presence" }
+      #expect(told.data["data.user_id"] == village.id("linus") && told.data["data.presence"] == "online")
+      let mira = try village.follow(as: "mira")
+      #expect(try await feed.next { $0.data["event"] == "presence" }.data["data.user_id"] == village.id("mira"))
+      mira.leave()
+    }
+  }
+
+  @Test func `who waits hears nobody write while rights may be others`() async throws {
+    try await Village.open(.inMemory) { village in
+      let community = village.community
+      let caller = try #require(try community.view().authenticate(village.token("grace")))
+      let watcher = Watcher(LiveLoop(community, community.view(), now: village.now), caller, until: nil)
+      let streams = [EventStream.conversation(ID(1)): SubscribedStream(StreamReader(.member), .own)]
+      let linus = ID<User>(Int(village.id("linus")) ?? 0)
+      func hear(_ signal: Signal) -> Int {
+        watcher.receive(signal, community.hub.makeFrame(signal.jsonBytes))
+        return watcher.takeSignals().count
+      }
+      let typing = Signal.typing(ID(1), by: linus, isTyping: true)
+      watcher.subscribe(streams)
+      #expect(hear(typing) == 1)
+      watcher.accessChanged(.user(linus))
+      #expect(hear(typing) == 0 && hear(.presence(linus, .online, lastSeenAt: nil)) == 1)
+      // This page was asked for before.
+      watcher.subscribe(streams)
+      #expect(hear(typing) == 0)
+      watcher.reads()
+      watcher.subscribe(streams)
+      #expect(hear(typing) == 1)
+      // Nor is told what waits of a stream that is lost.
+      watcher.receive(typing, community.hub.makeFrame(typing.jsonBytes))
+      watcher.reads()
+      watcher.subscribe([:])
+      #expect(watcher.takeSignals().isEmpty)
+      watcher.leave()
+    }
+  }
+}
+
+/// Server-sent events as curl would show them.
+private final class Feed {
+  struct Event {
+    let id: String?
+    let data: Answer
+  }
+
+  private let client: LineClient
+
+  init(_ address: SocketAddress, _ path: String, lastEventID: String?, token: String? = nil) throws {
+    var fields = Fields()
+    if let lastEventID { fields.add("Last-Event-ID", lastEventID) }
+    if let token { fields.add("Authorization", "Bearer \(token)") }
+    client = try LineClient(address, path, fields)
+  }
+
+  func next(_ isWanted: (Event) -> Bool = { _ in true }) async throws -> Event {
+    var id: String?
+    while true {
+      let line = try await client.line()
+      if line.hasPrefix("id: ") { id = String(line.dropFirst(4)) }
+      guard line.hasPrefix("data: ") else { continue }
+      let event = Event(
+        id: id, data: Answer(status: 200, fields: Fields(), body: Array(line.dropFirst(6).utf8)))
+      if isWanted(event) { return event }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import ParleyModel
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+@Suite struct AdministrationTests {
+  @Test(arguments: Way.allCases)
+  func `the staff is told how the place is`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      try await village.say("roses", in: room, as: "ada")
+      try await village.expect(201, .post, "/reports", as: "linus", ["user": "@grace", "reason": "Rude."])
+      try await village.put("gus", in: .pending)
+      _ = try await village.upload("rose.png", by: "ada")
+      let now = Int(village.community.store.clock())
+      try await village.community.store.write { tx throws(Refusal) in
+        try tx.run { connection in
+          try connection.execute("update account set last_seen_at = $1", now - 8 * 86_400_000)
+          try connection.execute("update account set last_seen_at = $1 where name in ('grace', 'linus')", now)
+        }
+      }
+      let seen = try await village.expect(200, .get, "/statistics", as: "ada")
+      #expect(seen.int("open_reports") == 1 && seen.int("messages") == 1 && seen["version"] == "1.2.3")
+      #expect(seen.int("users.all") == 5 && seen.int("users.pending") == 1)
+      // Whoever asks is here, too, as soon as that is written down.
+      #expect([2, 3].contains(seen.int("users.active_this_week")))
+      #expect(seen.int("storage.files_bytes") == 1 && seen.isNull("last_backup"))
+      for name in ["database", "free", "total"] { #expect(seen.int("storage.\(name)_bytes").map { $0 > 0 } == true) }
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `an owner makes a backup while all goes on, and finds it in the list`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let room = try await village.garden().room
+      try await village.say("roses", in: room, as: "ada")
+      let caller = Caller(user: village.user("ada"), role: .owner, scope: .admin, session: nil)
+      var made: StoredBackup?
+      let events = try await village.events {
+        let (backup, work) = try await village.community.createBackup(program: "test", by: caller)
+        #expect(backup.state == .running)
+        await work.value
+        made = backup
+      }
+      #expect(events == [])
+      let list = try await village.expect(200, .get, "/backups", as: "ada")
+      #expect(list["data.0.id"] == made?.id.description && list["data.0.state"] == "done")
+      #expect(list.bool("data.0.verified") == true && list.int("data.0.missing_files") == 0)
+      let file = "\(village.folder)/backups/\(try #require(list["data.0.name"]))"
+      let size = try #require(try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int)
+      #expect(list.int("data.0.size") == size)
+      let seen = try await village.expect(200, .get, "/statistics", as: "ada")
+      #expect(seen.int("last_backup.size") == size && seen.bool("last_backup.verified") == true)
+      let audit = try await village.expect(200, .get, "/audit?kind=backup.started", as: "ada")
+      #expect(audit["data.0.subject_id"] == made?.id.description)
+      try FileManager.default.removeItem(atPath: file)
+      let gone = try await village.expect(200, .get, "/backups", as: "ada")
+      #expect(gone["data.0.state"] == "gone" && gone.bool("data.0.verified") == false)
+    }
+  }
+
+  @Test func `a backup that can’t be made says that it failed, and one that was cut off, too`() async throws {
+    try await Village.open(.inMemory) { village in
+      // A file stands where the folder should be.
+      let path = "\(village.folder)/backups"
+      #expect(FileManager.default.createFile(atPath: path, contents: Data()))
+      let caller = Caller(user: village.user("ada"), role: .owner, scope: .admin, session: nil)
+      await (try await village.community.createBackup(program: "test", by: caller)).work.value
+      #expect(try await village.expect(200, .get, "/backups", as: "ada")["data.0.state"] == "failed")
+      try await village.community.store.write { tx throws(Refusal) in
+        _ = try tx.addBackup(by: ID(1))
+        try tx.run { connection in try connection.failUnfinishedBackups(at: 7) }
+      }
+      let list = try await village.expect(200, .get, "/backups", as: "ada")
+      #expect(list.texts("data", "state") == ["failed", "failed"] && !list.isNull("data.0.finished_at"))
+    }
+  }
+
+  /// Columns: nobody, gus (guest), robo (bot), linus (member), mira (moderator), alma (admin), ada (owner).
+  @Test(arguments: [
+    ("GET /statistics", "1333322"), ("GET /backups", "1333332"), ("POST /backups", "1333332"),
+  ])
+  func `who may ask what`(row: String, expected: String) async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.settle("alma", .admin)
+      let parts = row.split(separator: " ").map(String.init)
+      var answers = ""
+      for caller in [nil, "gus", "robo", "linus", "mira", "alma", "ada"] as [String?] {
+        let answer = try await village.ask(parts[0] == "GET" ? .get : .post, parts[1], as: caller)
+        answers += [401, 403, 404].contains(answer.status) ? "\(answer.status % 10)" : "\(answer.status / 100)"
+      }
+      #expect(answers == expected)
+    }
+  }
+}

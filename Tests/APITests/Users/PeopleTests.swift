@@ -1,0 +1,273 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import Testing
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+@Suite struct UserTests {
+  @Test(arguments: Way.allCases)
+  func `me, @name and the id are the same user`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let id = village.id("grace")
+      for path in ["/me", "/users/me", "/users/@grace", "/users/@GRACE", "/users/%40grace", "/users/\(id)"] {
+        let seen = try await village.ask(.get, path, as: "grace")
+        #expect(seen["id"] == id, "\(path)")
+      }
+      #expect(try await village.ask(.get, "/me").status == 401)
+      for path in ["/users/@nobody-here", "/users/@", "/users/0", "/users/007", "/users/you", "/users/99999999"] {
+        #expect(try await village.ask(.get, path, as: "grace").status == 404, "\(path)")
+      }
+    }
+  }
+
+  /// Who asks about grace: what they see of her.
+  @Test(arguments: [
+    (nil, 404, false, false), ("gus", 404, false, false), ("robo", 200, false, false), ("linus", 200, false, false),
+    ("mira", 200, true, false), ("ada", 200, true, false), ("grace", 200, true, true),
+  ])
+  func `what is seen of a user depends on who looks`(
+    viewer: String?, status: Int, seesStanding: Bool, seesOwn: Bool
+  ) async throws {
+    try await Village.open(.inMemory) { village in
+      let seen = try await village.ask(.get, "/users/@grace", as: viewer)
+      #expect(seen.status == status)
+      #expect(seen.has("state") == seesStanding && seen.has("last_seen_at") == seesStanding)
+      for field in ["preferences", "reachable_by", "discoverable", "show_receipts", "show_presence"] {
+        #expect(seen.has(field) == seesOwn, "\(field)")
+      }
+      guard status == 200 else { return }
+      #expect(seen["avatar"] == "/api/v1/users/\(village.id("grace"))/avatar" && seen.isNull("display_name"))
+      #expect(!seen.text.contains("scrypt"))
+    }
+  }
+
+  @Test func `guests see who is with them, and nobody who is in public`() async throws {
+    try await Village.open(.inMemory) { village in
+      let (gus, grace) = (village.id("gus"), village.id("grace"))
+      try await village.forum("garden", .members, ["gus", "grace"])
+      #expect(try await village.ask(.get, "/users/\(grace)", as: "gus").status == 200)
+      #expect(try await village.ask(.get, "/users/\(grace)").status == 404)
+      #expect(try await village.ask(.get, "/users/@linus", as: "gus").status == 404)
+      try await village.forum("square", .public, ["linus"])
+      #expect(try await village.ask(.get, "/users/@linus").status == 200)
+      #expect(try await village.ask(.get, "/users?query=", as: "gus").status == 403)
+      #expect(try await village.ask(.get, "/users/\(gus)", as: "gus")["role"] == "guest")
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `users are found by the beginning of their name, page by page`(way: Way) async throws {
+    try await Village.open(way) { village in
+      for name in ["Ava", "avery", "avocado", "b.ava"] { try await village.settle(name) }
+      try await village.put("avocado", in: .disabled)
+      let found = try await village.ask(.get, "/users?query=@AV", as: "grace")
+      #expect(found.texts("data", "name") == ["Ava", "avery"] && found.bool("more") == false && found.isNull("next"))
+      var names: [String?] = []
+      var next = ""
+      repeat {
+        let page = try await village.ask(.get, "/users?limit=2\(next)", as: "grace")
+        names += page.texts("data", "name")
+        next = page["next"].map { "&next=\($0)" } ?? ""
+      } while !next.isEmpty
+      #expect(names == ["ada", "Ava", "avery", "b.ava", "grace", "gus", "linus", "mira", "robo"])
+      #expect(try await village.ask(.get, "/users").status == 401)
+      for query in ["limit=0", "limit=-1", "limit=201", "limit=x", "state=odd", "role=owner", "limit=1&limit=2"] {
+        #expect(try await village.ask(.get, "/users?\(query)", as: "grace").status == 400, "\(query)")
+      }
+      #expect(try await village.ask(.get, "/users?query=%25_%5F'%22", as: "grace").count("data") == 0)
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `a profile is one’s own to change, and a change that changes nothing writes nothing`(way: Way) async throws {
+    try await Village.open(way) { village in
+      var changed: Answer?
+      let events = try await village.events {
+        for _ in 1...2 {
+          changed = try await village.ask(
+            .patch, "/me", as: "grace", ["display_name": "Grace 🌱", "bio": "compilers\nand more"])
+        }
+      }
+      #expect(events == ["user.updated site #2"])
+      #expect(changed?["display_name"] == "Grace 🌱" && changed?.int("revision") == 2)
+      let own = try await village.events {
+        let body: [String: Any] = [
+          "preferences": ["theme": "dark"], "discoverable": true, "reachable_by": "shared", "show_receipts": false,
+        ]
+        changed = try await village.ask(.patch, "/me", as: "grace", body)
+      }
+      #expect(own == ["preferences.updated user:\(village.id("grace")) #3"])
+      #expect(changed?["preferences.theme"] == "dark" && changed?["reachable_by"] == "shared")
+      #expect(changed?.bool("discoverable") == true && changed?.bool("show_receipts") == false)
+      let cleared = try await village.ask(.patch, "/users/me", as: "grace", ["display_name": NSNull()])
+      #expect(cleared.isNull("display_name") && cleared["bio"] == "compilers\nand more")
+    }
+  }
+
+  @Test(arguments: Way.allCases)
+  func `a bio says whom it mentions, and where it leads`(way: Way) async throws {
+    try await Village.open(way) { village in
+      let bio = "🌱 @LINUS and @nobody-here: #compilers https://example.org @linus `@mira`"
+      let changed = try await village.ask(.patch, "/me", as: "grace", ["bio": bio])
+      for seen in [changed, try await village.ask(.get, "/users/@grace", as: "linus")] {
+        #expect(seen.texts("bio_entities.mentions", "user_id") == [village.id("linus"), village.id("linus")])
+        #expect(seen.texts("bio_entities.mentions", "name") == ["LINUS", "linus"])
+        #expect(seen.int("bio_entities.mentions.0.pos") == 2 && seen.int("bio_entities.mentions.0.len") == 6)
+        #expect(seen.texts("bio_entities.hashtags", "name") == ["compilers"])
+        #expect(seen.texts("bio_entities.links", "url") == ["https://example.org"])
+      }
+      // Whoever has the name now.
+      let tag = try #require(try await village.ask(.get, "/me", as: "grace").fields["etag"])
+      #expect(try await village.ask(.get, "/me", as: "grace", fields: ["If-None-Match": tag]).status == 304)
+      try await village.ask(.patch, "/users/@linus", as: "ada", ["name": "torvald"])
+      let renamed = try await village.ask(.get, "/me", as: "grace", fields: ["If-None-Match": tag])
+      #expect(renamed.status == 200 && renamed.count("bio_entities.mentions") == 0)
+    }
+  }
+
+  @Test func `a change of what was changed meanwhile says what is there now`() async throws {
+    try await Village.open(.inMemory) { village in
+      #expect(try await village.ask(.patch, "/me", as: "grace", ["bio": "one", "if_revision": 1]).status == 200)
+      let late = try await village.ask(.patch, "/me", as: "grace", ["bio": "two", "if_revision": 1])
+      #expect(late.status == 409 && late.code == "conflict")
+      #expect(late["current.bio"] == "one" && late.int("current.revision") == 2)
+    }
+  }
+
+  @Test func `a user has a tag, and another one for another viewer`() async throws {
+    try await Village.open(.inMemory) { village in
+      let seen = try await village.ask(.get, "/users/@grace", as: "linus")
+      let tag = try #require(seen.fields["etag"])
+      let again = try await village.ask(.get, "/users/@grace", as: "linus", fields: ["If-None-Match": tag])
+      #expect(again.status == 304)
+      #expect(try await village.ask(.get, "/users/@grace", as: "grace", fields: ["If-None-Match": tag]).status == 200)
+      _ = try await village.ask(.patch, "/me", as: "grace", ["bio": "new"])
+      #expect(try await village.ask(.get, "/users/@grace", as: "linus", fields: ["If-None-Match": tag]).status == 200)
+    }
+  }
+
+  private static let whole: [(body: [String: any Sendable], field: String, code: String)] = [
+    (["display_name": String(repeating: "x", count: 65)], "display_name", "too_long"),
+    (["display_name": ""], "display_name", "too_short"), (["display_name": "a\u{2067}b"], "display_name", "invalid"),
+    (["bio": "a\u{0}b"], "bio", "invalid"), (["bio": String(repeating: "x", count: 1_001)], "bio", "too_long"),
+    (["bio": 7], "bio", "wrong_type"), (["preferences": [1]], "preferences", "wrong_type"),
+    (["preferences": ["x": String(repeating: "y", count: 8_192)]], "preferences", "too_long"),
+    (["reachable_by": "robots"], "reachable_by", "invalid"), (["discoverable": "yes"], "discoverable", "wrong_type"),
+    (["if_revision": "1"], "if_revision", "wrong_type"), (["state": "left"], "state", "unknown_field"),
+  ]
+
+  @Test(arguments: whole.indices)
+  func `what can’t be taken is refused by its name`(row: Int) async throws {
+    try await Village.open(.inMemory) { village in
+      let (body, field, code) = Self.whole[row]
+      let answer = try await village.ask(.patch, "/me", as: "grace", body)
+      #expect(answer.status == 400 && answer["errors.0.field"] == field && answer["errors.0.code"] == code)
+      #expect(try await village.ask(.get, "/me", as: "grace").int("revision") == 1)
+    }
+  }
+
+  @Test func `a client reads back what the place writes of users, and of itself`() async throws {
+    try await Village.open(.inMemory) { village in
+      for viewer in ["grace", "ada", "linus"] {
+        let bytes = try await village.ask(.get, "/users/@grace", as: viewer).body
+        let user = try User(json: JSONValue(parsing: bytes))
+        var json = JSONWriter()
+        json.value(user)
+        #expect(json.bytes == bytes)
+      }
+      let settings = try await village.ask(.get, "/settings").body
+      var json = JSONWriter()
+      json.value(try SiteSettings(json: JSONValue(parsing: settings)))
+      #expect(json.bytes == settings)
+    }
+  }
+
+  // MARK: The staff
+
+  /// Rows: who. Columns: edits grace's profile, sets what is hers alone, renames her, gives her a role, disables her.
+  @Test(arguments: [
+    ("gus", [404, 404, 404, 404, 404]), ("linus", [403, 403, 403, 403, 403]), ("mira", [403, 403, 403, 403, 403]),
+    ("alma", [200, 403, 200, 200, 200]), ("ada", [200, 403, 200, 200, 200]), ("grace", [200, 200, 403, 403, 403]),
+  ])
+  func `who may change what of a member`(who: String, expected: [Int]) async throws {
+    try await Village.open(.inMemory) { village in
+      try await village.settle("alma", .admin)
+      let id = village.id("grace")
+      let bodies: [[String: Any]] = [
+        ["bio": "x"], ["discoverable": true], ["name": "gracia"], ["role": "moderator"], ["disabled": true],
+      ]
+      var found: [Int] = []
+      for body in bodies { found.append(try await village.ask(.patch, "/users/\(id)", as: who, body).status) }
+      #expect(found == expected)
+    }
+  }
+
+  /// An admin looks after those below, an owner after everyone.
+  @Test(arguments: [
+    ("alma", "ada", "member", 403), ("alma", "alba", "member", 403), ("alma", "mira", "member", 200),
+    ("alma", "grace", "admin", 403), ("alma", "grace", "owner", 403), ("alma", "alma", "owner", 403),
+    ("ada", "alma", "member", 200), ("ada", "grace", "owner", 200),
+  ])
+  func `roles are given to those below, and below one’s own`(
+    who: String, whom: String, role: String, status: Int
+  ) async throws {
+    try await Village.open(.inMemory) { village in
+      for name in ["alma", "alba"] { try await village.settle(name, .admin) }
+      let events = try await village.events {
+        let changed = try await village.ask(.patch, "/users/@\(whom)", as: who, ["role": role])
+        #expect(changed.status == status)
+      }
+      #expect(events == (status == 200 ? ["user.updated site #2"] : []))
+    }
+  }
+
+  @Test func `the last owner neither steps down nor is kept out`() async throws {
+    try await Village.open(.inMemory) { village in
+      for body: [String: Any] in [["role": "member"], ["disabled": true]] {
+        let last = try await village.ask(.patch, "/me", as: "ada", body)
+        #expect(last.status == 409 && last.code == "last_owner")
+      }
+      #expect(try await village.ask(.patch, "/users/@grace", as: "ada", ["role": "owner"]).status == 200)
+      #expect(try await village.ask(.patch, "/me", as: "ada", ["role": "member"]).status == 200)
+      // What she was is over at once.
+      #expect(try await village.ask(.patch, "/users/@linus", as: "ada", ["role": "guest"]).status == 403)
+    }
+  }
+
+  @Test func `who is disabled is out at once, with every way in`() async throws {
+    try await Village.open(.inMemory) { village in
+      let token = try #require(
+        try await village.ask(.post, "/me/tokens", as: "linus", ["name": "t", "scope": "read"])["token"])
+      let body: [String: Any] = ["disabled": true, "reason": "spam"]
+      let out = try await village.ask(.patch, "/users/@linus", as: "ada", body)
+      #expect(out.status == 200 && out["state"] == "disabled")
+      #expect(try await village.ask(.get, "/me", as: "linus").status == 401)
+      #expect(try await village.ask(.patch, "/users/@linus", as: "ada", ["disabled": false])["state"] == "active")
+      // Back, but the old ways in stay closed.
+      #expect(try await village.ask(.get, "/me", as: "linus").status == 401)
+      #expect(try await village.ask(.get, "/me", fields: ["Authorization": "Bearer \(token)"]).status == 401)
+      try await village.signIn("linus", "linus’s password")
+    }
+  }
+
+  @Test func `a name that is taken is given to no one else`() async throws {
+    try await Village.open(.inMemory) { village in
+      let taken = try await village.ask(.patch, "/users/@grace", as: "ada", ["name": "LINUS"])
+      #expect(taken["errors.0.field"] == "name" && taken["errors.0.code"] == "taken")
+      #expect(try await village.ask(.patch, "/users/@grace", as: "ada", ["name": "Grace"])["name"] == "Grace")
+    }
+  }
+
+  @Test func `ruling over others needs a way in that is good for it`() async throws {
+    try await Village.open(.inMemory) { village in
+      let token = try #require(
+        try await village.ask(.post, "/me/tokens", as: "ada", ["name": "t", "scope": "write"])["token"])
+      let answer = try await village.ask(
+        .patch, "/users/@grace", ["role": "admin"], fields: ["Authorization": "Bearer \(token)"])
+      #expect(answer.status == 403)
+    }
+  }
+}

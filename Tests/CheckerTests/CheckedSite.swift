@@ -1,0 +1,82 @@
+import Foundation
+import ParleyModel
+import Synchronization
+
+import TestSupport
+@testable import Community
+@testable import Storage
+
+/// A site as every schedule finds it: four users, a group and a conversation of two, and a hidden forum with its room.
+/// It is made once and copied.
+struct CheckedSite: Sendable {
+  struct TestUser: Sendable {
+    let name: String
+    let id: ID<User>
+    let token: String
+  }
+
+  let folder: String
+  let users: [TestUser]
+  let forum: ID<Forum>
+  /// What each of them finds there. Nothing has been said yet.
+  let snapshots: [ID<User>: Snapshot]
+
+  static let migrations = Checkout.migrations
+
+  /// In memory where there is such a folder: what an `fsync` costs is not asked here.
+  static func newFolder() throws -> String {
+    let memory = "/dev/shm"
+    let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+    let folder = "\(parent)/parley-checker-\(UUID())"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
+  static func make() async throws -> CheckedSite {
+    let folder = try newFolder()
+    let store = try Store(
+      try DataFolder(folder), migrations: migrations, jobs: Community.jobs, clock: { 1_800_000_000_000 })
+    let secrets = try ["ada", "grace", "linus", "zoe"].map { ($0, try Secret.make()) }
+    let made = try await store.write { tx throws(Refusal) in
+      var users: [TestUser] = []
+      for (name, secret) in secrets {
+        let userID = try tx.add(NewUser(name: name, role: name == "ada" ? .owner : .member))
+        _ = try tx.add(
+          NewSession(user: userID, kind: .session, digest: secret.digest, name: "test", scope: .admin))
+        users.append(TestUser(name: name, id: userID, token: secret.text))
+      }
+      let forum = try tx.add(ForumDraft(title: "den", visibility: .private), by: users[0].id)
+      try tx.joinForum(users[1].id, in: forum.id)
+      var group = NewConversation(.group)
+      group.title = "seeds"
+      group.participants =
+        [NewParticipant(users[1].id, .admin)] + [users[0], users[2]].map { NewParticipant($0.id) }
+      _ = try tx.add(group, by: users[1].id)
+      var direct = NewConversation(.direct)
+      direct.participants = [users[1], users[2]].map { NewParticipant($0.id) }
+      _ = try tx.add(direct, by: users[1].id)
+      return (users, forum.id)
+    }
+    await store.close()
+    let server = try CheckedServer(folder, Committed(), CheckedClock(), Complaints())
+    var snapshots: [ID<User>: Snapshot] = [:]
+    for user in made.0 {
+      snapshots[user.id] = try await server.community.getSnapshot(for: server.caller(user))
+    }
+    await server.close()
+    return CheckedSite(folder: folder, users: made.0, forum: made.1, snapshots: snapshots)
+  }
+
+  /// A folder of its own with the same in it; also of a site that is still running, as its disk would be after a crash.
+  static func copy(_ folder: String) throws -> String {
+    let copy = try newFolder()
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasPrefix("parley.db") {
+      // The index of the log is made anew by whoever opens it first.
+      if file.hasSuffix("-shm") { continue }
+      try FileManager.default.copyItem(atPath: "\(folder)/\(file)", toPath: "\(copy)/\(file)")
+    }
+    return copy
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: folder) }
+}

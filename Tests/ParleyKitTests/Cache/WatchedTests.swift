@@ -1,0 +1,134 @@
+import Observation
+import ParleyJSON
+import ParleyModel
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct WatchedTests {
+  @Test func `a list of conversations shows what was said last, and changes with it`() async throws {
+    try await Harbour.open { harbour in
+      let orchard = try await harbour.group("ada", "linus")
+      let garden = try await harbour.group("ada", "grace")
+      let parley = try Parley(
+        try harbour.client("ada"), clock: Outbox.Clock(now: Ground.ticking),
+        open: { file in throw TransportFailure.sourceFailed(file.path) }
+      ) { MemoryStore() }
+      let lists = parley.conversationLists()
+      func next(until isMeant: ([ShownConversation]) -> Bool) async -> [ShownConversation] {
+        for await list in lists where isMeant(list) { return list }
+        return []
+      }
+      _ = await next(until: \.isEmpty)
+      try await parley.sync.catchUp()
+      var list = await next { $0.count == 2 && $0.allSatisfy { !$0.others.isEmpty } }
+      #expect(list.map(\.conversation.id) == [garden, orchard])
+      #expect(list.map(\.title) == ["garden", "garden"] && list[1].others.map(\.summary.name) == ["linus"])
+      _ = try await harbour.client("linus").send(.postMessage(in: orchard, "apples"))
+      try await parley.sync.catchUp()
+      list = await next { $0.first?.last?.text == "apples" }
+      #expect(list.map(\.conversation.id) == [orchard, garden] && list.first?.unread == 1)
+      try await parley.outbox.send(Draft("pears"), in: garden)
+      try await parley.cache.setDraft(Draft("plu"), in: orchard)
+      list = await next { $0.contains { $0.draft != nil } && $0.contains { $0.last?.isUnsent == true } }
+      #expect(list.map(\.conversation.id) == [garden, orchard])
+      #expect(list.map { $0.last?.text } == ["pears", "apples"] && list.map { $0.draft?.text } == [nil, "plu"])
+      let room = try await harbour.room()
+      try await parley.sync.catchUp()
+      for await forums in parley.forumLists() where !forums.isEmpty {
+        #expect(forums.map(\.forum.room) == [room])
+        break
+      }
+    }
+  }
+
+  @Test func `what still goes out stands above all else, whatever date is shown`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let orchard = try await hamlet.group("ada", "linus")
+      var indexing = MessageIndexing()
+      indexing.displayDate = { _ in -1 }
+      let ada = try HamletClient(hamlet, "ada", indexing)
+      try await ada.sync.catchUp()
+      func listed() async throws -> [ID<Conversation>] {
+        try await ada.cache.ownConversations().map(\.conversation.id)
+      }
+      #expect(try await listed() == [orchard, garden])
+      var operation = try await ada.outbox.send(Draft("waits"), in: garden)
+      #expect(try await listed() == [garden, orchard])
+      operation.state = .failed(.unfinished)
+      try await ada.cache.save([CacheRow(.operation, operation.id, writing: operation)])
+      #expect(try await listed() == [garden, orchard])
+      operation.state = .failed(.tooLarge)
+      try await ada.cache.save([CacheRow(.operation, operation.id, writing: operation)])
+      #expect(try await listed() == [orchard, garden])
+    }
+  }
+
+  @Test func `a thing has one object, which changes with it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let said = try await hamlet.post("one", as: "grace", in: garden)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.begin()
+      try await ada.sync.fetchNewest(in: garden)
+      let observed = ObservedObjects(ada.cache)
+      let message = await observed.message(said.id)
+      let again = await observed.message(said.id)
+      #expect(message === again && message.value?.text == "one")
+      let conversation = await observed.conversation(garden)
+      let grace = await observed.user(hamlet.id("grace"))
+      let me = await observed.user(hamlet.id("ada"))
+      #expect(conversation.value?.conversation.title == "garden" && grace.value?.summary.name == "grace")
+      #expect(await observed.message(ID(999_999)).value == nil)
+
+      let changed = Mutex(false)
+      withObservationTracking {
+        _ = message.value
+      } onChange: {
+        changed.withLock { $0 = true }
+      }
+      try await ada.outbox.setAction("like", on: .message(said.id), in: garden)
+      try await wait { message.value?.mine == ["like"] }
+      #expect(changed.withLock { $0 })
+      _ = try await hamlet.client("grace").send(.editMessage(said.id, text: "two"))
+      _ = try await hamlet.client("grace").send(.updateUser(.me, UserChange(displayName: .set("Grace H."))))
+      _ = try await ada.client.send(.updateConversation(garden, ConversationChange(title: .set("orchard"))))
+      _ = try await ada.client.send(.updateUser(.me, UserChange(bio: "gardens")))
+      try await ada.sync.catchUp()
+      try await wait {
+        message.value?.text == "two" && conversation.value?.conversation.title == "orchard"
+          && grace.value?.summary.displayName == "Grace H." && me.value?.summary.bio == "gardens"
+      }
+      try await ada.cache.erase()
+      try await wait { message.value == nil && conversation.value == nil && grace.value == nil && me.value == nil }
+    }
+  }
+
+  @Test func `an object can be followed as a sequence, and goes when nobody has it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.begin()
+      let observed = ObservedObjects(ada.cache)
+      weak var gone: Observed<HeldConversation>?
+      do {
+        let conversation = await observed.conversation(garden)
+        gone = conversation
+        let titles = Task {
+          var titles: [String?] = []
+          for await title in Observations({ conversation.value?.conversation.title }) {
+            titles.append(title)
+            if title == "orchard" { break }
+          }
+          return titles
+        }
+        _ = try await ada.client.send(.updateConversation(garden, ConversationChange(title: .set("orchard"))))
+        try await ada.sync.catchUp()
+        #expect(await titles.value.last == "orchard")
+      }
+      try await wait { gone == nil }
+    }
+  }
+}

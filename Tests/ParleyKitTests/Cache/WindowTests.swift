@@ -1,0 +1,217 @@
+import ParleyJSON
+import ParleyModel
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct WindowTests {
+  /// A view that does nothing but what it is told.
+  private func apply(_ update: MessageWindow.Update, to list: inout [ShownMessage]) {
+    for delta in update.deltas {
+      switch delta {
+      case .insert(let message, let place): list.insert(message, at: place)
+      case .remove(let place): list.remove(at: place)
+      case .replace(let message, let place): list[place] = message
+      }
+    }
+    #expect(list == update.messages)
+  }
+
+  @Test func `a view that applies the deltas shows the list`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...40 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10)
+      var list: [ShownMessage] = []
+      apply(try await window.newest(), to: &list)
+      let updates = await window.updates()
+      var iterator = updates.makeAsyncIterator()
+      _ = await iterator.next()
+      let operation = try await ada.outbox.send(Draft("mine"), in: garden)
+      while list.last?.text != "mine", let update = await iterator.next() { apply(update, to: &list) }
+      #expect(list.last?.isUnsent == true)
+      let identity = list.last?.identity
+      #expect(try await ada.outbox.sendAll() == nil)
+      while list.last?.isUnsent == true, let update = await iterator.next() { apply(update, to: &list) }
+      #expect(list.last?.identity == identity)
+      #expect(list.count { $0.text == "mine" } == 1)
+      #expect(list.last?.message?.clientID == operation.id)
+      let message = try #require(list.first?.message)
+      _ = try await hamlet.client("grace").send(.editMessage(message.id, text: "edited"))
+      try await hamlet.post("after", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      while list.last?.text != "after" || list.first?.text != "edited", let update = await iterator.next() {
+        apply(update, to: &list)
+      }
+    }
+  }
+
+  @Test func `a message that is told of before its sending is answered shows once`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let operation = try await ada.outbox.send(Draft("mine"), in: garden)
+      _ = try await ada.client.send(.postMessage(in: garden, "mine", clientID: operation.id))
+      try await ada.sync.catchUp()
+      let shown = try await MessageWindow(garden, ada.cache).newest().messages
+      #expect(shown.map(\.text) == ["mine"] && shown.first?.isUnsent == false)
+      #expect(try await ada.cache.search("mine").messages == shown)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await MessageWindow(garden, ada.cache).newest().messages == shown)
+    }
+  }
+
+  @Test func `older messages come as one scrolls`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...120 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchNewest(in: garden)
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 50)
+      #expect(try await window.newest().messages.map(\.text) == (71...120).map { "message \($0)" })
+      #expect(try await window.older().messages.map(\.text) == (21...120).map { "message \($0)" })
+      #expect(await window.hasOlder)
+      let all = try await window.older()
+      #expect(all.messages.map(\.text) == (1...120).map { "message \($0)" })
+      #expect(!all.hasOlder && !all.hasNewer)
+      let tenth = try #require(all.messages[9].message?.id)
+      let small = MessageWindow(garden, ada.cache, ada.sync, size: 10)
+      let around = try await small.around(tenth)
+      #expect(around.messages.map(\.text) == (5...14).map { "message \($0)" })
+      #expect(around.hasOlder && around.hasNewer)
+      #expect(try await small.newer(200).messages.last?.text == "message 120")
+      #expect(await !small.hasNewer)
+    }
+  }
+
+  @Test func `a jump to what is not held asks for it, and one scrolls on from there both ways`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      var said: [Message] = []
+      for number in 1...300 { said.append(try await hamlet.post("\(number)", as: "ada", in: garden)) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 10)
+      func expect(_ update: MessageWindow.Update, _ numbers: ClosedRange<Int>) {
+        #expect(update.messages.map(\.text) == numbers.map(String.init) && update.gaps.isEmpty)
+      }
+      expect(try await window.newest(), 291...300)
+      expect(try await window.around(said[39].id), 35...44)
+      let (hasNewer, hasOlder) = (await window.hasNewer, await window.hasOlder)
+      #expect(hasNewer && hasOlder)
+      expect(try await window.newer(), 35...54)
+      expect(try await window.older(20), 15...54)
+      expect(try await window.newer(500), 15...300)
+      #expect(await !window.hasNewer)
+      try await hamlet.post("301", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      try await wait { await window.messages.last?.text == "301" }
+      await #expect(throws: SyncRefusal.unknownMessage) { try await window.around(ID(999_999)) }
+      let elsewhere = try await hamlet.post("elsewhere", as: "ada", in: hamlet.group("ada", "linus"))
+      await #expect(throws: SyncRefusal.unknownMessage) { try await window.around(elsewhere.id) }
+    }
+  }
+
+  @Test func `a list without a network says where something is missing in it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      for number in 4...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.reset()
+      ada.server.set { $0.isOffline = true }
+      let window = MessageWindow(garden, ada.cache, ada.sync, size: 80)
+      let torn = try await window.newest()
+      #expect(torn.messages.count < 70 && torn.messages.prefix(3).map(\.text) == ["1", "2", "3"])
+      #expect(torn.gaps == [3])
+      ada.server.set { $0.isOffline = false }
+      let whole = try await window.newest()
+      #expect(whole.messages.map(\.text) == (1...70).map(String.init) && whole.gaps.isEmpty)
+    }
+  }
+
+  @Test func `a list says that its beginning is missing, and moves to the newest before anywhere else`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      for isOlder in [true, false] {
+        let ada = try HamletClient(hamlet, "ada")
+        try await ada.sync.begin()
+        ada.server.set { $0.isOffline = true }
+        let window = MessageWindow(garden, ada.cache, ada.sync)
+        let torn = isOlder ? try await window.older() : try await window.newer()
+        #expect(torn.messages.map(\.text) == ["3"] && torn.gaps == [0])
+        ada.server.set { $0.isOffline = false }
+        let whole = isOlder ? try await window.older() : try await window.newer()
+        #expect(whole.messages.map(\.text) == ["1", "2", "3"] && whole.gaps.isEmpty)
+      }
+    }
+  }
+
+  @Test func `a room in which one takes no part is read as it is now`() async throws {
+    try await Hamlet.open { hamlet in
+      let forum = try await hamlet.client("ada").send(.createForum(title: "garden", visibility: .public)).value.forum
+      let room = forum.room
+      let linus = try HamletClient(hamlet, "linus")
+      try await linus.sync.catchUp()
+      let window = MessageWindow(room, linus.cache, linus.sync)
+      func texts() async throws -> [String] {
+        try await window.newest().messages.filter { $0.message?.kind == .message }.map(\.text)
+      }
+      #expect(try await texts().isEmpty)
+      for number in 1...60 { try await hamlet.post("\(number)", as: "ada", in: room) }
+      #expect(try await texts().suffix(40) == (21...60).map(String.init)[...])
+      linus.server.set { $0.isOffline = true }
+      #expect(try await texts().last == "60")
+      // It goes, and nobody tells linus.
+      linus.server.set { $0.isOffline = false }
+      try await hamlet.client("ada").send(.deleteForum(forum.id))
+      #expect(try await texts().last == "60")
+      let other = MessageWindow(ID(999_999), linus.cache, linus.sync)
+      await #expect(throws: ClientFault.self) { try await other.newest() }
+    }
+  }
+
+  @Test func `what waits is shown as done`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      let first = try await hamlet.post("one", as: "ada", in: garden)
+      let second = try await hamlet.post("two", as: "ada", in: garden)
+      try await ada.sync.catchUp()
+      let window = MessageWindow(garden, ada.cache, ada.sync)
+      try await ada.outbox.edit(.message(first.id), in: garden, to: "uno")
+      try await ada.outbox.setAction("like", on: .message(first.id), in: garden)
+      try await ada.outbox.delete(.message(second.id), in: garden)
+      let shown = try await window.newest().messages
+      #expect(shown.map(\.text) == ["uno", ""])
+      #expect(shown.map(\.isDeleted) == [false, true])
+      #expect(shown.first?.mine == ["like"])
+    }
+  }
+}
+
+@Suite struct DraftTests {
+  @Test func `drafts begin with the names that they need`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace", "linus")
+      let ada = try HamletClient(hamlet, "ada")
+      let message = try await hamlet.post("hello @linus and @ada", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      let grace = try #require(await ada.cache.user(hamlet.id("grace"))?.summary)
+      let me = try #require(await ada.cache.replica.me?.summary)
+      #expect(Draft.reply(to: message, by: grace) == Draft("@grace ", replyTo: .message(message.id)))
+      #expect(Draft.replyToAll(message, by: grace, me: me).text == "@grace @linus ")
+      #expect(Draft.replyToAll(message, by: grace, me: me, except: ["linus"]).text == "@grace ")
+      #expect(Draft.mention(grace).text == "@grace ")
+      #expect(Draft.forward(message, by: grace).text == "» @grace hello @linus and @ada")
+      #expect(Draft.copy(message).text == "hello @linus and @ada")
+    }
+  }
+}

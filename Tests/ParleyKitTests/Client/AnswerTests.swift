@@ -1,0 +1,165 @@
+import ParleyJSON
+import ParleyModel
+import Testing
+
+@testable import ParleyKit
+
+@Test func `what the server answers has types`() async throws {
+  try await Harbour.open { harbour in
+    let garden = try await harbour.group("ada", "grace")
+    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
+    let said = try await ada.send(.postMessage(in: garden, "pizza in the garden"))
+    let marked = try await grace.send(.markRead(garden, upTo: said.message.id))
+    #expect(marked.readPosition.readSeq == said.message.seq && marked.unread == 0)
+    let receipts = try await ada.send(.listReceipts(of: said.message.id)).elements
+    #expect(receipts.map(\.isRead) == [true])
+    _ = try await grace.send(said.setAction("like"))
+    #expect(try await ada.send(.listActions(on: said.message.id)).elements.map(\.type) == ["like"])
+    _ = try await ada.send(said.edit("pizza in the orchard"))
+    let revisions = try await ada.send(.listRevisions(of: said.message.id)).elements
+    #expect(revisions.map(\.text) == ["pizza in the garden"])
+    let found = try #require(try await grace.send(.searchMessages(q: "orchard")).elements.first)
+    #expect(found.message.message.id == said.message.id)
+    #expect(found.pieces.filter(\.isHit).map(\.text) == ["orchard"] && !found.isCutBefore)
+    #expect(try await grace.send(.getConversation(garden)).title == "garden")
+    #expect(try await grace.send(.setConversationLevel(of: garden, to: .nothing)).level == .nothing)
+    #expect(try await grace.send(.resetConversationLevel(of: garden)).isOwn == false)
+    _ = try await ada.send(.postMessage(in: garden, "@grace come"))
+    let unread = try await grace.send(.getUnread()).elements
+    #expect(unread.map(\.conversation) == [garden] && unread.map(\.mentions) == [1])
+    let inbox = try await grace.send(.listNotifications())
+    #expect(inbox.unread.counts[.mention] == 1)
+    #expect(inbox.entries.contains { $0.message?.message.content?.text == "@grace come" })
+    let token = try await grace.send(.createToken(name: "script", scope: .read))
+    #expect(token.credential.name == "script" && token.credential.scope == .read && token.token != nil)
+    #expect(try await grace.send(.listTokens()).elements.map(\.id) == [token.credential.id])
+    #expect(try await grace.send(.listSessions()).elements.contains { $0.isCurrent })
+    let file = try await ada.upload(FileSource(name: "a.bin", bytes: [1, 2, 3]))
+    #expect(try await ada.send(.createFileLink(file.id)).path.contains("/files/\(file.id)/content?link="))
+    let room = try await harbour.room()
+    let start = try await ada.send(.postMessage(in: room, "a subject"))
+    let topic = try await ada.send(.createTopicFromMessage(of: start.message.id, title: "a subject"))
+    #expect(try await ada.send(.getConversation(topic.topic)).kind == .topic)
+  }
+}
+
+@Test func `what those ask for who keep order has types`() async throws {
+  try await Harbour.open { harbour in
+    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
+    let room = try await harbour.room()
+    let said = try await grace.send(.postMessage(in: room, "buy now"))
+    let linus = try harbour.client("linus")
+    let told = try await linus.send(.createReport(.message(said.message.id), reason: "Advertising."))
+    #expect(told.message == said.message.id && told.reason == "Advertising." && told.state == .open)
+    let waiting = try await ada.send(.listReports()).elements
+    #expect(waiting.map(\.id) == [told.id] && waiting.first?.copy != nil)
+    let judged = try await ada.send(.updateReport(told.id, state: .acted))
+    #expect(judged.state == .acted && judged.handledAt != nil && judged.revision == 2)
+    #expect(try await ada.send(.getReport(told.id)).value.state == .acted)
+
+    let warning = try await ada.send(.warnUser(.name("grace"), reason: "Be kind."))
+    #expect(warning.kind == .warning && warning.reason == "Be kind." && warning.until == nil)
+    let silence = try await ada.send(.silenceUser(.name("grace"), until: Timestamp(1_900_000_000_000)))
+    #expect(silence.kind == .silence && silence.until == 1_900_000_000_000)
+    #expect(try await ada.send(.listSanctions(of: .name("grace"))).elements.map(\.kind) == [.silence, .warning])
+    try await ada.send(.unsilenceUser(of: .name("grace")))
+
+    let since = Timestamp(1_700_000_000_000)
+    let removal = try await ada.send(.createRemoval(by: .user(.name("grace")), since: since))
+    #expect(removal.since == 1_700_000_000_000)
+    try await wait { try await ada.send(.getRemoval(removal.id)).finishedAt != nil }
+    #expect(try await ada.send(.getRemoval(removal.id)).removedCount == 1)
+    #expect(try await ada.send(.undoRemoval(removal.id)).undoneBy == harbour.id("ada"))
+
+    let done = try await ada.send(.listAuditEntries()).elements
+    #expect(done.compactMap(\.kind).contains(.userWarned) && done.allSatisfy { $0.kind != nil })
+    let statistics = try await ada.send(.getStatistics())
+    #expect(statistics.users == 3 && statistics.openReports == 0 && statistics.lastBackup == nil)
+    let backup = try await ada.send(.createBackup())
+    try await wait { try await ada.send(.listBackups()).elements.first?.state == .done }
+    #expect(try await ada.send(.listBackups()).elements.map(\.id) == [backup.id])
+    #expect(try await ada.send(.getStatistics()).lastBackup != nil)
+  }
+}
+
+@Test func `what a newer server has done is told by its word`() throws {
+  let text = #"""
+    {"id":"7","at":"2026-11-22T12:00:00.000Z","actor_id":"1","kind":"forum.painted","subject_id":null,"forum_id":"9",
+    "reason":null}
+    """#
+  let line = try AuditRecord(json: JSONValue(parsing: Array(text.utf8)))
+  #expect(line.kind == nil && line.kindName == "forum.painted" && line.subject == nil && line.forum == ID(9))
+}
+
+@Test func `ways in, and ways back, have types`() async throws {
+  try await Harbour.open { harbour in
+    let (ada, nobody) = (try harbour.client("ada"), try harbour.client())
+    let invite = try await ada.send(.createInvite(maxUses: 2))
+    #expect(invite.maxUses == 2 && invite.uses == 0 && invite.role == .member)
+    #expect(try await ada.send(.listInvites()).elements.map(\.code) == [invite.code])
+    guard case .whole(let whole) = try await ada.send(.getInvite(invite.code)).value else {
+      Issue.record("its maker sees a part of it")
+      return
+    }
+    #expect(whole.id == invite.id && whole.usedBy == [])
+    guard case .welcome(let welcome) = try await nobody.send(.getInvite(invite.code)).value else {
+      Issue.record("everyone sees all of it")
+      return
+    }
+    #expect(welcome.inviter.name == "ada" && welcome.forum == nil)
+    let link = try await ada.send(.createPasswordReset(.name("grace")))
+    #expect(link.address.hasSuffix("/reset/\(link.code)"))
+    let purpose = try await nobody.send(.getLink(link.code))
+    #expect(purpose.kind == .reset && purpose.user?.name == "grace" && purpose.expiresAt != nil)
+  }
+}
+
+@Test func `conversations, and what happens in them, have types`() async throws {
+  try await Harbour.open { harbour in
+    let garden = try await harbour.group("ada", "grace")
+    let (ada, grace) = (try harbour.client("ada"), try harbour.client("grace"))
+    let start = try await ada.send(.sync(topics: "me")).value
+    #expect(start.events.isEmpty && start.reset == nil && start.lost.isEmpty)
+    let said = try await grace.send(.postMessage(in: garden, "@ada look"))
+    let page = try await ada.send(.sync(topics: "me", after: start.cursor.description))
+    #expect(page.events.contains { $0.kind == .messageCreated } && page.cursor.event > start.cursor.event)
+    let stream = try await ada.send(.listStreamEvents(of: EventStream.conversation(garden).description, limit: 1))
+    #expect(stream.events.map(\.offset) == [1] && stream.hasMore && stream.lastOffset > 1)
+    let digest = try await ada.send(.getDigest(of: garden))
+    #expect(digest.parts.last?.seqs.upperBound == said.message.seq && digest.lastEvent >= page.cursor.event)
+    let entry = try #require(try await ada.send(.listNotifications()).entries.first)
+    let left = try await ada.send(.markNotificationsRead(upTo: entry.entry.id))
+    #expect(left.unread.counts[.mention] ?? 0 == 0)
+
+    guard
+      case .own(let own) = try await ada.send(.updateConversation(garden, ConversationChange(title: .set("orchard"))))
+        .value
+    else {
+      Issue.record("a group is no topic")
+      return
+    }
+    #expect(own.conversation.title == "orchard")
+    let room = try await harbour.room()
+    let forum = try #require(try await ada.send(.getConversation(room)).forum)
+    let topic = try await ada.send(.createTopic(in: forum, title: "roses"))
+    guard
+      case .topic(let changed) = try await ada.send(.updateConversation(topic.id, TopicChange(isLocked: true))).value
+    else {
+      Issue.record("a topic is told as a conversation")
+      return
+    }
+    #expect(changed.isLocked && changed.title == "roses")
+    let begun = try await ada.send(.deleteForum(forum))
+    try await wait { try await ada.send(.getJob(begun.job)).state == .finished }
+  }
+}
+
+@Test func `what stands behind a link has a type`() throws {
+  let text = #"""
+    {"url":"https://example.org/","title":"Example","description":null,"site_name":null,"image":false,
+    "picture":{"mime_type":"image/png","size":9,"width":2,"height":3,"url":"/api/v1/previews/k/picture"},"file":null}
+    """#
+  let page = try LinkedPage(json: JSONValue(parsing: Array(text.utf8)))
+  #expect(page.address == "https://example.org/" && page.title == "Example" && page.about == nil)
+  #expect(page.picture?.path == "/api/v1/previews/k/picture" && page.picture?.height == 3 && page.file == nil)
+}

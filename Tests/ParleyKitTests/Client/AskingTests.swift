@@ -1,0 +1,195 @@
+import ParleyJSON
+import ParleyModel
+import Testing
+
+@testable import ParleyKit
+
+@Suite struct AskingTests {
+  private func open(_ harbour: Harbour, _ name: String, _ line: Line) throws -> Parley {
+    try Parley(
+      try harbour.client(name, line), clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(20) }),
+      open: { file in throw TransportFailure.sourceFailed(file.path) }
+    ) { MemoryStore() }
+  }
+
+  private func payload(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  @Test(
+    arguments: [
+      (#"{"message_id":"12"}"#, 12, nil), (#"{"message_id":"12","revision":3,"alert":"Ada"}"#, 12, 3),
+      (#"{"event":"message.created","id":"9","data":{"id":"12","revision":1,"text":"hello"}}"#, 12, 1),
+      (#"{"event":"action.added","id":"9","data":{"message_id":"12","actions":{}}}"#, 12, nil),
+      (#"{"event":"notification.created","data":{"id":"9","message_id":"12"}}"#, 12, nil),
+    ] as [(String, Int, Int?)])
+  func `a payload names a message`(text: String, id: Int, revision: Int?) throws {
+    let read = try MessagePayload(payload(text))
+    #expect(read.message == ID(id) && read.revision == revision)
+  }
+
+  @Test(arguments: ["", "[]", "{}", #"{"message_id":12}"#, #"{"event":"message.created"}"#, #"{"message_id":"-1"}"#])
+  func `what names no message is no payload`(text: String) {
+    #expect(throws: ClientFault.self) { try MessagePayload(payload(text)) }
+  }
+
+  @Test func `a notification becomes its message, and is asked for only where it is not held`() async throws {
+    try await Harbour.open { harbour in
+      let grace = try harbour.client("grace")
+      let garden = try await harbour.group("ada", "grace")
+      let line = try Line()
+      let parley = try open(harbour, "ada", line)
+      try await parley.sync.begin()
+      let said = try await grace.send(.postMessage(in: garden, "one"))
+      let told = payload(#"{"event":"message.created","data":{"id":"\#(said.message.id)","revision":1,"text":"lies"}}"#)
+      let message = try await parley.message(ofPayload: told)
+      #expect(message.text == "one" && message.author == said.message.author)
+      #expect(try await parley.cache.messages(.ids([said.message.id])).count == 1)
+
+      line.cut()
+      #expect(try await parley.message(ofPayload: told).text == "one")
+      let later = payload(#"{"message_id":"\#(said.message.id)","revision":2}"#)
+      await #expect(throws: ClientFault.self) { try await parley.message(ofPayload: later) }
+      line.mend()
+      _ = try await grace.send(said.edit("two"))
+      #expect(try await parley.message(ofPayload: later).text == "two")
+      // The event that tells of it afterwards changes nothing, and what it counts is counted.
+      try await parley.sync.catchUp()
+      #expect(await parley.cache.replica.conversations[garden]?.unread == 1)
+
+      let room = try await harbour.room()
+      let elsewhere = try await harbour.client("ada").send(.postMessage(in: room, "elsewhere"))
+      let there = payload(#"{"message_id":"\#(elsewhere.message.id)"}"#)
+      #expect(try await parley.message(ofPayload: there).text == "elsewhere")
+      await #expect(throws: SyncRefusal.unknownMessage) {
+        try await parley.message(ofPayload: payload(#"{"message_id":"999999"}"#))
+      }
+    }
+  }
+
+  private func both<Value>(_ answers: CachedThenFresh<Value>) async throws -> [Value] {
+    var all: [Value] = []
+    for try await answer in answers { all.append(answer.value) }
+    return all
+  }
+
+  @Test func `what is asked for is answered as it is held and as it is there`() async throws {
+    try await Harbour.open { harbour in
+      let grace = try harbour.client("grace")
+      let me = try await grace.send(.getUser(.me)).summary.id
+      let garden = try await harbour.group("ada", "grace")
+      let line = try Line()
+      let parley = try open(harbour, "ada", line)
+      #expect(try await both(parley.conversations()).last?.map(\.conversation.id) == [garden])
+      _ = try await grace.send(.updateUser(.me, UserChange(displayName: .set("Grace H."))))
+      for number in 1...5 { _ = try await grace.send(.postMessage(in: garden, "\(number)")) }
+
+      let user = try await both(parley.user(me))
+      #expect(user.last?.summary.displayName == "Grace H.")
+      #expect(try await both(parley.users([me])).last?[me]?.summary.name == "grace")
+      let newest = try await both(parley.messages(in: garden, limit: 2))
+      #expect(newest.last?.map(\.text) == ["5", "4"])
+      let first = try #require(newest.last?.last?.message)
+      #expect(try await both(parley.messages(in: garden, before: first.id, limit: 2)).last?.map(\.text) == ["3", "2"])
+      #expect(try await both(parley.forums()).last?.isEmpty == true)
+
+      line.cut()
+      for try await answer in parley.messages(in: garden, limit: 2) {
+        #expect(!answer.isFresh && answer.value.map(\.text) == ["5", "4"])
+        break
+      }
+      await #expect(throws: ClientFault.self) { try await both(parley.conversations()) }
+      line.mend()
+      await #expect(throws: SyncRefusal.unknownConversation) { try await both(parley.messages(in: ID(999_999))) }
+    }
+  }
+
+  @Test func `one thing is answered as it is held and as it is there, and then held`() async throws {
+    try await Harbour.open { harbour in
+      let garden = try await harbour.group("ada", "grace")
+      let room = try await harbour.room()
+      let grace = try harbour.client("grace")
+      let parley = try open(harbour, "linus", try Line())
+      try await parley.sync.begin()
+      let said = try await harbour.client("ada").send(.postMessage(in: room, "hello")).message
+      #expect(try await parley.conversation(room).fresh().last?.text == "hello")
+      #expect(try await both(parley.conversation(room)).map(\.conversation.id).last == room)
+      #expect(try await parley.message(said.id).fresh().text == "hello")
+      #expect(try await parley.cache.shown(parley.cache.messages(.ids([said.id]))).map(\.text) == ["hello"])
+      let forums = try await parley.forums().fresh()
+      #expect(try await parley.forum(forums[0].forum.id).fresh().forum.title == "garden")
+      await #expect(throws: ClientFault.self) { try await parley.conversation(garden).fresh() }
+      await #expect(throws: (any Error).self) { try await parley.forum(ID(999_999)).fresh() }
+      let secret = try await grace.send(.postMessage(in: garden, "not for linus")).message
+      await #expect(throws: SyncRefusal.unknownMessage) { try await parley.message(secret.id).fresh() }
+    }
+  }
+
+  @Test func `what is made comes back with what was said before it`() async throws {
+    try await Harbour.open { harbour in
+      let grace = try harbour.client("grace")
+      let garden = try await harbour.group("ada", "grace")
+      let line = try Line()
+      let parley = try open(harbour, "ada", line)
+      _ = try await grace.send(.postMessage(in: garden, "0"))
+      try await parley.sync.begin()
+      try await parley.sync.fetchNewest(in: garden)
+      for number in 1...3 { _ = try await grace.send(.postMessage(in: garden, "\(number)")) }
+      let made = try await parley.outbox.sendAndWait(Draft("mine"), in: garden)
+      #expect(made.map { $0.content?.text } == ["1", "2", "3", "mine"])
+      #expect(try await parley.outbox.sendAndWait(Draft("again"), in: garden).map { $0.content?.text } == ["again"])
+
+      line.cut()
+      await #expect(throws: ClientFault.self) { try await parley.outbox.sendAndWait(Draft("later"), in: garden) }
+      #expect(await parley.outbox.list().map { $0.draft?.text } == ["later"])
+      try await parley.outbox.start()
+      await #expect(throws: ClientFault.self) { try await parley.outbox.sendAndWait(Draft("later still"), in: garden) }
+      line.mend()
+      await parley.outbox.networkAvailable()
+      for _ in 0..<3_000 where await !parley.outbox.list().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+      #expect(try await parley.outbox.sendAndWait(Draft("last"), in: garden).last?.content?.text == "last")
+      await parley.outbox.stop()
+    }
+  }
+
+  @Test func `any call has a form for code that does not wait`() async throws {
+    let sum = await withCheckedContinuation { done in
+      perform {
+        1 + 1
+      } then: { result in
+        done.resume(returning: try? result.get())
+      }
+    }
+    #expect(sum == 2)
+    let fault = await withCheckedContinuation { done in
+      perform {
+        throw ClientFault.timedOut
+      } then: { (result: Result<Int, any Error>) in
+        if case .failure(let fault) = result { done.resume(returning: fault as? ClientFault) }
+      }
+    }
+    #expect(fault == .timedOut)
+  }
+
+  @Test func `every text is read in one way`() {
+    var ada = UserSummary(id: ID(1), name: "ada", role: .member, createdAt: 0)
+    ada.bio = "gardens *a lot* with @grace #food"
+    #expect(ada.html.contains("<em>a lot</em>") && ada.html == Draft(ada.bio).html)
+    #expect(ada.entities.map(\.value) == ["grace", "food"] && ada.entities.map(\.kind) == [.mention, .hashtag])
+    #expect(ada.plainText() == "gardens a lot with @grace #food" && ada.plainText(limit: 8).hasSuffix("…"))
+    #expect(!Draft("<script>").html.contains("<script>"))
+    #expect("ada".asMention == "@ada" && "@ada".asMention == "@ada" && "food".asHashtag == "#food")
+  }
+
+  @Test func `bounds that are named the wrong way round mean what lies between`() {
+    let (low, high) = (ID<Message>(5), ID<Message>(9))
+    let asked = Request<Page<Resource<MessageView>>>.listMessages(in: ID(1), before: low, after: high)
+    #expect(asked.target == Request<Page<Resource<MessageView>>>.listMessages(in: ID(1), before: high, after: low).target)
+    #expect(asked.target.hasSuffix("?before=9&after=5"))
+    #expect(
+      Request<Resource<ConversationDigest>>.getDigest(of: ID(1), fromSeq: 9, toSeq: 5).target.hasSuffix(
+        "?from_seq=5&to_seq=9"))
+    let (noon, night) = (Timestamp(1_000), Timestamp(2_000))
+    let times = Request<Page<Resource<MessageView>>>.listMessages(in: ID(1), beforeTime: noon, afterTime: night)
+    #expect(times.target.contains("before_time=1970-01-01T00%3A00%3A02.000Z"))
+    #expect(times.target.contains("after_time=1970-01-01T00%3A00%3A01.000Z"))
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import ParleyCrypto
+import ParleyModel
+import Synchronization
+import TestSupport
+import Testing
+import Web
+
+@testable import API
+@testable import Community
+@testable import Storage
+
+/// A place with ada, who owns it, grace and linus, in a folder that goes with the test. How it is reached is another's.
+final class Ground: Sendable {
+  let community: Community
+  let site: Application
+  private let folder: Folder
+  private let users = Mutex<[String: (id: ID<User>, token: String)]>([:])
+
+  private static let migrations = Checkout.migrations
+  private static let clock = Atomic<Int>(1_800_000_000_000)
+
+  static let ticking: @Sendable () -> Int64 = { Int64(clock.add(1, ordering: .relaxed).newValue) }
+
+  static func open(_ body: (Ground) async throws -> Void) async throws {
+    let ground = try Ground()
+    do {
+      for (name, role) in [("ada", Role.owner), ("grace", .member), ("linus", .member)] {
+        try await ground.settle(name, role)
+      }
+      try await body(ground)
+    } catch {
+      await ground.close()
+      throw error
+    }
+    await ground.close()
+  }
+
+  private init() throws {
+    folder = try Folder()
+    let publisher = API.publisher()
+    let store = try Store(
+      try DataFolder(folder.path), migrations: Self.migrations, jobs: Community.jobs, clock: Self.ticking,
+      deliver: { publisher.enqueue($0) })
+    community = Community(
+      store, publisher: publisher, passwordCost: Scrypt(cost: 16, blockSize: 1, parallelism: 1))
+    let endless = Allowance(burst: 1_000_000, perMinute: 60_000)
+    var rates = RateLimits()
+    (rates.login, rates.sending, rates.writing) = (endless, endless, endless)
+    let api = API(community, release: API.Release(version: "1.2.3", web: "w", minClient: "1.0"), rates: rates)
+    site = Application(router: Router { routes in api.add(to: &routes) }, limits: Limits())
+  }
+
+  private func settle(_ name: String, _ role: Role) async throws {
+    let password = try await community.passwords.hash("password of \(name)")
+    let secret = try Secret.make()
+    let id = try await community.store.write { tx throws(Refusal) in
+      let id = try tx.add(NewUser(name: name, role: role, password: password))
+      _ = try tx.add(NewSession(user: id, kind: .session, digest: secret.digest, name: "test", scope: .admin))
+      return id
+    }
+    users.withLock { $0[name] = (id, secret.text) }
+  }
+
+  private func close() async {
+    community.hub.close()
+    await community.store.close()
+    folder.remove()
+  }
+
+  func id(_ name: String) -> ID<User> { users.withLock { $0[name]?.id ?? ID(0) } }
+
+  func token(_ name: String) -> String? { users.withLock { $0[name]?.token } }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import ParleyWire
+import Synchronization
+import Testing
+import Web
+
+@testable import API
+@testable import Community
+@testable import ParleyKit
+@testable import Storage
+
+/// A real server without sockets, for clients whose network does what a test says.
+final class Hamlet: Sendable {
+  let ground: Ground
+  private let loop: HamletLoop
+
+  var community: Community { ground.community }
+
+  /// Runs a test with ada, grace and linus there.
+  static func open(_ body: (Hamlet) async throws -> Void) async throws {
+    try await Ground.open { ground in try await body(Hamlet(ground)) }
+  }
+
+  private init(_ ground: Ground) {
+    self.ground = ground
+    loop = HamletLoop(ground.site)
+  }
+
+  func id(_ name: String) -> ID<User> { ground.id(name) }
+
+  /// Somebody's way to the server.
+  func server(_ name: String) -> HamletServer {
+    HamletServer(loop, token: ground.token(name) ?? "")
+  }
+
+  /// Somebody's calls.
+  func client(_ name: String) throws -> Client { try server(name).client() }
+
+  /// A group of these users, made by the first.
+  func group(_ names: String...) async throws -> ID<Conversation> {
+    let made = try await client(names[0]).send(
+      .createConversation(.group, with: names.dropFirst().map { .id(id($0)) }, title: "garden"))
+    let group = made.conversation.id
+    // Whoever is drawn into a group by somebody new to them takes the request.
+    for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: group)) }
+    return group
+  }
+
+  @discardableResult
+  func post(
+    _ text: String, as name: String, in conversation: ID<Conversation>, _ annotations: [Draft.Annotation] = []
+  ) async throws -> Message {
+    try await client(name).send(.postMessage(in: conversation, text, annotations: annotations)).message
+  }
+
+  /// Every message of a conversation, as the server has it.
+  func messages(of conversation: ID<Conversation>, as name: String) async throws -> [MessageView] {
+    let pages = try client(name).pages(of: .listMessages(in: conversation, order: "asc", limit: 200, includeMachine: true))
+    var all: [MessageView] = []
+    for try await page in pages { all += page.elements.map(\.value) }
+    return all
+  }
+}
+
+/// A network between a client and the hamlet.
+final class HamletServer: Transport {
+  private let loop: HamletLoop
+  private let token: String
+  private let weather = Mutex(Weather())
+
+  struct Weather: Sendable {
+    var isOffline = false
+    /// The server does so many more calls that change something, and then its answers get lost. Files arrive.
+    var answersLost = 0
+    /// So many calls until the network is gone.
+    var callsLeft = Int.max
+    var asked: [String] = []
+  }
+
+  fileprivate init(_ loop: HamletLoop, token: String) {
+    self.loop = loop
+    self.token = token
+  }
+
+  static let noNetwork = ClientFault.offline("there is no network")
+  private static let cut = TransportFailure.unreachable("there is no network")
+
+  func set(_ change: (inout Weather) -> Void) { weather.withLock { change(&$0) } }
+
+  /// Methods and paths below the base.
+  var asked: [String] { weather.withLock { $0.asked } }
+
+  /// Calls that come this way.
+  func client() throws -> Client {
+    Client(try #require(ServerAddress("https://hamlet.example")), over: self, token: token, retryPolicy: .never)
+  }
+
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+    let path = exchange.target.dropFirst(API.base.count).prefix { $0 != "?" }
+    let isThrough = weather.withLock { weather in
+      guard !weather.isOffline, weather.callsLeft > 0 else { return false }
+      weather.callsLeft -= 1
+      weather.asked.append("\(exchange.method) \(path)")
+      return true
+    }
+    guard isThrough else { throw Self.cut }
+    let answer = await loop.send(exchange, try await Self.bytes(of: exchange.body))
+    let isLost = weather.withLock { weather in
+      guard exchange.method != "GET", path != "/files", weather.answersLost > 0 else { return false }
+      weather.answersLost -= 1
+      return true
+    }
+    if isLost { throw Self.cut }
+    return answer
+  }
+
+  private static func bytes(of body: TransportBody) async throws(TransportFailure) -> [UInt8] {
+    switch body {
+    case .none: return []
+    case .bytes(let bytes): return bytes
+    case .stream(let length, let next):
+      var bytes: [UInt8] = []
+      do { while bytes.count < length { bytes += try await next() } } catch { throw .sourceFailed("\(error)") }
+      return bytes
+    }
+  }
+
+  func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    throw Self.cut
+  }
+}
+
+/// Requests go straight into the site.
+private actor HamletLoop {
+  private let site: Application
+  private let locals = Locals()
+  private var count: UInt64 = 0
+
+  init(_ site: Application) { self.site = site }
+
+  func send(_ exchange: TransportRequest, _ body: [UInt8]) async -> TransportResponse {
+    let target = exchange.target
+    let readPosition = target.firstIndex(of: "?") ?? target.endIndex
+    var fields = Fields()
+    for field in exchange.fields { fields.add(field.name, field.value) }
+    let head = RequestHead(
+      method: ParleyWire.Method(exchange.method),
+      target: Target(
+        path: String(target[..<readPosition]), query: readPosition < target.endIndex ? String(target[readPosition...].dropFirst()) : nil),
+      fields: fields, framing: body.isEmpty ? .none : .length(body.count))
+    count += 1
+    let context = Context(
+      id: RequestID(process: 0xabcd, number: count), now: 1_800_000_000_000, loop: self, peer: IPAddress("192.0.2.1"),
+      isEncrypted: false, head: head, addresses: site.addresses, locals: locals)
+    let response = await site.respond(Request(head: head, body: RequestBody(body)), context, site.plan(head))
+    var pieces: [[UInt8]] = []
+    if case .bytes(let bytes) = response.body { pieces = [bytes] }
+    let left = Mutex(pieces)
+    let told = (0..<response.fields.count).map { place in
+      TransportRequest.Field(response.fields.name(at: place), response.fields.value(at: place))
+    }
+    return TransportResponse(status: response.status.code, fields: told) { () throws(TransportFailure) -> [UInt8]? in
+      left.withLock { $0.popLast() }
+    }
+  }
+}
+
+/// A client of the hamlet: what it holds, what it says, how it follows.
+struct HamletClient {
+  let server: HamletServer
+  let client: Client
+  let cache: Cache
+  let outbox: Outbox
+  let sync: Sync
+
+  /// - Parameter file: nil for memory.
+  init(_ hamlet: Hamlet, _ name: String, file: String? = nil, _ indexing: MessageIndexing = MessageIndexing()) throws {
+    server = hamlet.server(name)
+    client = try server.client()
+    cache = try Cache(indexing) { () throws(CacheFault) -> sending any CacheStore in
+      if let file { return try DiskStore(file) }
+      return MemoryStore()
+    }
+    outbox = Outbox(
+      cache, client, clock: Outbox.Clock(now: Ground.ticking, pause: { _ in .milliseconds(2) }), open: Self.open)
+    sync = Sync(cache, client)
+  }
+
+  static let open: @Sendable (PendingFile) async throws -> FileSource = { file in
+    FileSource(name: file.name, bytes: Array(try Data(contentsOf: URL(filePath: file.path))))
+  }
+
+  /// What is held of a conversation, in order.
+  func held(_ conversation: ID<Conversation>) async throws -> [Message] {
+    try await cache.messages(.range(1...Int.max, of: conversation)).map(\.message)
+  }
+
+  func texts(_ conversation: ID<Conversation>) async throws -> [String] {
+    try await held(conversation).map { $0.content?.text ?? "†" }
+  }
+}

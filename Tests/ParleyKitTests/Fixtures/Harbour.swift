@@ -1,0 +1,75 @@
+import ParleyKit
+import ParleyModel
+import ParleyNetworking
+import ParleyTransport
+import Serving
+import Testing
+import Web
+
+@testable import API
+@testable import Community
+
+/// A real server at a socket, with users in it, for clients that come over the network.
+final class Harbour: Sendable {
+  private let ground: Ground
+  private let server: Server
+
+  var community: Community { ground.community }
+
+  /// Runs a test in a harbour of ada, who owns it, grace and linus.
+  static func open(_ body: (Harbour) async throws -> Void) async throws {
+    try await Ground.open { ground in
+      let harbour = try await Harbour(ground)
+      do {
+        try await body(harbour)
+      } catch {
+        await harbour.close()
+        throw error
+      }
+      await harbour.close()
+    }
+  }
+
+  private init(_ ground: Ground) async throws {
+    self.ground = ground
+    Signals.ignoreBrokenPipes()
+    let socket = try ListeningSocket(binding: .ipv4(0x7f00_0001, port: 0))
+    server = try Server(
+      .init(endpoints: [.init(socket)], loops: 2), application: ground.site, log: { _ in })
+    try await server.start()
+  }
+
+  private func close() async {
+    community.hub.close()
+    await server.stop(within: 1)
+  }
+
+  var port: UInt16 { server.addresses[0].port ?? 0 }
+  func token(_ name: String) -> String? { ground.token(name) }
+  func id(_ name: String) -> ID<User> { ground.id(name) }
+
+  /// Somebody's calls; nobody's without a name.
+  func client(_ name: String? = nil, _ transport: (any Transport)? = nil) throws -> Client {
+    let address = try #require(ServerAddress("http://127.0.0.1:\(port)"))
+    let transport = try transport ?? NetworkTransport()
+    return Client(address, over: transport, token: name.flatMap(token), retryPolicy: .never)
+  }
+
+  /// A forum that ada made; its room.
+  func room() async throws -> ID<Conversation> {
+    let forum = try await client("ada").send(.createForum(title: "garden", visibility: .public))
+    return forum.value.forum.room
+  }
+
+  /// A group of these users, made by the first.
+  func group(_ names: String...) async throws -> ID<Conversation> {
+    var others: [ID<User>] = []
+    for name in names.dropFirst() { others.append(try await client(name).send(.getUser(.me)).summary.id) }
+    let made = try await client(names[0]).send(
+      .createConversation(.group, with: others.map { .id($0) }, title: "garden"))
+    let id = made.conversation.id
+    // Whoever is drawn into a group by somebody new to them takes the request.
+    for name in names.dropFirst() { _ = try await client(name).send(.acceptRequest(for: id)) }
+    return id
+  }
+}

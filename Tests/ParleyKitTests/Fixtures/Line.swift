@@ -1,0 +1,83 @@
+import ParleyModel
+import ParleyTransport
+import Synchronization
+
+@testable import ParleyKit
+
+/// A real network that a test takes away and gives back.
+final class Line: Transport {
+  private struct State {
+    var isCut = false
+    /// Answers to so many more requests that change something get lost, when the server has done what they ask.
+    var answersLost = 0
+    var sockets: [LiveSocket] = []
+    /// What answers in the server's place: a page of the hotel's.
+    var page: String?
+  }
+
+  private let inner: NetworkTransport
+  private let state = Mutex(State())
+
+  init() throws { inner = try NetworkTransport() }
+
+  func cut() {
+    let sockets = state.withLock { state in
+      state.isCut = true
+      defer { state.sockets = [] }
+      return state.sockets
+    }
+    for socket in sockets { socket.close(1_000) }
+  }
+
+  func mend() {
+    state.withLock { state in
+      state.isCut = false
+      state.page = nil
+    }
+  }
+
+  func loseAnswers(_ count: Int) { state.withLock { $0.answersLost = count } }
+
+  /// Whoever asks gets this page, and no socket.
+  func answer(_ page: String) {
+    cut()
+    state.withLock { $0.page = page }
+  }
+
+  private static let noNetwork = TransportFailure.unreachable("there is no network")
+
+  private func check() throws(TransportFailure) -> TransportResponse? {
+    let (isCut, page) = state.withLock { ($0.isCut, $0.page) }
+    if let page {
+      let pieces = Mutex([Array(page.utf8)])
+      return TransportResponse(status: 200, fields: [.init("Content-Type", "text/html")]) {
+        () throws(TransportFailure) -> [UInt8]? in pieces.withLock { $0.popLast() }
+      }
+    }
+    if isCut { throw Self.noNetwork }
+    return nil
+  }
+
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+    if let page = try check() { return page }
+    let answer = try await inner.send(exchange)
+    let isLost = state.withLock { state in
+      guard exchange.method != "GET", state.answersLost > 0 else { return false }
+      state.answersLost -= 1
+      return true
+    }
+    if isLost { throw .interrupted("the answer got lost") }
+    return answer
+  }
+
+  func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    if try check() != nil { throw .notUpgraded(status: 200, body: Array("<html>".utf8)) }
+    let socket = try await inner.connect(exchange, subprotocols: subprotocols)
+    let isCut = state.withLock { state in
+      if !state.isCut { state.sockets.append(socket) }
+      return state.isCut
+    }
+    if isCut { socket.close(1_000) }
+    return socket
+  }
+}

@@ -1,0 +1,61 @@
+import ParleyJSON
+import ParleyModel
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+@Test func `a server that no longer answers is left`() async throws {
+  let silent = Silent()
+  var retryPolicy = RetryPolicy()
+  retryPolicy.jitter = { 0 }
+  var times = LiveConnection.Times()
+  (times.heartbeatInterval, times.heartbeatTimeout) = (20, 20)
+  let client = Client(try #require(ServerAddress("chat.example")), over: silent, retryPolicy: retryPolicy)
+  let live = LiveConnection(client, times: times)
+  for await news in live {
+    guard case .disconnected(let fault, _) = news else { continue }
+    #expect(fault.isTemporary)
+    break
+  }
+  #expect(silent.pings.load(ordering: .relaxed) >= 1)
+  live.stop()
+}
+
+@Test(
+  arguments: [
+    (nil, 5, .next), (4, 5, .next), (5, 5, .known), (9, 5, .known), (3, 5, .gap(after: 3)), (0, 2, .gap(after: 0)),
+  ] as [(Int?, Int, StreamOffsets.Order)])
+func `an offset says whether an event is new, known, or comes too early`(
+  last: Int?, offset: Int, place: StreamOffsets.Order
+) {
+  let offsets = StreamOffsets(last.map { ["site": $0] } ?? [:])
+  #expect(offsets.order(of: offset, in: "site") == place)
+}
+
+/// Takes a connection and says nothing.
+private final class Silent: Transport {
+  let pings = Atomic<Int>(0)
+
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse { throw .timedOut }
+
+  func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    let (ponged, stop) = AsyncStream.makeStream(of: Void.self)
+    return LiveSocket(
+      send: { (_: String) throws(LiveSocket.Ending) in },
+      next: { () async throws(LiveSocket.Ending) -> String in
+        for await _ in ended {}
+        throw LiveSocket.Ending(code: 1006, reason: "")
+      },
+      ping: { [self] () async throws(LiveSocket.Ending) in
+        pings.add(1, ordering: .relaxed)
+        for await _ in ponged {}
+        throw LiveSocket.Ending(code: 1006, reason: "")
+      },
+      close: { _, _ in
+        end.finish()
+        stop.finish()
+      })
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+/// The app dies at every moment at which something is kept: right before that is on the disk, and right after. Nothing that
+/// was said is lost, and nothing is there twice.
+@Suite struct MortalityTests {
+  @Test(arguments: [true, false]) func `an app that dies anywhere goes on from there`(isBefore: Bool) async throws {
+    var isThrough = false
+    var moment = 1
+    while !isThrough, moment < 200 {
+      isThrough = try await live(until: moment, isBefore: isBefore)
+      moment += 1
+    }
+    #expect(isThrough)
+    #expect(moment > 15, "there are that many moments, or the test looks at nothing")
+  }
+
+  /// Whether the app came to the end without dying.
+  private func live(until moment: Int, isBefore: Bool) async throws -> Bool {
+    let survived = Mutex(false)
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      let old = try await hamlet.post("old", as: "ada", in: garden)
+      for number in 1...3 { try await hamlet.post("before \(number)", as: "grace", in: garden) }
+      let promised = Mutex<[String]>([])
+      do {
+        do {
+          let client = try hamlet.client("ada")
+          let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in
+            MortalStore(try DiskStore(file), diesAt: moment, isBefore: isBefore)
+          }
+          let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
+          let sync = Sync(cache, client)
+          try await sync.catchUp()
+          let first = try await outbox.send(Draft("first"), in: garden)
+          promised.withLock { $0.append("first") }
+          try await outbox.setAction("like", on: .unsent(first.id), in: garden)
+          try await outbox.edit(.message(old.id), in: garden, to: "new")
+          promised.withLock { $0.append("new") }
+          try await outbox.send(Draft("second"), in: garden)
+          promised.withLock { $0.append("second") }
+          if let fault = try await outbox.sendAll() { throw fault }
+          try await hamlet.post("meanwhile", as: "grace", in: garden)
+          try await sync.catchUp()
+          try await sync.fetchAll([garden])
+          survived.withLock { $0 = true }
+        } catch {
+          guard !survived.withLock({ $0 }) else { throw error }
+        }
+      }
+      let again = try HamletClient(hamlet, "ada", file: file)
+      #expect(try await again.outbox.sendAll() == nil)
+      try await again.sync.catchUp()
+      try await again.sync.fetchAll([garden])
+      let server = try await hamlet.messages(of: garden, as: "ada")
+      let texts = server.compactMap(\.message.content?.text)
+      for text in promised.withLock({ $0 }) { #expect(texts.count { $0 == text } == 1, "\(text), died at \(moment)") }
+      for text in ["first", "second"] { #expect(texts.count { $0 == text } <= 1, "\(text), died at \(moment)") }
+      #expect(try await again.held(garden) == server.map(\.message), "died at \(moment)")
+      #expect(await again.outbox.list().isEmpty)
+      #expect(try await again.sync.verify(garden).repaired == 0, "died at \(moment)")
+    }
+    return survived.withLock { $0 }
+  }
+}
+
+/// A disk under an app that is killed.
+private final class MortalStore: CacheStore {
+  private let store: DiskStore
+  private var left: Int
+  private let isBefore: Bool
+
+  init(_ store: DiskStore, diesAt moment: Int, isBefore: Bool) {
+    self.store = store
+    left = moment
+    self.isBefore = isBefore
+  }
+
+  private static let death = CacheFault.broken("killed")
+
+  func save(_ changes: CacheChanges) throws(CacheFault) {
+    guard left > 0 else { throw Self.death }
+    left -= 1
+    if left > 0 || !isBefore { try store.save(changes) }
+    if left == 0 { throw Self.death }
+  }
+
+  func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] {
+    guard left > 0 else { throw Self.death }
+    return try store.rows(of: table)
+  }
+
+  func messages(_ lookup: CacheQuery) throws(CacheFault) -> [CachedMessage]? {
+    guard left > 0 else { throw Self.death }
+    return try store.messages(lookup)
+  }
+
+  func erase() throws(CacheFault) { try store.erase() }
+}

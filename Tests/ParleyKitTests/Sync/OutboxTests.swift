@@ -1,0 +1,334 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import Synchronization
+import Testing
+
+@testable import ParleyKit
+
+/// How much more a disk takes.
+private final class Room: Sendable {
+  let left = Mutex(Int.max)
+}
+
+private final class SmallDisk: CacheStore {
+  private let store = MemoryStore()
+  private let room: Room
+
+  init(_ room: Room) { self.room = room }
+
+  func save(_ changes: CacheChanges) throws(CacheFault) {
+    let hasRoom = room.left.withLock { left in
+      guard left > 0 else { return false }
+      left -= 1
+      return true
+    }
+    guard hasRoom else { throw .broken("the disk is full") }
+    store.save(changes)
+  }
+
+  func rows(of table: CacheTable) throws(CacheFault) -> [CacheRow] { store.rows(of: table) }
+
+  func erase() throws(CacheFault) { store.erase() }
+}
+
+@Suite struct OutboxTests {
+  /// Waits until nothing waits to be sent.
+  private func drain(_ client: HamletClient) async throws {
+    for _ in 0..<20_000 {
+      if await client.outbox.list().isEmpty { return }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    Issue.record("still there: \(await client.outbox.list())")
+  }
+
+  @Test func `what was said without a network leaves in its order`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.isOffline = true }
+      try await ada.outbox.start()
+      let said = (1...20).map { "line \($0)" }
+      for text in said { try await ada.outbox.send(Draft(text), in: garden) }
+      let unsent = await ada.cache.unsent(in: garden)
+      #expect(unsent.map(\.text) == said)
+      #expect(unsent.map(\.isUnsent) == said.map { _ in true })
+      #expect(try await ada.cache.search("line").messages.count == 20)
+      ada.server.set { $0.isOffline = false }
+      await ada.outbox.networkAvailable()
+      try await drain(ada)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == said)
+      await ada.outbox.stop()
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == said)
+    }
+  }
+
+  @Test func `a send whose answer got lost is one message`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.answersLost = 3 }
+      let events = await ada.outbox.events()
+      try await ada.outbox.start()
+      let operation = try await ada.outbox.send(Draft("once"), in: garden)
+      try await drain(ada)
+      await ada.outbox.stop()
+      #expect(try await hamlet.messages(of: garden, as: "ada").count == 1)
+      var failed = 0
+      for await event in events {
+        if case .didFail(let one, HamletServer.noNetwork) = event {
+          failed += 1
+          #expect(one.attempts == failed)
+        }
+        guard case .didSend(let sent, let message) = event else { continue }
+        #expect(sent.id == operation.id)
+        #expect(try await ada.held(garden).map(\.id) == [message])
+        break
+      }
+      #expect(failed == 3)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `what waits for another try waits by the clock that is given`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.isOffline = true }
+      let (asked, ask) = AsyncStream.makeStream(of: Duration.self)
+      let (morning, dawn) = AsyncStream.makeStream(of: Void.self)
+      let clock = Outbox.Clock(now: Ground.ticking, pause: { _ in .seconds(86_400) }) { time in
+        ask.yield(time)
+        for await _ in morning { return }
+        throw CancellationError()
+      }
+      let outbox = Outbox(ada.cache, ada.client, clock: clock, open: HamletClient.open)
+      let events = await outbox.events()
+      try await outbox.start()
+      try await outbox.send(Draft("tomorrow"), in: garden)
+      var iterator = asked.makeAsyncIterator()
+      #expect(await iterator.next() == .seconds(86_400))
+      ada.server.set { $0.isOffline = false }
+      dawn.yield()
+      for await event in events { if case .didSend = event { break } }
+      await outbox.stop()
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["tomorrow"])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `whoever waits for a full disk is told, and things go on when there is room`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let client = try hamlet.client("ada")
+      let room = Room()
+      let cache = try Cache { () throws(CacheFault) -> sending any CacheStore in SmallDisk(room) }
+      let outbox = Outbox(cache, client, clock: Outbox.Clock(now: Ground.ticking), open: HamletClient.open)
+      try await Sync(cache, client).catchUp()
+      try await outbox.start()
+      // For the words, and not for the try.
+      room.left.withLock { $0 = 1 }
+      await #expect(throws: (any Error).self) { try await outbox.sendAndWait(Draft("waits"), in: garden) }
+      #expect(await outbox.list().count == 1)
+      room.left.withLock { $0 = .max }
+      try await outbox.start()
+      try await wait { await outbox.list().isEmpty }
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["waits"])
+      await outbox.stop()
+    }
+  }
+
+  @Test func `what was under way when the app was killed has failed, and is sent once`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      do {
+        let ada = try HamletClient(hamlet, "ada", file: file)
+        try await ada.sync.catchUp()
+        var operation = try await ada.outbox.send(Draft("was it said?"), in: garden)
+        try await ada.outbox.send(Draft("afterwards"), in: garden)
+        // The server has it, and the app dies before it has heard so.
+        _ = try await ada.client.send(.postMessage(in: garden, "was it said?", clientID: operation.id))
+        operation.isUnderWay = true
+        operation.attempts = 1
+        try await ada.cache.save([CacheRow(.operation, operation.id, writing: operation)])
+      }
+      let ada = try HamletClient(hamlet, "ada", file: file)
+      _ = try await ada.outbox.send(Draft("last"), in: garden)
+      #expect(await ada.outbox.list().map(\.failure) == [.unfinished, nil, nil])
+      try await ada.outbox.start()
+      try await drain(ada)
+      await ada.outbox.stop()
+      let texts = try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text }
+      #expect(texts == ["was it said?", "afterwards", "last"])
+    }
+  }
+
+  @Test func `what was never sent is changed and let go here`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let first = try await ada.outbox.send(Draft("frist"), in: garden)
+      let second = try await ada.outbox.send(Draft("never"), in: garden)
+      try await ada.outbox.edit(.unsent(first.id), in: garden, to: "first")
+      try await ada.outbox.setAction("like", on: .unsent(second.id), in: garden)
+      #expect(try await ada.outbox.delete(.unsent(second.id), in: garden) == nil)
+      #expect(await ada.outbox.list().count == 1)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["first"])
+      #expect(ada.server.asked.filter { $0.hasPrefix("DELETE") || $0.hasPrefix("PATCH") }.isEmpty)
+    }
+  }
+
+  @Test func `an action on a message waits until it was sent`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let operation = try await ada.outbox.send(Draft("important"), in: garden)
+      let target = Draft.Target.unsent(operation.id)
+      try await ada.outbox.setAction("com.example.high", on: target, in: garden)
+      try await ada.outbox.setAction("com.example.high", on: target, in: garden)
+      try await ada.outbox.send(Draft("answer", replyTo: target), in: garden)
+      #expect(await ada.outbox.list().count == 3)
+      #expect(try await ada.cache.messagesWithAction("com.example.high", in: garden).map(\.text) == ["important"])
+      #expect(try await ada.outbox.sendAll() == nil)
+      let messages = try await hamlet.messages(of: garden, as: "ada")
+      #expect(messages.map(\.mine) == [["com.example.high"], []])
+      #expect(messages.last?.message.replyTo == messages.first?.message.id)
+      // It is so already.
+      let id = try #require(messages.first?.message.id)
+      try await ada.sync.catchUp()
+      #expect(try await ada.outbox.setAction("com.example.high", on: .message(id), in: garden) == nil)
+      try await ada.outbox.setAction("com.example.high", on: .message(id), in: garden, isSet: false)
+      #expect(try await ada.outbox.sendAll() == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").first?.mine == [])
+      #expect(try await ada.cache.messagesWithAction("com.example.high", in: garden).isEmpty)
+    }
+  }
+
+  @Test func `a deletion goes ahead and takes what waits on the same message`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      let message = try await hamlet.post("regretted", as: "ada", in: garden)
+      try await ada.sync.catchUp()
+      try await ada.outbox.send(Draft("new"), in: garden)
+      try await ada.outbox.edit(.message(message.id), in: garden, to: "reworded")
+      try await ada.outbox.setAction("like", on: .message(message.id), in: garden)
+      try await ada.outbox.delete(.message(message.id), in: garden)
+      #expect(await ada.outbox.list().map(\.kind) == [.send, .delete])
+      ada.server.set { $0.asked = [] }
+      #expect(try await ada.outbox.sendAll(in: garden) == nil)
+      #expect(ada.server.asked.first == "DELETE /messages/\(message.id)")
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden) == ["†", "new"])
+    }
+  }
+
+  @Test func `what the server refuses waits for the user, and what was said after it goes on`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
+      try await ada.outbox.send(Draft("fine"), in: garden)
+      // By hand, the first failure ends it.
+      #expect(try await ada.outbox.sendAll(in: garden)?.problem?.code == "invalid")
+      #expect(await ada.outbox.list().map(\.kind) == [.send, .send])
+      try await ada.outbox.start()
+      for _ in 0..<20_000 where await ada.outbox.list().count > 1 { try await Task.sleep(for: .milliseconds(5)) }
+      await ada.outbox.stop()
+      #expect(await ada.outbox.list(.send).map(\.failure?.problem?.code) == ["invalid"])
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine"])
+      try await ada.outbox.edit(.unsent(refused.id), in: garden, to: "shorter")
+      try await ada.outbox.retry(refused.id)
+      #expect(try await ada.outbox.sendAll(in: garden) == nil)
+      #expect(try await hamlet.messages(of: garden, as: "ada").map { $0.message.content?.text } == ["fine", "shorter"])
+      await #expect(throws: OutboxRefusal.unknownOperation) { try await ada.outbox.retry(refused.id) }
+    }
+  }
+
+  @Test func `what waits is tried once, and what the server refuses keeps nothing else back`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let orchard = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      ada.server.set { $0.isOffline = true }
+      let refused = try await ada.outbox.send(Draft(String(repeating: "x", count: 16_001)), in: garden)
+      let said = try await ada.outbox.send(Draft("fine"), in: garden)
+      let other = try await ada.outbox.send(Draft("apples"), in: orchard)
+      var round = try await ada.outbox.sendWaiting()
+      #expect(round == OutboxRound(stopped: HamletServer.noNetwork))
+      #expect(await ada.outbox.list().map(\.attempts) == [1, 0, 0])
+      ada.server.set { $0.isOffline = false }
+      round = try await ada.outbox.sendWaiting()
+      #expect(round.sent.map(\.operation.id) == [said.id, other.id])
+      #expect(round.sent.map(\.message) == [try await ada.held(garden).last?.id, try await ada.held(orchard).last?.id])
+      #expect(round.failed.map(\.id) == [refused.id] && round.failed.first?.failure?.problem?.code == "invalid")
+      #expect(round.stopped == nil)
+      // It waits for the user, and is not tried again by itself.
+      #expect(try await ada.outbox.sendWaiting() == OutboxRound())
+      #expect(await ada.outbox.list().map(\.id) == [refused.id])
+      // One that was interrupted is.
+      var operation = try await ada.outbox.send(Draft("again"), in: garden)
+      operation.state = .failed(.unfinished)
+      try await ada.cache.save([CacheRow(.operation, operation.id, writing: operation)])
+      #expect(try await ada.outbox.sendWaiting().sent.map(\.operation.id) == [operation.id])
+    }
+  }
+
+  @Test func `files go before their message, and once`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let path = folder.path + "/note.txt"
+      try Data("a note".utf8).write(to: URL(filePath: path))
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      var draft = Draft("see this")
+      draft.files = [
+        PendingFile(id: "note-1", path: path, name: "note.txt", mimeType: "text/plain", shown: .embed),
+        PendingFile(id: "note-2", path: path, name: "note.txt"),
+      ]
+      try await ada.outbox.send(draft, in: garden)
+      #expect(await ada.cache.unsent(in: garden).first?.pendingFiles.map(\.name) == ["note.txt", "note.txt"])
+      // The files arrive, and the message's answer gets lost.
+      ada.server.set { $0.answersLost = 1 }
+      #expect(try await ada.outbox.sendAll() == HamletServer.noNetwork)
+      let waiting = try #require(await ada.outbox.list().first?.draft).files.compactMap(\.file)
+      #expect(waiting.count == 2)
+      try FileManager.default.removeItem(atPath: path)
+      #expect(try await ada.outbox.sendAll() == nil)
+      let messages = try await hamlet.messages(of: garden, as: "ada")
+      #expect(messages.map(\.message.content?.attachments) == [waiting])
+      #expect(messages.map(\.message.embeddedFiles) == [[waiting[0]]])
+    }
+  }
+
+  @Test func `only the last place that was read is told`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      let first = try await hamlet.post("one", as: "grace", in: garden)
+      let second = try await hamlet.post("two", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[garden]?.unread == 2)
+      try await ada.outbox.markRead(first.id, in: garden)
+      try await ada.outbox.markRead(second.id, in: garden)
+      #expect(await ada.outbox.list().count == 1)
+      #expect(try await ada.outbox.sendAll() == nil)
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.conversations[garden]?.unread == 0)
+      #expect(await ada.cache.replica.conversations[garden]?.readPosition.readSeq == 2)
+    }
+  }
+}

@@ -1,0 +1,379 @@
+import Foundation
+import ParleyJSON
+import ParleyModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ParleyKit
+
+/// Leaves out what was deleted.
+private struct Stingy: Transport {
+  let server: HamletServer
+
+  func send(_ exchange: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+    var exchange = exchange
+    if exchange.target.contains("/messages?") { exchange.target += "&include_deleted=false" }
+    return try await server.send(exchange)
+  }
+
+  func connect(_ exchange: TransportRequest, subprotocols: [String]) async throws(TransportFailure) -> LiveSocket {
+    try await server.connect(exchange, subprotocols: subprotocols)
+  }
+}
+
+@Suite struct SyncTests {
+  @Test func `following along holds what the server would answer`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace", "linus")
+      let ada = try HamletClient(hamlet, "ada")
+      var random = Seeded(seed: 7)
+      var said: [(id: ID<Message>, by: String)] = []
+      for round in 0..<60 {
+        let name = ["ada", "grace", "linus"].randomElement(using: &random) ?? "ada"
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0 where !said.isEmpty:
+          let place = Int.random(in: 0..<said.count, using: &random)
+          let one = said.remove(at: place)
+          _ = try await hamlet.client(one.by).send(.deleteMessage(one.id))
+        case 1 where !said.isEmpty:
+          let one = said[Int.random(in: 0..<said.count, using: &random)]
+          _ = try await hamlet.client(one.by).send(.editMessage(one.id, text: "edit \(round)"))
+        case 2 where !said.isEmpty:
+          let one = said[Int.random(in: 0..<said.count, using: &random)]
+          _ = try await hamlet.client(name).send(.setAction(on: one.id, type: "like"))
+        default: said.append((try await hamlet.post("round \(round)", as: name, in: garden).id, name))
+        }
+        if Int.random(in: 0..<4, using: &random) == 0 { try await ada.sync.catchUp() }
+      }
+      try await ada.sync.catchUp()
+      let server = try await hamlet.messages(of: garden, as: "ada")
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.held(garden) == server.map(\.message))
+      let verdict = try await ada.sync.verify(garden)
+      #expect(verdict == Sync.VerificationResult(checked: server.count, repaired: 0))
+      let own = try await ada.client.send(Request<OwnConversation>(.get, "/conversations/\(garden)"))
+      let held = try #require(await ada.cache.replica.conversations[garden])
+      #expect(held.unread == own.unread)
+      #expect(held.conversation == own.conversation)
+      #expect(await ada.cache.replica.needs.isEmpty)
+    }
+  }
+
+  @Test func `what an answer leaves open is asked for with it`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let said = try await hamlet.post("frist", as: "grace", in: garden)
+      for number in 2...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      // Nobody here knows whether it waited before.
+      _ = try await hamlet.client("grace").send(.editMessage(said.id, text: "first"))
+      let asks: [(Sync) async throws -> Void] = [
+        { try await $0.fetchAll([garden]) }, { try await $0.fetch(1...2, of: garden) },
+        { try await $0.fetchOlder(than: 3, in: garden) }, { try await $0.refresh([said.id]) },
+      ]
+      for (number, ask) in asks.enumerated() {
+        let ada = try HamletClient(hamlet, "ada")
+        try await ada.sync.begin()
+        ada.server.set { $0.asked = [] }
+        try await ask(ada.sync)
+        #expect(await ada.cache.replica.needs.isEmpty, "\(number)")
+        #expect(ada.server.asked.contains("GET /conversations/\(garden)"), "\(number)")
+        #expect(await ada.cache.replica.conversations[garden]?.unread == 3, "\(number)")
+      }
+    }
+  }
+
+  @Test func `a full sync that was cut goes on where it was`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...450 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      var pages = 0
+      do {
+        let ada = try HamletClient(hamlet, "ada", file: file)
+        try await ada.sync.catchUp()
+        #expect(await ada.cache.history(of: garden).sync == .notStarted)
+        ada.server.set { $0.callsLeft = 2 }
+        await #expect(throws: HamletServer.noNetwork) { try await ada.sync.fetchAll([garden]) }
+        guard case .started = await ada.cache.history(of: garden).sync else {
+          Issue.record("it is \(await ada.cache.history(of: garden).sync)")
+          return
+        }
+        pages = ada.server.asked.count { $0.hasSuffix("/messages") }
+      }
+      let ada = try HamletClient(hamlet, "ada", file: file)
+      let starts = Atomic(0)
+      try await ada.sync.fetchAll([garden]) { starts.add(1, ordering: .relaxed) }
+      #expect(starts.load(ordering: .relaxed) == 1)
+      #expect(await ada.cache.history(of: garden).sync == .complete)
+      #expect(try await ada.texts(garden) == (1...450).map { "message \($0)" })
+      // Nothing that was held is asked for again.
+      #expect(pages + ada.server.asked.count { $0.hasSuffix("/messages") } <= 4)
+      ada.server.set { $0.asked = [] }
+      try await ada.sync.fetchAll([garden]) { Issue.record("there is nothing left to be done") }
+      #expect(ada.server.asked.isEmpty)
+    }
+  }
+
+  @Test func `a server that leaves something out is not asked for it for ever`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...206 {
+        let said = try await hamlet.post("\(number)", as: "ada", in: garden)
+        if number == 205 { _ = try await hamlet.client("ada").send(.deleteMessage(said.id)) }
+      }
+      let ada = try HamletClient(hamlet, "ada")
+      let stingy = Client(
+        ada.client.server, over: Stingy(server: ada.server), token: ada.client.token, retryPolicy: .never)
+      let sync = Sync(ada.cache, stingy)
+      try await sync.begin()
+      for _ in 0..<2 {
+        ada.server.set { $0.asked = [] }
+        try await sync.fetchAll([garden])
+        #expect(ada.server.asked.count <= 3)
+        // What lies below is had all the same.
+        #expect(try await ada.held(garden).map(\.seq) == Array(1...204) + [206])
+      }
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.held(garden).map(\.seq) == Array(1...206))
+    }
+  }
+
+  @Test func `what was complete is so no longer where a reset leaves a hole`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      for number in 1...3 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+      for number in 4...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.reset()
+      #expect(await ada.cache.syncState(of: [garden]) != .complete)
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.texts(garden) == (1...70).map(String.init))
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+    }
+  }
+
+  @Test func `a reset leaves a hole where nothing was said before it, too`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+      for number in 1...70 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      try await ada.sync.reset()
+      #expect(await ada.cache.syncState(of: [garden]) != .complete)
+      try await ada.sync.fetchAll([garden])
+      #expect(try await ada.texts(garden) == (1...70).map(String.init))
+      #expect(await ada.cache.syncState(of: [garden]) == .complete)
+    }
+  }
+
+  @Test func `a topic is complete where its forum hides what was said before`() async throws {
+    try await Hamlet.open { hamlet in
+      let folder = try Folder()
+      defer { folder.remove() }
+      let file = folder.path + "/cache.db"
+      let owner = try hamlet.client("ada")
+      let forum = try await owner.send(.createForum(title: "attic", visibility: .private)).value.forum.id
+      let topic = try await owner.send(.createTopic(in: forum, title: "roses")).value.id
+      for number in 1...30 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      _ = try await owner.send(.updateForum(forum, ForumChange(visibility: .members)))
+      _ = try await hamlet.client("grace").send(.setForumMember(of: forum, to: .me))
+      try await hamlet.post("31", as: "grace", in: topic)
+      for number in 32...50 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      do {
+        let grace = try HamletClient(hamlet, "grace", file: file)
+        try await grace.sync.catchUp()
+        try await grace.sync.fetchAll([topic])
+        #expect(try await grace.texts(topic) == (31...50).map(String.init))
+        #expect(await grace.cache.syncState(of: [topic]) == .complete)
+      }
+      let grace = try HamletClient(hamlet, "grace", file: file)
+      try await grace.sync.fetchAll([topic]) { Issue.record("there is nothing left to be done") }
+      #expect(grace.server.asked.isEmpty)
+      for number in 51...120 { try await hamlet.post("\(number)", as: "ada", in: topic) }
+      try await grace.sync.reset()
+      #expect(await grace.cache.syncState(of: [topic]) != .complete)
+      try await grace.sync.fetchAll([topic])
+      #expect(try await grace.texts(topic) == (31...120).map(String.init))
+      #expect(await grace.cache.syncState(of: [topic]) == .complete)
+    }
+  }
+
+  @Test func `a copy that differs is repaired`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...120 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      var spoiled = try #require(try await ada.cache.messages(.range(77...77, of: garden)).first)
+      spoiled.held = HeldMessage(
+        {
+          var message = spoiled.message
+          message.state = .live(.init(text: "something else"))
+          return MessageView(message)
+        }(), asOf: 0)
+      var changes = CacheChanges()
+      changes.messages = [spoiled]
+      try await ada.cache.change(bringing: [], changes) { _ in }
+      #expect(try await ada.texts(garden)[76] == "something else")
+      let verdict = try await ada.sync.verify(garden)
+      #expect(verdict.checked == 120)
+      #expect((1...16).contains(verdict.repaired))
+      #expect(try await ada.texts(garden) == (1...120).map { "message \($0)" })
+    }
+  }
+
+  @Test func `after a restore of the server everything is compared, and what it lost is offered again`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      for number in 1...3 { try await hamlet.post("message \(number)", as: "grace", in: garden) }
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      // As though there had been two more, and one that is another now.
+      var lost = try #require(try await ada.held(garden).last)
+      lost.seq = 4
+      lost.previous = lost.id
+      lost.id = ID(999_001)
+      lost.author = hamlet.id("ada")
+      lost.clientID = "lost-one"
+      lost.state = .live(.init(text: "only here"))
+      var theirs = lost
+      (theirs.seq, theirs.previous, theirs.id, theirs.clientID) = (5, lost.id, ID(999_002), nil)
+      theirs.author = hamlet.id("grace")
+      let (mine, others) = (lost, theirs)
+      var changes = CacheChanges()
+      changes.messages = [mine, others].map {
+        CachedMessage(HeldMessage(MessageView($0), asOf: 1_000_000), generation: 1, MessageIndex(shownAt: $0.createdAt))
+      }
+      try await ada.cache.change(bringing: [], changes) { _ in }
+      try await ada.cache.setDraft(Draft("kept"), in: garden)
+      let cursor = try #require(await ada.cache.replica.cursor)
+      try await ada.cache.move(to: EventCursor(epoch: "another", event: cursor.event + 1_000))
+      try await ada.sync.catchUp()
+      #expect(await ada.cache.replica.cursor?.epoch == cursor.epoch)
+      #expect(try await ada.texts(garden) == ["message 1", "message 2", "message 3"])
+      #expect(await ada.cache.draft(in: garden)?.text == "kept")
+      #expect(await ada.outbox.orphans.map(\.id) == [mine.id])
+      try await ada.outbox.resend(mine.id)
+      #expect(await ada.outbox.orphans.isEmpty)
+      #expect(try await ada.outbox.sendAll() == nil)
+      try await ada.sync.catchUp()
+      #expect(try await ada.texts(garden).last == "only here")
+      // What happens from now on is newer than all that was held.
+      let first = try #require(try await ada.held(garden).first)
+      _ = try await hamlet.client("grace").send(.setAction(on: first.id, type: "like"))
+      try await ada.sync.catchUp()
+      #expect(try await ada.held(garden).first?.content?.actions.map(\.count) == [1])
+    }
+  }
+
+  @Test func `marks that nobody could tell of are asked for where somebody looks, or when a copy is proved`()
+    async throws
+  {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      for number in 1...20 { try await hamlet.post("\(number)", as: "grace", in: garden) }
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      try await ada.sync.fetchAll([garden])
+      let held = try await ada.held(garden)
+      // Another device of hers, and somebody else, while this one hears nothing; and then the server can't say what happened.
+      _ = try await hamlet.client("ada").send(.setAction(on: held[2].id, type: "com.example.done"))
+      _ = try await hamlet.client("grace").send(.setAction(on: held[15].id, type: "like"))
+      try await ada.sync.reset()
+      #expect(try await ada.cache.messagesWithAction("com.example.done", in: garden).isEmpty)
+      let seen = try await MessageWindow(garden, ada.cache, ada.sync, size: 10).newest()
+      #expect(seen.messages[5].message?.content?.actions == [.init(type: "like", count: 1)])
+      #expect(try await ada.sync.verify(garden) == Sync.VerificationResult(checked: 20, repaired: 0, refreshed: 10))
+      #expect(try await ada.cache.hasAction("com.example.done", on: .message(held[2].id)))
+      #expect(try await ada.cache.messagesWithAction("com.example.done", in: garden).map(\.text) == ["3"])
+      ada.server.set { $0.asked = [] }
+      #expect(try await ada.sync.verify(garden).refreshed == 0)
+      #expect(!ada.server.asked.contains("GET /messages"))
+    }
+  }
+
+  @Test func `somebody else finds nothing of whoever was here before`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      try await hamlet.post("private", as: "grace", in: garden)
+      let ada = try HamletClient(hamlet, "ada")
+      try await ada.sync.catchUp()
+      let linus = Sync(ada.cache, try hamlet.client("linus"))
+      await #expect(throws: SyncRefusal.userChanged) { try await linus.reset() }
+      #expect(await ada.cache.replica == Replica())
+      #expect(try await ada.texts(garden).isEmpty)
+      try await linus.catchUp()
+      #expect(await ada.cache.replica.me?.summary.id == hamlet.id("linus"))
+    }
+  }
+
+  @Test func `the newest are fetched without a hole, but not while something waits`() async throws {
+    try await Hamlet.open { hamlet in
+      let garden = try await hamlet.group("ada", "grace")
+      let ada = try HamletClient(hamlet, "ada")
+      try await hamlet.post("message 1", as: "grace", in: garden)
+      try await ada.sync.catchUp()
+      for number in 2...230 { try await hamlet.post("message \(number)", as: "ada", in: garden) }
+      let waiting = try await ada.outbox.send(Draft("not yet"), in: garden)
+      await #expect(throws: SyncRefusal.unsentWork(garden)) { try await ada.sync.fetchNewest(in: garden) }
+      try await ada.outbox.cancel(waiting.id)
+      #expect(try await ada.sync.fetchNewest(in: garden).count == 229)
+      #expect(await ada.cache.history(of: garden).held.all == [1...230])
+      await #expect(throws: SyncRefusal.unknownConversation) { try await ada.sync.fetchNewest(in: ID(5)) }
+    }
+  }
+
+  @Test func `a private channel is made once and found on another device`() async throws {
+    try await Hamlet.open { hamlet in
+      let phone = try HamletClient(hamlet, "ada")
+      let laptop = try HamletClient(hamlet, "ada")
+      try await phone.sync.catchUp()
+      try await laptop.sync.catchUp()
+      let channel = try await phone.sync.privateChannel(ConversationSpec("com.example.todo", title: "To do"))
+      #expect(try await phone.sync.privateChannel("com.example.todo") == channel)
+      #expect(try await laptop.sync.privateChannel("com.example.todo") == channel)
+      try await hamlet.post("milk", as: "ada", in: channel)
+      try await laptop.sync.catchUp()
+      #expect(try await laptop.texts(channel) == ["milk"])
+      await #expect(throws: ClientFault.self) { try await hamlet.post("no", as: "grace", in: channel) }
+    }
+  }
+
+  @Test func `a held answer comes first, and never after the fresh one`() async throws {
+    var answers: [String] = []
+    let (shown, show) = AsyncStream.makeStream(of: Void.self)
+    for try await answer in CachedThenFresh(
+      cached: { "held" },
+      fresh: {
+        for await _ in shown { break }
+        return "new"
+      })
+    {
+      answers.append("\(answer.isFresh ? "fresh" : "cached") \(answer.value)")
+      show.yield()
+    }
+    #expect(answers == ["cached held", "fresh new"])
+    answers = []
+    for try await answer in CachedThenFresh(
+      cached: {
+        // It is waited for no longer when the fresh one is there, and comes then.
+        try? await Task.sleep(for: .seconds(86_400))
+        return "late"
+      }, fresh: { "new" })
+    {
+      answers.append(answer.value)
+    }
+    #expect(answers == ["new"])
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import ParleyModel
+import ParleySQLite
+import Testing
+
+@testable import Storage
+
+@Suite struct RestoreTests {
+  @Test func `what was backed up is there again, in a history of its own`() async throws {
+    let scratch = try await Scratch.withBackup()
+    let before = try await Garden(in: scratch.path + "/garden")
+    await before.store.close()
+    try FileManager.default.createDirectory(atPath: scratch.path + "/new", withIntermediateDirectories: false)
+    let folder = try DataFolder(scratch.path + "/new")
+    let restored = try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5") { _ in }
+    #expect(restored.report.messages == 20 && restored.report.files == 2 && restored.report.missing == 0)
+    #expect(restored.replaced == nil)
+    folder.release()
+    #expect(try scratch.names(in: "new") == ["files", "lock", "parley.db"])
+
+    let after = try await Garden(in: scratch.path + "/new")
+    #expect(after.store.epoch != before.store.epoch && after.store.epoch.utf8.count == 24)
+    #expect(try Garden.messages(in: after.folder) == Garden.messages(in: before.folder))
+    #expect(try scratch.run("diff -r garden/files new/files") == 0)
+    let next = try await after.post("after the flood")
+    #expect(next.seq == 21)
+    #expect(next.id.number > Restoration.idGap && next.id.number < Restoration.idGap + 100)
+    // Events go on where they were: their epoch tells two histories apart.
+    #expect(after.delivered.all.map(\.id) == [21])
+    #expect(try Garden.faults(in: after.folder) == [])
+    await after.store.close()
+    // And what was restored can be backed up.
+    let again = try DataFolder(after.folder)
+    #expect(try again.backUp(to: scratch.path + "/again.tar", program: "test", at: 6) { _ in }.messages == 21)
+  }
+
+  @Test func `what is there stays, unless it is to be replaced, and then it is kept aside`() async throws {
+    let scratch = try await Scratch.withBackup()
+    let old = try await Garden(in: scratch.path + "/old")
+    _ = try await old.post("from before", as: "before")
+    try await old.upload(Array("a weed".utf8))
+    await old.store.close()
+    let folder = try DataFolder(old.folder)
+    let fault = #expect(throws: BackupFault.self) {
+      try folder.restore(scratch.path + "/good.tar", replacing: false, aside: "5") { _ in }
+    }
+    #expect(fault?.description.contains("--replace") == true)
+    #expect(try Garden.messages(in: old.folder).keys.sorted() == ["before"])
+
+    let restored = try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5") { _ in }
+    #expect(restored.replaced == old.folder + "/replaced-5")
+    #expect(try scratch.names(in: "old") == ["files", "lock", "parley.db", "replaced-5"])
+    #expect(try Garden.messages(in: old.folder).count == 20)
+    #expect(try Garden.messages(in: old.folder + "/replaced-5").keys.sorted() == ["before"])
+    #expect(try scratch.run("diff -r garden/files old/files") == 0)
+    #expect(try scratch.run("find old/replaced-5/files -type f | grep -q .") == 0)
+  }
+
+  /// The disk as it is after a kill, at each step of the switch and before it.
+  @Test func `killed at any moment, it is the old place or the new one`() async throws {
+    let scratch = try await Scratch.withBackup()
+    let old = try await Garden(in: scratch.path + "/old")
+    _ = try await old.post("from before", as: "before")
+    try await old.upload(Array("a weed".utf8))
+    // With a log that the database needs, and what a migration might have left.
+    #expect(try scratch.run("cp -r old killed && touch killed/parley.db.before-migration") == 0)
+    await old.store.close()
+    // All that a restore makes ready.
+    #expect(try scratch.run("mkdir ready ready/replaced-5 && tar xf good.tar -C ready parley.db files") == 0)
+    #expect(try scratch.run("cp -r killed undecided && cp -r ready undecided/restore.part") == 0)
+    let undecided = try DataFolder(scratch.path + "/undecided")
+    #expect(!undecided.hasEndedRestore)
+    #expect(try Garden.messages(in: undecided.path).keys.sorted() == ["before"])
+    #expect(try scratch.run("test ! -e undecided/restore.part") == 0)
+
+    var steps = 0
+    var isOver = false
+    while !isOver {
+      let path = scratch.path + "/at-\(steps)"
+      #expect(try scratch.run("cp -r killed at-\(steps) && cp -r ready at-\(steps)/restore.ready") == 0)
+      for _ in 0..<steps where try !PendingRestore(folder: path).step() { isOver = true }
+      let folder = try DataFolder(path)
+      #expect(folder.hasEndedRestore != isOver)
+      #expect(try Garden.messages(in: path).count == 20, "after \(steps) steps")
+      #expect(try Garden.messages(in: path + "/replaced-5").keys.sorted() == ["before"])
+      #expect(try scratch.run("diff -r garden/files at-\(steps)/files") == 0)
+      #expect(try scratch.run("diff -r killed/files at-\(steps)/replaced-5/files") == 0)
+      #expect(try scratch.names(in: "at-\(steps)") == ["files", "lock", "parley.db", "replaced-5"])
+      #expect(try Garden.faults(in: path) == [])
+      for leftover in ["-wal", "-shm"] { unlink(path + "/parley.db" + leftover) }
+      folder.release()
+      steps += 1
+    }
+    #expect(steps > 7)
+  }
+
+  @Test func `a file that was missing when the backup was made is told again`() async throws {
+    let scratch = try Scratch()
+    let garden = try await Garden(in: scratch.path + "/garden")
+    let lost = try await garden.upload(Array("a rose".utf8))
+    try FileManager.default.removeItem(atPath: "\(garden.folder)/\(lost.path)")
+    _ = try await garden.store.backUp(to: scratch.path + "/backup.tar", program: "test") { _ in }
+    await garden.store.close()
+    try FileManager.default.createDirectory(atPath: scratch.path + "/new", withIntermediateDirectories: false)
+    let folder = try DataFolder(scratch.path + "/new")
+    let restored = try folder.restore(scratch.path + "/backup.tar", replacing: false, aside: "5") { _ in }
+    #expect(restored.report.missing == 1 && restored.report.firstMissing == [lost.path])
+  }
+
+  @Test(arguments: [BackupProgress.Phase.verifying, .unpacking, .checking])
+  func `one that is given up changes nothing`(phase: BackupProgress.Phase) async throws {
+    let scratch = try await Scratch.withBackup()
+    let folder = try DataFolder(scratch.path + "/garden")
+    #expect(throws: BackupFault.cancelled) {
+      try folder.restore(scratch.path + "/good.tar", replacing: true, aside: "5") { progress throws(BackupFault) in
+        if progress.phase == phase { throw .cancelled }
+      }
+    }
+    #expect(try scratch.names(in: "garden") == ["files", "lock", "parley.db"])
+  }
+
+  @Test func `a store keeps its epoch`() async throws {
+    let scratch = try Scratch()
+    let first = try await Garden(in: scratch.path + "/garden")
+    await first.store.close()
+    let again = try await Garden(in: scratch.path + "/garden")
+    #expect(again.store.epoch == first.store.epoch)
+    await again.store.close()
+    let other = try await Garden(in: scratch.path + "/other")
+    #expect(other.store.epoch != first.store.epoch)
+    await other.store.close()
+  }
+}

@@ -1,0 +1,341 @@
+import Foundation
+import ParleyModel
+import ParleySQLite
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite struct ForgettingTests {
+  /// Words that begin like no other, so that the index holds them whole, and what is looked for is past their beginning.
+  private enum Secret: String, CaseIterable {
+    case text = "qxzhwvkjbtext", edited = "zqvjxkwplearlier", annotation = "jqxzvwkbannotation"
+    case place = "vzqkjxhwplace", removed = "xjqzvkwbremoved", long = "kzxqjvwhlong"
+
+    var core: String { String(rawValue.dropFirst(3)) }
+  }
+
+  private static func post(_ count: Int, to garden: Garden, _ random: inout Seeded) async throws {
+    for _ in 0..<(count / 500) {
+      let texts = (0..<500).map { _ in
+        (0..<Int.random(in: 3...30, using: &random)).map { _ in "word\(Int.random(in: 0..<5_000, using: &random))" }
+          .joined(separator: " ")
+      }
+      try await garden.write { tx throws(Refusal) in
+        for text in texts {
+          _ = try tx.post(NewMessage(conversation: Garden.room, author: Garden.grace, text: text))
+        }
+      }
+    }
+  }
+
+  /// The secrets whose bytes are somewhere in the database's files.
+  private static func held(in garden: Garden) throws -> [String] {
+    let files = try ["/parley.db", "/parley.db-wal"].map {
+      try Data(contentsOf: URL(filePath: garden.folder + $0))
+    }
+    return Secret.allCases.filter { secret in files.contains { $0.range(of: Data(secret.core.utf8)) != nil } }
+      .map(\.rawValue)
+  }
+
+  private static func forget(_ garden: Garden, rewriting isRewriting: Bool = false) throws {
+    let connection = try Connection.writer(garden.folder + "/parley.db")
+    defer { connection.close() }
+    var purgeRound = PurgeRound(rewriting: isRewriting)
+    while try purgeRound.step(connection) == .more {}
+    #expect(try purgeRound.step(connection) == .done)
+  }
+
+  @Test func `what was deleted is in no file any longer, whichever way it went`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 1)
+    try await Self.post(10_000, to: garden, &random)
+    let text = try await garden.post("first \(Secret.text.rawValue)").id
+    let edited = try await garden.post("first \(Secret.edited.rawValue)").id
+    let annotated = try await garden.post(Garden.message(saying: Secret.annotation.rawValue))
+    var placed = NewMessage(conversation: Garden.room, author: Garden.ada, text: "here")
+    placed.annotations = MessageAnnotations(
+      json: "[]", types: [], location: Location(name: Secret.place.rawValue, latitude: 0, longitude: 0))
+    let place = try await garden.post(placed)
+    let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
+    // Longer than a page: it lies on overflow pages.
+    let long = try await garden.post(String(repeating: Secret.long.rawValue + " ", count: 1_200)).id
+    try await Self.post(5_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in
+      try tx.edit(edited, to: MessageText("then"), by: Garden.ada)
+      try tx.edit(removed, to: MessageText("then \(Secret.removed.rawValue)"), by: Garden.ada)
+    }
+    try await Self.post(5_000, to: garden, &random)
+    #expect(try Self.held(in: garden).count == Secret.allCases.count)
+
+    try await garden.write { tx throws(Refusal) in
+      for id in [text, annotated, place, long] { try tx.delete(id, by: Garden.ada) }
+      try tx.deleteRevision(1, of: edited, by: Garden.ada)
+      try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 0)
+    }
+    // The seal is text, too.
+    try Self.forget(garden)
+    #expect(try Self.held(in: garden) == [Secret.removed.rawValue])
+
+    #expect(try await garden.write { tx throws(Refusal) in try tx.expireSealed(limit: 10) } == false)
+    #expect(try Self.held(in: garden).isEmpty == false)
+    try Self.forget(garden)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try garden.found(by: "word17").isEmpty == false)
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `a round comes to its end while others write`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 2)
+    try await Self.post(5_000, to: garden, &random)
+    let id = try await garden.post("first \(Secret.text.rawValue)").id
+    try await Self.post(5_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let connection = try Connection.writer(garden.folder + "/parley.db")
+    defer { connection.close() }
+    var purgeRound = PurgeRound()
+    var steps = 0
+    while try purgeRound.step(connection) == .more, steps < 1_000 {
+      steps += 1
+      for _ in 0..<3 { _ = try await garden.post("meanwhile \(steps)") }
+    }
+    #expect(steps < 1_000)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try garden.found(by: "meanwhile").count == 3 * steps)
+  }
+
+  @Test func `a reader in the way is told, and not waited for`() async throws {
+    let garden = try await Garden()
+    let id = try await garden.post(Secret.text.rawValue).id
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    let picture = try reader.begin(.deferred)
+    _ = try reader.first("select count(*) from message") { try $0.int(0) }
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let connection = try Connection.writer(garden.folder + "/parley.db")
+    defer { connection.close() }
+    var purgeRound = PurgeRound()
+    while try purgeRound.step(connection) == .more {}
+    #expect(try purgeRound.step(connection) == .blocked)
+    #expect(try Self.held(in: garden) == [Secret.text.rawValue])
+    picture.rollBack()
+    #expect(try purgeRound.step(connection) == .done)
+    #expect(try Self.held(in: garden) == [])
+    reader.close()
+  }
+
+  @Test func `rewriting leaves nothing and loses nothing`() async throws {
+    let garden = try await Garden()
+    let id = try await garden.post(Secret.text.rawValue).id
+    _ = try await garden.post(Garden.message(saying: "tulip"))
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let before = try garden.tables()
+    try Self.forget(garden, rewriting: true)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try garden.tables() == before)
+    #expect(try garden.found(by: "tulip").count == 1)
+    _ = try await garden.post("and on it goes")
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  // MARK: By itself
+
+  private static func tick(_ housekeeping: Housekeeping, _ garden: Garden, minutes: Int64) async {
+    for _ in 0..<(6 * minutes) {
+      garden.clock.pass(seconds: 10)
+      await housekeeping.tick()
+    }
+  }
+
+  private static func destruction(_ garden: Garden) throws -> Destruction {
+    try garden.store.reader().read { tx throws(Refusal) in try tx.destruction() }
+  }
+
+  private static func segments(_ garden: Garden) throws -> [Int] {
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    defer { reader.close() }
+    return try reader.all("select distinct segid from search_idx order by segid") { try $0.int(0) }
+  }
+
+  @Test func `the housekeeping has all of it out of the files within ten minutes`() async throws {
+    let garden = try await Garden()
+    // Nothing here is written anew, so it is the rounds that do it.
+    let housekeeping = Housekeeping(garden.store, maxRewrittenBytes: 0)
+    var random = Seeded(seed: 4)
+    try await Self.post(5_000, to: garden, &random)
+    let text = try await garden.post("first \(Secret.text.rawValue)").id
+    let edited = try await garden.post("first \(Secret.edited.rawValue)").id
+    let annotated = try await garden.post(Garden.message(saying: Secret.annotation.rawValue))
+    let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
+    try await garden.react(to: text, saying: Secret.long.rawValue, copyKeptFor: 300_000)
+    var placed = NewMessage(conversation: Garden.room, author: Garden.ada, text: "here")
+    placed.annotations = MessageAnnotations(
+      json: "[]", types: [], location: Location(name: Secret.place.rawValue, latitude: 0, longitude: 0))
+    let place = try await garden.post(placed)
+    try await Self.post(5_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in try tx.edit(edited, to: MessageText("then"), by: Garden.ada) }
+    await Self.tick(housekeeping, garden, minutes: 4)
+    #expect(try Self.held(in: garden).count == Secret.allCases.count)
+
+    try await garden.write { tx throws(Refusal) in
+      for id in [text, annotated, place] { try tx.delete(id, by: Garden.ada) }
+      try tx.deleteRevision(1, of: edited, by: Garden.ada)
+      try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 86_400_000)
+    }
+    await Self.tick(housekeeping, garden, minutes: 10)
+    #expect(try Self.held(in: garden) == [Secret.removed.rawValue], "the seal is not over yet")
+    garden.clock.pass(seconds: 86_400 - 600)
+    await Self.tick(housekeeping, garden, minutes: 10)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.destruction(garden).rewritten == 0)
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `what is destroyed while a round is under way goes with the next one`() async throws {
+    let garden = try await Garden()
+    let housekeeping = Housekeeping(garden.store, maxRewrittenBytes: 0)
+    let text = try await garden.post(Secret.text.rawValue).id
+    let other = try await garden.post(Secret.edited.rawValue).id
+    try await garden.write { tx throws(Refusal) in try tx.delete(text, by: Garden.ada) }
+    await housekeeping.tick()
+    #expect(try Self.held(in: garden) == [Secret.edited.rawValue])
+    try await garden.write { tx throws(Refusal) in try tx.delete(other, by: Garden.ada) }
+    await Self.tick(housekeeping, garden, minutes: 3)
+    #expect(try Self.destruction(garden).purged == 1)
+    await Self.tick(housekeeping, garden, minutes: 1)
+    #expect(try Self.held(in: garden) == [])
+    #expect(try Self.destruction(garden).purged == 2)
+  }
+
+  @Test func `without anything destroyed the index is left alone`() async throws {
+    let garden = try await Garden()
+    for number in 0..<3 { _ = try await garden.post("seeds \(number)") }
+    let before = try Self.segments(garden)
+    await Self.tick(Housekeeping(garden.store), garden, minutes: 10)
+    #expect(try Self.segments(garden) == before && before.count > 1)
+    // What was refused has destroyed nothing.
+    let id = try await garden.post("roses").id
+    await #expect(throws: Refusal.conflict) {
+      try await garden.write { tx throws(Refusal) in
+        try tx.delete(id, by: Garden.ada)
+        throw .conflict
+      }
+    }
+    #expect(try Self.destruction(garden).count == 0)
+  }
+
+  @Test func `a restart forgets nothing of what is to be forgotten`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 5)
+    let id = try await garden.post(Secret.text.rawValue).id
+    try await Self.post(1_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    await garden.store.close()
+    let again = try await Garden(in: garden.folder)
+    await Housekeeping(again.store).tick()
+    #expect(try Self.held(in: again) == [])
+    await again.store.close()
+  }
+
+  @Test func `a reader in the way makes the housekeeping come again`() async throws {
+    let garden = try await Garden()
+    let housekeeping = Housekeeping(garden.store)
+    let id = try await garden.post(Secret.text.rawValue).id
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    let picture = try reader.begin(.deferred)
+    _ = try reader.first("select count(*) from message") { try $0.int(0) }
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    await Self.tick(housekeeping, garden, minutes: 5)
+    #expect(try Self.held(in: garden) == [Secret.text.rawValue])
+    picture.rollBack()
+    reader.close()
+    await housekeeping.tick()
+    #expect(try Self.held(in: garden) == [])
+    #expect(garden.refusals == [])
+  }
+
+  @Test func `the database is written anew once a day, if it is not too large`() async throws {
+    let garden = try await Garden()
+    func destroy() async throws {
+      let id = try await garden.post("seeds").id
+      try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    }
+    try await destroy()
+    await Self.tick(Housekeeping(garden.store, maxRewrittenBytes: 4_096), garden, minutes: 5)
+    #expect(try Self.destruction(garden).purged == 1)
+    #expect(try Self.destruction(garden).rewritten == 0)
+    let housekeeping = Housekeeping(garden.store)
+    await Self.tick(housekeeping, garden, minutes: 1)
+    #expect(try Self.destruction(garden).rewritten == 1)
+    try await destroy()
+    await Self.tick(housekeeping, garden, minutes: 10)
+    #expect(try Self.destruction(garden).purged == 2)
+    #expect(try Self.destruction(garden).rewritten == 1)
+    garden.clock.pass(seconds: 86_400)
+    await Self.tick(housekeeping, garden, minutes: 1)
+    #expect(try Self.destruction(garden).rewritten == 2)
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  // MARK: At once
+
+  @Test func `a purge leaves nothing, and says what it took`() async throws {
+    let garden = try await Garden()
+    var random = Seeded(seed: 6)
+    let text = try await garden.post(Secret.text.rawValue).id
+    let removed = try await garden.post(Garden.message(saying: Secret.removed.rawValue))
+    try await garden.react(to: text, saying: Secret.long.rawValue)
+    try await Self.post(2_000, to: garden, &random)
+    try await garden.write { tx throws(Refusal) in
+      try tx.delete(text, by: Garden.ada)
+      try tx.remove(removed, by: Garden.grace, reason: nil, sealedFor: 1_000)
+    }
+    garden.clock.pass(seconds: 1)
+    let (phases, seen) = AsyncStream.makeStream(of: PurgePhase.self)
+    let report = try await garden.store.purge { phase in seen.yield(phase) }
+    seen.finish()
+    #expect(report.seals == 1 && report.copies == 1)
+    #expect(report.sizeAfter > 0)
+    var all: [PurgePhase] = []
+    for await phase in phases where all.last != phase { all.append(phase) }
+    #expect(all == PurgePhase.allCases)
+    #expect(try Self.held(in: garden) == [])
+    let destruction = try Self.destruction(garden)
+    #expect(destruction.rewritten == destruction.count && destruction.purged == destruction.count)
+    #expect(try Garden.faults(in: garden.folder) == [])
+    let again = try await garden.store.purge { _ in }
+    #expect(again.seals == 0 && again.copies == 0)
+  }
+
+  @Test func `a purge can be given up while a reader is in its way`() async throws {
+    let garden = try await Garden()
+    let id = try await garden.post(Secret.text.rawValue).id
+    let reader = try Connection.reader(garden.folder + "/parley.db")
+    let picture = try reader.begin(.deferred)
+    _ = try reader.first("select count(*) from message") { try $0.int(0) }
+    try await garden.write { tx throws(Refusal) in try tx.delete(id, by: Garden.ada) }
+    let tries = Mutex(0)
+    await #expect(throws: PurgeFault.cancelled) {
+      try await garden.store.purge { phase throws(PurgeFault) in
+        guard phase == .truncatingLog else { return }
+        let count = tries.withLock { tries in
+          tries += 1
+          return tries
+        }
+        if count == 3 { throw .cancelled }
+      }
+    }
+    picture.rollBack()
+    reader.close()
+    #expect(try Self.destruction(garden).purged == 0)
+    _ = try await garden.store.purge { _ in }
+    #expect(try Self.held(in: garden) == [])
+  }
+
+  @Test func `a purge of a closed store says that it can't`() async throws {
+    let garden = try await Garden()
+    await garden.store.close()
+    await #expect(throws: PurgeFault.unavailable) { try await garden.store.purge { _ in } }
+  }
+}

@@ -1,0 +1,368 @@
+import ParleyModel
+import ParleySQLite
+import Testing
+
+@testable import Storage
+
+/// No query walks through a table or sorts: each finds its rows by an index, in order. What is asked is what the calls have
+/// asked, so no text stands here that could grow old.
+@Suite struct PlanTests {
+  /// Parts of a plan that are no fault, each with its reason.
+  private static let allowed = [
+    // The count of at most a thousand rows that the line before has found.
+    "SCAN waiting", "SCAN counted",
+    // The first few messages of somebody, counted.
+    "SCAN said",
+    // The kinds of marks on one message, at most fifty.
+    "SCAN public",
+    // The rows that were bound, also as a list in JSON.
+    "SCAN 2 CONSTANT ROWS", "SCAN CONSTANT ROW", "SCAN 50 CONSTANT ROWS", "SCAN 200 CONSTANT ROWS", "SCAN w",
+    "SCAN json_each VIRTUAL TABLE INDEX 1:",
+    // Words of the index, which finds its rows itself, and places that were bound.
+    "SCAN s VIRTUAL TABLE INDEX 64:M3><", "SCAN s VIRTUAL TABLE INDEX 192:M3><",
+    // An index of the open jobs alone, in their order.
+    "SCAN job USING INDEX job_open",
+    // The same of the backups, when the store is opened.
+    "SCAN backup USING INDEX backup_unfinished",
+  ]
+
+  /// Statements that may be slow, each with its reason.
+  private static let exceptions = [
+    // Two rows, when the store is opened.
+    "select name, value from counter",
+    // Those who take part in one conversation, once nobody leads it any longer.
+    "order by p.role = 'reader', p.joined_at",
+    // Sorted are the conversations of one user, the participants of one who are left when nobody leads, and as many posts
+    // of each who is followed as fit a page, in the background. To keep them in order would be a row for each participant
+    // and message.
+    "as activity", "order by role = 'reader'", "kind = 'feed'\njoin message",
+    // Sorted are one user's own stars, which are kept by when the messages were written.
+    "and a.user_id = $9\ngroup by a.message_id",
+    // What the migrator and its checks ask when the store is opened.
+    "migration", "sqlite_schema", "pragma",
+    // Those who came by one branch of invites, when it is cut off.
+    "join branch b",
+    // The forums of the place, some hundreds, when one more is made.
+    "max(position) filter",
+  ]
+
+  private static func faults(of statements: [String], _ connection: Connection) throws -> [String] {
+    try statements.flatMap { statement -> [String] in
+      if exceptions.contains(where: { statement.contains($0) }) { return [] }
+      return try connection.plan(of: SQL(statement)).filter { line in
+        let isSlow = line.hasPrefix("SCAN") || line.contains("TEMP B-TREE") || line.contains("AUTOMATIC")
+        return isSlow && !allowed.contains(line)
+      }.map { "\($0): \(statement)" }
+    }
+  }
+
+  @Test func `every query that reads finds its rows by an index`() throws {
+    let meadow = try Meadow()
+    let ids = try (0..<5).map { try meadow.post("message \($0)") }
+    try meadow.mute(Meadow.grace, by: Meadow.ada)
+    let reader = try Connection.reader(meadow.folder + "/parley.db")
+    let tx = ReadTransaction(reader, now: 1_800_000_000_000)
+    for window in [
+      MessageQuery.Window.all, .between(after: ids[0], before: ids[4]), .betweenTimes(after: 0, before: 1),
+      .around(ids[2]),
+    ] {
+      for filter in 0..<8 {
+        var query = MessageQuery(Meadow.room, window, order: .ascending, limit: 3)
+        query.includesDeleted = filter & 1 == 0
+        query.includesMachineOnly = filter & 2 == 0
+        query.viewer = filter & 4 == 0 ? nil : Meadow.ada
+        _ = try tx.messages(query)
+        query.order = .descending
+        _ = try tx.messages(query)
+      }
+    }
+    for count in [1, 50, 200] { _ = try tx.messages((1...count).map { ids[$0 % 5] }) }
+    _ = try tx.revisions(of: ids[0])
+    _ = try tx.replies(to: ids[0])
+    for count in [1, 50, 200] { _ = try tx.actions(of: Meadow.ada, on: (1...count).map { ids[$0 % 5] }) }
+    _ = try tx.actions(on: ids[0], viewer: Meadow.ada, limit: 10)
+    _ = try tx.actionCounts(of: ids[0], Meadow.ada)
+    _ = try tx.marked("star", by: Meadow.ada, before: nil, limit: 10)
+    if let like = ActionType("like") { _ = try tx.hasAction(like, ids[0]) }
+    _ = try tx.place(of: ids[0])
+    _ = try tx.showsRevisions(Meadow.room)
+    _ = try tx.forum(of: Meadow.room)
+    for count in [1, 50, 200] { _ = try tx.branch(of: ids[0], most: count) }
+    _ = try tx.movedPosition(of: ids[0])
+    _ = try tx.readingParticipants(of: [Meadow.room], most: 50)
+    _ = try tx.user(called: "ada")
+    _ = try tx.owns([ID(1)], Meadow.ada)
+    _ = try tx.keptFile(ID(1))
+    _ = try tx.files(of: Meadow.ada, before: nil, limit: 3)
+    _ = try tx.messages(with: ID(1), limit: 3)
+    _ = try tx.fileUse(of: Meadow.ada)
+    _ = try tx.upload(ID(1))
+    _ = try tx.openUploads(of: Meadow.ada)
+    _ = try tx.avatar(of: Meadow.ada)
+    _ = try tx.isAvatar(ID(1))
+    _ = try tx.forums(withIcon: ID(1), limit: 3)
+    _ = try tx.fileLinkKey()
+    _ = try tx.activeSession(ID(1))
+    try meadow.connection.execute("update forum set slow_seconds = 1")
+    try meadow.connection.execute("update conversation set slow_seconds = 1")
+    _ = try tx.wait(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.unread(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.heads(of: Meadow.ada)
+    _ = try tx.conversation(Meadow.room)
+    _ = try tx.conversations([(Meadow.room, 1)], of: Meadow.ada)
+    _ = try tx.conversations(of: Meadow.ada, seeing: [.public], kind: nil, type: nil, before: nil, limit: 3)
+    _ = try tx.conversation(distinct: "direct 1,2")
+    _ = try tx.feed(of: Meadow.ada)
+    _ = try tx.request(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.participants(of: Meadow.room, after: nil, limit: 3)
+    _ = try tx.participantCount(of: Meadow.room, upTo: 3)
+    _ = try tx.hasAdmin(of: Meadow.room, besides: Meadow.ada)
+    _ = try tx.readPosition(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.level(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.notificationLevel(of: Meadow.ada, from: Meadow.grace, in: Meadow.room)
+    _ = try tx.roomMentionRecipients(of: ID(6), by: Meadow.grace, in: Meadow.room, after: nil, limit: 3)
+    _ = try tx.author(of: ids[0])
+    _ = try tx.kind(of: Meadow.room)
+    _ = try tx.acquaintance(of: Meadow.ada, with: Meadow.grace)
+    _ = try tx.timeline(of: Meadow.ada, isGuest: false, before: nil, limit: 3)
+    _ = try tx.firstEvent()
+    _ = try tx.events(in: .conversation(Meadow.room), after: 0, limit: 10)
+    _ = try tx.offset(in: .conversation(Meadow.room), at: 2)
+    _ = try tx.events(after: 2, limit: 10)
+    _ = try tx.followedConversations(of: Meadow.ada)
+    _ = try tx.fromOffset(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.forum(ofConversation: Meadow.room)
+    for count in [1, 50, 200] { _ = try tx.heads(of: (1...count).map { .user(ID($0)) }, movedSince: 0) }
+    for count in [1, 50, 200] { try Self.askAboutEvents(count, tx) }
+    _ = try tx.digest(of: Meadow.room)
+    _ = try tx.searchEntry(of: ids[0])
+    for anchor in [nil, ids[0]] {
+      var search = MessageSearch(try SearchQuery("message"), in: [.conversation(Meadow.room)])
+      search.after = anchor
+      _ = try tx.search(search)
+      search.circle = GeoCircle(latitude: 1, longitude: 1, metres: 1)
+      _ = try tx.search(search)
+      (search.query, search.circle) = (nil, nil)
+      for type in ["like", "star"] {
+        search.action = ActionType(type)
+        _ = try tx.search(search)
+      }
+    }
+    for isUnread in [false, true] { _ = try tx.inbox(of: Meadow.ada, isUnread: isUnread, limit: 3) }
+    for count in [1, 50, 200] { _ = try tx.inbox((1...count).map { ID($0) }) }
+    _ = try tx.unreadConversationScopes(of: Meadow.ada)
+    _ = try tx.followedForums(of: Meadow.ada)
+    _ = try tx.newTopics(in: ID(6), for: Meadow.ada)
+    _ = try tx.firstUnread(of: Meadow.ada, in: Meadow.room, after: 0)
+    _ = try tx.forumStandings(of: Meadow.ada, seeing: [.public])
+    _ = try tx.conversationStandings(of: Meadow.ada, openTo: [.users])
+    _ = try tx.lastMessage(before: 2, in: Meadow.room)
+    _ = try tx.users(.follow, of: Meadow.ada, after: nil, limit: 10)
+    _ = try tx.followers(of: Meadow.ada, after: nil, limit: 10)
+    _ = try tx.relationCount(.mute, of: Meadow.ada)
+    _ = try tx.isBlocked(Meadow.ada, Meadow.grace)
+    _ = try tx.addressKey()
+    _ = try tx.addresses(of: Meadow.ada)
+    _ = try tx.discoverable(at: [1], limit: 10)
+    let forum = ID<Forum>(6)
+    for number in 0..<16 {
+      var filter = AuditFilter()
+      filter.actor = number & 1 == 0 ? nil : Meadow.ada
+      filter.subject = number & 2 == 0 ? nil : 7
+      filter.kind = number & 4 == 0 ? nil : .userBanned
+      filter.forum = number & 8 == 0 ? nil : forum
+      _ = try tx.audit(filter, before: nil, limit: 3)
+    }
+    _ = try tx.sanction(.silence, of: Meadow.ada, in: forum)
+    for number in 0..<8 {
+      var filter = ReportFilter()
+      filter.forum = number & 1 == 0 ? nil : forum
+      filter.user = number & 2 == 0 ? nil : Meadow.ada
+      filter.assignee = number & 4 == 0 ? nil : Meadow.ada
+      _ = try tx.reports(filter, before: nil, limit: 3, viewer: Meadow.grace)
+    }
+    _ = try tx.report(ID(7))
+    _ = try tx.openReport(by: Meadow.ada, of: Meadow.grace, ids[0])
+    _ = try tx.openReportCount(by: Meadow.ada)
+    for message in [nil, ids[0]] {
+      let report = Report(
+        id: ID(7), reporter: Meadow.ada, user: Meadow.grace, message: message, conversation: nil, forum: nil,
+        reason: "x", createdAt: 0)
+      _ = try tx.openReports(like: report, limit: 3)
+    }
+    _ = try tx.keepersOfOrder(in: forum, limit: 3)
+    _ = try tx.newcomers()
+    _ = try tx.signUpTimeAndMessageCount(of: Meadow.ada, countingTo: 3)
+    _ = try tx.probation(of: Meadow.ada)
+    _ = try tx.linkAndMentionCount(of: ids[0])
+    _ = try tx.sanction(ID(7))
+    _ = try tx.sanctions(of: Meadow.ada, before: nil, limit: 3)
+    _ = try tx.removal(ID(7))
+    _ = try tx.candidates(by: Meadow.ada, before: nil, limit: 3)
+    _ = try tx.users(inBranchOf: ID(7), descendants: true, after: Meadow.ada, limit: 3)
+    _ = try tx.invite(signUpOf: Meadow.ada)
+    for text in [nil, "garden"] {
+      _ = try tx.forums(for: Meadow.ada, seeing: [.public], with: text, before: 9, limit: 3)
+    }
+    _ = try tx.deleter(of: forum)
+    _ = try tx.messageCount(of: forum)
+    _ = try tx.members(of: forum, after: Meadow.ada, limit: 3)
+    _ = try tx.memberCount(of: forum)
+    _ = try tx.role(of: Meadow.ada, in: forum)
+    _ = try tx.historyStarts(of: forum)
+    _ = try tx.standing(of: Meadow.ada, in: forum)
+    _ = try tx.standing(of: Meadow.ada, in: Meadow.room)
+    _ = try tx.firstSeq(in: Meadow.room, after: ids[2].number, lastSeq: 5, last: ids[4].number)
+    _ = try tx.conversation(of: forum, after: Meadow.room)
+    _ = try tx.participations(in: Meadow.room, after: Meadow.ada, limit: 3)
+    _ = try tx.topics(of: forum, after: (isPinned: true, activity: 9), limit: 3)
+    _ = try tx.topic(Meadow.room)
+    _ = try tx.hasMessage(ids[0], in: Meadow.room)
+    #expect(reader.cachedStatements.count > 25)
+    let faults = try Self.faults(of: reader.cachedStatements, reader)
+    #expect(faults == [], "\(faults)")
+  }
+
+  private static func askAboutEvents(_ count: Int, _ tx: ReadTransaction) throws {
+    let numbers = 1...count
+    _ = try tx.conversations(numbers.map { ID($0) })
+    _ = try tx.forums(numbers.map { ID($0) })
+    _ = try tx.users(numbers.map { ID($0) })
+    _ = try tx.roles(of: numbers.map { Concern<Conversation>(Meadow.ada, ID($0)) })
+    _ = try tx.roles(of: numbers.map { Concern<Forum>(Meadow.ada, ID($0)) })
+    _ = try tx.gains(numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.readPositions(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.receipts(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.stars(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.levels(of: numbers.map { Concern(Meadow.ada, ID($0)) })
+    _ = try tx.relations(of: numbers.map { Concern(ID($0), Meadow.ada) })
+  }
+
+  @Test func `every query of a write finds its rows by an index`() async throws {
+    let garden = try await Garden()
+    _ = try await garden.post("seeds", as: "one")
+    _ = try await garden.post("seeds", as: "one")
+    let earlier = try await garden.post("weeds").id
+    try await garden.write { tx throws(Refusal) in
+      let group = try tx.startImport(of: ImportedConversation(.group, by: Garden.ada, createdAt: 1))
+      let message = NewMessage(conversation: group, author: Garden.ada, text: "plums")
+      _ = try tx.importMessage(message, createdAt: 2)
+      try tx.openImported(group, by: Garden.ada)
+      try tx.remove(earlier, by: Garden.grace, reason: nil, sealedFor: 0)
+      _ = try tx.expired()
+      _ = try tx.add(NewSanction(.ban, of: Garden.grace, until: 1, reason: nil), by: Garden.ada)
+      _ = try tx.liftExpiredBans(limit: 10)
+      try tx.logPrivateChange(of: Garden.grace, by: Garden.ada)
+      var removal = NewRemoval(since: 0, reason: nil)
+      removal.author = Garden.grace
+      let made = try tx.add(removal, by: Garden.ada)
+      try tx.recordProgress(1, removedBy: made, isFinished: true)
+      _ = try tx.markUndone(made, by: Garden.ada)
+      var progress = RestorationProgress(made, by: Garden.ada)
+      _ = try tx.restoreNextChunk(&progress)
+      _ = try tx.expireSealed(limit: 10)
+      _ = try tx.expireReportCopies(limit: 10)
+      try tx.recordPurged(try tx.destruction().count, rewritten: true)
+    }
+    try await garden.store.write { tx throws(Refusal) in
+      let forum = try tx.add(ForumDraft(title: "Garden", visibility: .public), by: Garden.ada)
+      var renamed = forum
+      renamed.title = "Orchard"
+      let changed = try tx.change(forum, to: renamed, by: Garden.ada)
+      try tx.openHistory(of: forum.id, after: tx.latestMessageID, from: .members, to: .public)
+      _ = try tx.recordRoomMention(in: forum.id, minInterval: 1)
+      _ = try tx.addTopic("weeds", in: forum.id, by: Garden.ada)
+      _ = try tx.setMember(Garden.grace, .member, of: forum.id, by: Garden.ada)
+      _ = try tx.removeMember(Garden.ada, of: forum.id, by: Garden.ada)
+      try tx.promoteNextAdmin(of: forum.id, excluding: Garden.ada)
+      _ = try tx.removeFromConversations(of: forum.id, Garden.ada, limit: 10, by: Garden.ada)
+      try tx.removeDeletedForumMember(Garden.ada, of: forum.id, by: Garden.ada)
+      try tx.delete(changed, by: Garden.ada)
+      let topic = try tx.addTopic("leaves", in: forum.id, by: Garden.ada)
+      let leaf = try tx.post(NewMessage(conversation: Garden.room, author: Garden.ada, text: "leaf"))
+      if let root = try tx.messages([leaf.id]).first {
+        var move = BranchMove(of: root, to: topic, in: forum.id, by: Garden.ada)
+        while try !tx.moveMore(&move) {}
+      }
+      var erasure = ForumErasure(forum.id, by: Garden.ada)
+      while try !tx.eraseNextChunk(&erasure) {}
+    }
+    let content = try await garden.store.blobs.writer().finish()
+    try await garden.store.write { tx throws(Refusal) in
+      let draft = FileDraft(name: "x")
+      let room = FileQuota(user: 1, site: 1)
+      let new = NewFile(
+        owner: Garden.ada, draft, content, kind: "text", mimeType: "text/plain", width: nil, height: nil)
+      let file = try tx.add(new, in: room)
+      let preview = NewPreview(content, mimeType: "image/png", width: 1, height: 1)
+      if let kept = try tx.keptFile(file.id) { _ = try tx.setPreview(preview, of: kept, in: room) }
+      guard let ada = try tx.user(Garden.ada) else { throw .notFound }
+      try tx.setAvatar(file.id, of: ada, by: Garden.ada)
+      try tx.setAvatar(nil, of: ada, by: Garden.ada)
+      let upload = try tx.addUpload(draft, size: 1, by: Garden.ada)
+      try tx.recordReceived(1, of: upload.id)
+      try tx.removeUpload(upload.id)
+      if let kept = try tx.keptFile(file.id) { try tx.remove(kept) }
+      _ = try tx.removeUnusedFiles(limit: 1)
+      _ = try tx.removeIdleUploads(limit: 1)
+    }
+    _ = try await garden.store.removeLooseContent()
+    try await garden.store.removeOrphanedContent()
+    let faults = try await garden.store.write { tx throws(Refusal) in
+      var group = NewConversation(.group)
+      group.participants = [NewParticipant(Garden.ada, .admin), NewParticipant(Garden.grace)]
+      let id = try tx.add(group, by: Garden.ada)
+      guard let made = try tx.conversation(id) else { throw .notFound }
+      try tx.remove(Participant(Garden.ada, .admin), from: made, by: Garden.ada)
+      _ = try tx.move(.read, of: Garden.grace, in: Garden.room, to: 1)
+      _ = try tx.tellOwedReceipts(limit: 1)
+      try tx.addNotification(.mention, of: Garden.grace, in: Garden.room, message: ID(9), by: Garden.ada)
+      _ = try tx.markNotificationsRead(of: Garden.grace, in: Garden.room, upTo: ID(9))
+      _ = try tx.markNotificationsRead(of: Garden.grace, upTo: ID(9))
+      try tx.removeRequestNotification(of: Garden.grace, in: Garden.room, by: Garden.ada)
+      try tx.removeNotifications(ID(9), by: Garden.ada)
+      try tx.setLevel(.nothing, of: Garden.grace, in: id)
+      return try tx.run { connection in
+        #expect(connection.cachedStatements.count > 40)
+        return try Self.faults(of: connection.cachedStatements, connection)
+      }
+    }
+    #expect(faults == [], "\(faults)")
+    await garden.store.close()
+  }
+
+  @Test func `every query of a departure finds its rows by an index`() async throws {
+    let garden = try await Garden(jobs: [.departure])
+    let message = try await garden.post("seeds")
+    try await garden.store.write { tx throws(Refusal) in
+      try tx.set(.block, of: Garden.ada, to: Garden.grace)
+      try tx.storeAddressKey("key")
+      try tx.setAddresses([[1]], of: Garden.ada)
+      try tx.run { connection in
+        try connection.execute(
+          "insert into participant (conversation_id, user_id, role, joined_at) values (3, 1, 'admin', 0)")
+        try connection.execute(
+          """
+          insert into action (message_id, type, user_id, created_at, message_at)
+          values ($1, 'like', 1, 0, 0)
+          """, message.id.number)
+      }
+      _ = try tx.depart(Garden.ada, as: .erased, by: Garden.ada)
+    }
+    await garden.store.jobs.run()
+    let (count, faults) = try await garden.store.write { tx throws(Refusal) in
+      try tx.run { connection in
+        (connection.cachedStatements.count, try Self.faults(of: connection.cachedStatements, connection))
+      }
+    }
+    #expect(count > 30)
+    #expect(faults == [], "\(faults)")
+    await garden.store.close()
+  }
+
+  @Test func `a query that walks through a table is found out`() throws {
+    let meadow = try Meadow()
+    let slow = ["select id from message where text = 'seeds'", "select id from message where seq > 1 order by text"]
+    #expect(try Self.faults(of: slow, meadow.connection).count == 3)
+  }
+}

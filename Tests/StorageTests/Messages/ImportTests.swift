@@ -1,0 +1,175 @@
+import ParleyModel
+import ParleySQLite
+import Testing
+
+@testable import Storage
+
+@Suite struct ImportTests {
+  private static let day: Int64 = 86_400_000
+
+  private static func forum(_ garden: Garden) async throws -> ID<Forum> {
+    try await garden.write { tx throws(Refusal) in
+      let (id, room) = (tx.nextID(), tx.nextID())
+      try tx.run { connection in
+        try connection.execute(
+          """
+          insert into forum (id, title, visibility, room_id, created_by, created_at)
+          values ($1, 'orchard', 'public', $2, 1, 1)
+          """, id, room)
+        try connection.execute(
+          "insert into conversation (id, kind, forum_id, created_by, created_at) values ($1, 'room', $2, 1, 1)", room,
+          id)
+      }
+      return ID(id)
+    }
+  }
+
+  /// A topic under way that began ten days ago.
+  private static func begin(in forum: ID<Forum>? = nil, _ garden: Garden) async throws -> ID<Conversation> {
+    var place = ImportedConversation(
+      forum == nil ? .group : .topic, title: "apples", by: Garden.ada, createdAt: garden.clock.now - 10 * day)
+    place.forum = forum
+    let made = place
+    return try await garden.write { tx throws(Refusal) in try tx.startImport(of: made) }
+  }
+
+  @discardableResult
+  private static func add(
+    _ text: String, to conversation: ID<Conversation>, daysAgo days: Int64, as clientID: String? = nil, _ garden: Garden
+  ) async throws -> StoredMessage {
+    let time = garden.clock.now - days * day
+    return try await garden.write { tx throws(Refusal) in
+      try tx.importMessage(
+        NewMessage(conversation: conversation, author: Garden.grace, clientID: clientID, text: text), createdAt: time)
+    }
+  }
+
+  private static func isVisible(_ conversation: ID<Conversation>, _ garden: Garden) throws -> Bool {
+    try garden.store.reader().read { tx throws(Refusal) in
+      try tx.standing(of: Garden.ada, in: conversation) != nil
+    }
+  }
+
+  private static func found(by text: String, in forum: ID<Forum>, _ garden: Garden) throws -> [ID<Message>] {
+    let search = MessageSearch(try SearchQuery(text), in: [.forum(forum)])
+    return try garden.store.reader().read { tx throws(Refusal) in try tx.search(search) }
+  }
+
+  @Test func `a conversation is there as a whole when it opens, and not before`() async throws {
+    let garden = try await Garden()
+    let forum = try await Self.forum(garden)
+    let topic = try await Self.begin(in: forum, garden)
+    let before = garden.clock.now
+    let stored = [
+      try await Self.add("apples", to: topic, daysAgo: 9, garden),
+      try await Self.add("pears", to: topic, daysAgo: 9, garden),
+      try await Self.add("more apples", to: topic, daysAgo: 2, garden),
+    ]
+    #expect(try !Self.isVisible(topic, garden))
+    #expect(try Self.found(by: "apples", in: forum, garden) == [])
+    #expect(try Garden.faults(in: garden.folder) == [])
+
+    let events = garden.delivered.all.count
+    try await garden.write { tx throws(Refusal) in try tx.openImported(topic, by: Garden.ada) }
+    #expect(
+      garden.events(after: events) == ["conversationUpdated \(topic) 2 by 1", "conversationCreated \(topic) 2 by 1"])
+    #expect(try Self.isVisible(topic, garden))
+    #expect(try Self.found(by: "apples", in: forum, garden) == [stored[2].id, stored[0].id])
+    let page = try garden.store.reader().read { tx throws(Refusal) in
+      try tx.messages(MessageQuery(topic, .all, order: .ascending, limit: 10))
+    }
+    #expect(page.messages.map(\.id) == stored.map(\.id))
+    let times = [9, 9, 2].map { before - Int64($0) * Self.day }
+    #expect(page.messages.map(\.createdAt) == times)
+    #expect(stored.map(\.seq) == [1, 2, 3])
+    #expect(stored.map(\.previous) == [nil, stored[0].id, stored[1].id])
+    #expect(zip(stored, stored.dropFirst()).allSatisfy { $0.id.number < $1.id.number })
+    _ = try await garden.write { tx throws(Refusal) in
+      try tx.post(NewMessage(conversation: topic, author: Garden.ada, text: "quinces"))
+    }
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `times go forward, from the beginning of the conversation to now`() async throws {
+    let garden = try await Garden()
+    let group = try await Self.begin(garden)
+    for days in [11, -1] as [Int64] {
+      await #expect(throws: Refusal.self) { try await Self.add("plums", to: group, daysAgo: days, garden) }
+    }
+    try await Self.add("plums", to: group, daysAgo: 5, garden)
+    let tables = try garden.tables()
+    let earliest = Int(garden.clock.now - 5 * Self.day)
+    await #expect(throws: Refusal.invalid("created_at", .outOfRange(earliest...Int(garden.clock.now)))) {
+      try await Self.add("plums", to: group, daysAgo: 6, garden)
+    }
+    #expect(try garden.tables() == tables)
+    await #expect(throws: Refusal.self) {
+      try await garden.write { tx throws(Refusal) in
+        try tx.startImport(of: ImportedConversation(.group, by: Garden.ada, createdAt: tx.now + 1))
+      }
+    }
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `a chunk that comes again finds what it made`() async throws {
+    let garden = try await Garden()
+    let group = try await Self.begin(garden)
+    let first = try await Self.add("plums", to: group, daysAgo: 5, as: "one", garden)
+    try await Self.add("pears", to: group, daysAgo: 4, as: "two", garden)
+    let again = try await Self.add("plums", to: group, daysAgo: 5, as: "one", garden)
+    #expect(again.id == first.id && !again.isNew)
+    #expect(try garden.tables()["message"]?.count == 2)
+  }
+
+  @Test func `only the importer writes before it opens, and nobody imports afterwards`() async throws {
+    let garden = try await Garden()
+    let group = try await Self.begin(garden)
+    await #expect(throws: Refusal.notFound) {
+      try await garden.write { tx throws(Refusal) in
+        try tx.post(NewMessage(conversation: group, author: Garden.ada, text: "too early"))
+      }
+    }
+    try await garden.write { tx throws(Refusal) in try tx.openImported(group, by: Garden.ada) }
+    await #expect(throws: Refusal.notFound) { try await Self.add("too late", to: group, daysAgo: 1, garden) }
+    await #expect(throws: Refusal.notFound) {
+      try await garden.write { tx throws(Refusal) in try tx.openImported(group, by: Garden.ada) }
+    }
+    await #expect(throws: Refusal.notFound) { try await Self.add("never", to: Garden.room, daysAgo: 1, garden) }
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `a clock that went back before the next message does not unsettle the order of times`() async throws {
+    let garden = try await Garden()
+    let group = try await Self.begin(garden)
+    let imported = try await Self.add("plums", to: group, daysAgo: 0, garden)
+    try await garden.write { tx throws(Refusal) in try tx.openImported(group, by: Garden.ada) }
+    let time = garden.clock.now
+    garden.clock.pass(seconds: -60)
+    let posted = try await garden.write { tx throws(Refusal) in
+      try tx.post(NewMessage(conversation: group, author: Garden.ada, text: "quinces"))
+    }
+    let page = try garden.store.reader().read { tx throws(Refusal) in
+      try tx.messages(
+        MessageQuery(group, .betweenTimes(after: time - 1, before: nil), order: .ascending, limit: 10))
+    }
+    #expect(page.messages.map(\.id) == [imported.id, posted.id])
+    #expect(try Garden.faults(in: garden.folder) == [])
+  }
+
+  @Test func `a forum has one room, and a user one feed`() async throws {
+    let garden = try await Garden()
+    let forum = try await Self.forum(garden)
+    var room = ImportedConversation(.room, by: Garden.ada, createdAt: 1)
+    room.forum = forum
+    var feed = ImportedConversation(.feed, by: Garden.ada, createdAt: 1)
+    feed.owner = Garden.ada
+    let (second, first) = (room, feed)
+    await #expect(throws: Refusal.conflict) {
+      try await garden.write { tx throws(Refusal) in try tx.startImport(of: second) }
+    }
+    _ = try await garden.write { tx throws(Refusal) in try tx.startImport(of: first) }
+    await #expect(throws: Refusal.conflict) {
+      try await garden.write { tx throws(Refusal) in try tx.startImport(of: first) }
+    }
+  }
+}

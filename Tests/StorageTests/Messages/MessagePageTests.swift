@@ -1,0 +1,231 @@
+import ParleyModel
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite struct MessagePageTests {
+  /// A room of many kinds of messages, whose clock goes back now and then; and the same in memory.
+  private static func plant(_ count: Int, _ random: inout Seeded) throws -> (meadow: Meadow, reference: PageReference) {
+    let meadow = try Meadow()
+    var reference = PageReference()
+    var time: Int64 = 1_800_000_000_000
+    for number in 0..<count {
+      time += Int64.random(in: -2...6, using: &random)
+      let author = [Meadow.ada, Meadow.grace, Meadow.alan].randomElement(using: &random) ?? Meadow.ada
+      let isMachineOnly = Int.random(in: 0..<4, using: &random) == 0
+      let id = try meadow.post("message \(number)", by: author, at: time, isMachineOnly: isMachineOnly)
+      if Bool.random(using: &random) { try meadow.post("elsewhere", in: Meadow.lawn, at: time) }
+      var row = PageReference.Row(id: id, author: author, at: time, isMachineOnly: isMachineOnly)
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        try meadow.delete(id)
+        row.isDeleted = true
+      }
+      reference.rows.append(row)
+    }
+    try meadow.mute(Meadow.alan, by: Meadow.ada)
+    reference.muted = [Meadow.alan]
+    return (meadow, reference)
+  }
+
+  private static func read(_ meadow: Meadow, _ query: MessageQuery) throws -> PageReference.Page {
+    let page = try meadow.reading.messages(query)
+    return PageReference.Page(
+      ids: page.messages.map(\.id), hasMore: page.hasMore, nextOlder: page.nextOlder, nextNewer: page.nextNewer,
+      skipped: page.skipped)
+  }
+
+  @Test(arguments: 1...6)
+  func `every window, order and filter gives what a look at every message gives`(seed: UInt64) throws {
+    var random = Seeded(seed: seed)
+    let (meadow, reference) = try Self.plant(seed == 1 ? 0 : Int.random(in: 1...60, using: &random), &random)
+    let ids = reference.rows.map(\.id)
+    let times = (reference.rows.map(\.at).min() ?? 0) - 2...(reference.rows.map(\.at).max() ?? 0) + 2
+    for round in 0..<1_500 {
+      let fromSeq = round.isMultiple(of: 3) ? Int.random(in: 1...max(1, ids.count / 2), using: &random) : 1
+      let seen = ids.dropFirst(fromSeq - 1)
+      func anchor() -> ID<Message>? { Bool.random(using: &random) ? seen.randomElement(using: &random) : nil }
+      func time() -> Int64? { Bool.random(using: &random) ? Int64.random(in: times, using: &random) : nil }
+      var windows: [MessageQuery.Window] = [
+        .all, .between(after: anchor(), before: anchor()), .betweenTimes(after: time(), before: time()),
+      ]
+      if let id = seen.randomElement(using: &random) { windows.append(.around(id)) }
+      for window in windows {
+        var query = MessageQuery(Meadow.room, window)
+        query.order = Bool.random(using: &random) ? .ascending : .descending
+        query.limit = Int.random(in: 1...12, using: &random)
+        query.fromSeq = fromSeq
+        query.includesDeleted = Bool.random(using: &random)
+        query.includesMachineOnly = Bool.random(using: &random)
+        query.viewer = Bool.random(using: &random) ? Meadow.ada : nil
+        #expect(try Self.read(meadow, query) == reference.page(query), "seed \(seed), round \(round): \(query)")
+      }
+    }
+  }
+
+  @Test(arguments: [MessageQuery.Order.ascending, .descending])
+  func `pages one after the other share out every message and every hole`(order: MessageQuery.Order) throws {
+    var random = Seeded(seed: 7)
+    let (meadow, reference) = try Self.plant(200, &random)
+    for fromSeq in [1, 2, 57, 201, 202] {
+      var query = MessageQuery(Meadow.room, order: order, limit: 7)
+      query.fromSeq = fromSeq
+      query.includesDeleted = false
+      query.includesMachineOnly = false
+      query.viewer = Meadow.ada
+      var told: [Int] = []
+      while true {
+        let page = try meadow.reading.messages(query)
+        told += page.messages.map(\.seq) + page.skipped.flatMap { Array($0.seqs) }
+        guard page.hasMore, let last = page.messages.last?.id else { break }
+        query.window = order == .ascending ? .between(after: last, before: nil) : .between(after: nil, before: last)
+      }
+      #expect(told.sorted() == Array(1...reference.rows.count))
+    }
+  }
+
+  @Test func `files and marks come with those messages that have them`() throws {
+    let meadow = try Meadow()
+    let ids = try (1...6).map { try meadow.post("message \($0)") }
+    try meadow.attach([72, 71], to: ids[1])
+    try meadow.act(Meadow.grace, "like", on: ids[1])
+    try meadow.act(Meadow.alan, "like", on: ids[2])
+    try meadow.act(Meadow.ada, "star", on: ids[3])
+    try meadow.act(Meadow.ada, "like", on: ids[4])
+    try meadow.delete(ids[4])
+    for window in [MessageQuery.Window.all, .around(ids[2])] {
+      let page = try meadow.reading.messages(MessageQuery(Meadow.room, window, order: .ascending))
+      #expect(page.messages == (try meadow.reading.messages(ids)))
+      #expect(page.messages.map { $0.content?.attachments.count } == [0, 2, 0, 0, nil, 0])
+      #expect(page.messages.map { $0.content?.actions.map(\.count) } == [[], [1], [1], [], nil, []])
+      #expect(page.marked.sorted() == Array(ids[1...4]))
+    }
+  }
+
+  @Test func `a thousand messages of one millisecond are paged by every method, each once`() throws {
+    let meadow = try Meadow()
+    let time: Int64 = 1_800_000_000_000
+    try meadow.post("before", at: time - 1)
+    let ids = try (0..<1_000).map { number in try meadow.post("message \(number)", at: time) }
+    try meadow.post("after", at: time + 1)
+
+    func walk(_ first: MessageQuery.Window, _ next: (ID<Message>) -> MessageQuery.Window) throws -> [ID<Message>] {
+      var found: [ID<Message>] = []
+      var window = first
+      while true {
+        let page = try meadow.reading.messages(MessageQuery(Meadow.room, window, limit: 37))
+        let isForward = if case .between(after: .some, _) = window { true } else { false }
+        let isFirstForward = if case .betweenTimes(after: .some, _) = window { true } else { false }
+        let inOrder = isForward || isFirstForward ? page.messages.reversed() : page.messages
+        found += inOrder.map(\.id)
+        guard page.hasMore, let last = inOrder.last else { return found }
+        window = next(last.id)
+      }
+    }
+    let backward = try walk(.betweenTimes(after: nil, before: time + 1)) { .between(after: nil, before: $0) }
+    #expect(backward.dropLast() == ids.reversed()[...])
+    let forward = try walk(.betweenTimes(after: time - 1, before: nil)) { .between(after: $0, before: nil) }
+    #expect(forward.dropLast() == ids[...])
+    #expect(try walk(.betweenTimes(after: time, before: nil)) { .between(after: $0, before: nil) }.count == 1)
+    #expect(try walk(.betweenTimes(after: nil, before: time)) { .between(after: nil, before: $0) }.count == 1)
+    #expect(try walk(.all) { .between(after: nil, before: $0) }.count == 1_002)
+
+    var around: Set<ID<Message>> = []
+    var anchor: ID<Message>? = ids[500]
+    while let id = anchor {
+      let page = try meadow.reading.messages(MessageQuery(Meadow.room, .around(id), limit: 37))
+      around.formUnion(page.messages.map(\.id))
+      anchor = page.nextOlder
+    }
+    #expect(around.isSuperset(of: ids[...500]))
+  }
+
+  @Test func `whatever is deleted and edited while pages are fetched, the chain is whole`() throws {
+    var random = Seeded(seed: 11)
+    let (meadow, reference) = try Self.plant(150, &random)
+    var ids = reference.rows.map(\.id)
+    var chain: [Message] = []
+    while true {
+      let window: MessageQuery.Window = chain.last.map { .between(after: $0.id, before: nil) } ?? .all
+      let page = try meadow.reading.messages(MessageQuery(Meadow.room, window, order: .ascending, limit: 9))
+      chain += page.messages
+      guard page.hasMore else { break }
+      for _ in 0..<5 {
+        guard let id = ids.randomElement(using: &random) else { continue }
+        if Bool.random(using: &random) {
+          try meadow.delete(id)
+        } else {
+          try meadow.connection.execute(
+            "update message set text = 'edited', revision = revision + 1 where id = $1 and deletion is null", id.number)
+        }
+      }
+      if ids.count < 180 { ids.append(try meadow.post("late")) }
+    }
+    #expect(chain.map(\.id) == ids)
+    #expect(chain.map(\.seq) == Array(1...ids.count))
+    #expect(chain.first?.previous == nil)
+    for (one, next) in zip(chain, chain.dropFirst()) { #expect(next.previous == one.id) }
+  }
+
+  @Test func `an anchor may be deleted`() throws {
+    let meadow = try Meadow()
+    let ids = try (0..<5).map { try meadow.post("message \($0)") }
+    try meadow.delete(ids[2])
+    var query = MessageQuery(Meadow.room, .between(after: ids[2], before: nil))
+    query.includesDeleted = false
+    #expect(try meadow.reading.messages(query).messages.map(\.id) == [ids[4], ids[3]])
+    query.window = .around(ids[2])
+    let page = try meadow.reading.messages(query)
+    #expect(page.messages.map(\.id) == [ids[4], ids[3], ids[1], ids[0]])
+    #expect(page.skipped == [.init(3...3, .deleted)])
+  }
+
+  @Test func `an anchor that can't be seen is refused like one that does not exist`() throws {
+    let meadow = try Meadow()
+    let hidden = try meadow.post("before she came")
+    let seen = try meadow.post("after")
+    let elsewhere = try meadow.post("elsewhere", in: Meadow.lawn)
+    for id in [hidden, elsewhere, ID(9_999)] {
+      for (window, field) in [
+        (MessageQuery.Window.between(after: id, before: nil), "after"), (.between(after: seen, before: id), "before"),
+        (.around(id), "around"),
+      ] {
+        var query = MessageQuery(Meadow.room, window)
+        query.fromSeq = 2
+        #expect(throws: Refusal.invalid(field, .mismatch)) { try meadow.reading.messages(query) }
+      }
+    }
+  }
+
+  @Test func `a window that ends before it begins is empty, and no error`() throws {
+    let meadow = try Meadow()
+    let ids = try (0..<3).map { try meadow.post("message \($0)", at: 1_800_000_000_000 + Int64($0)) }
+    for window in [
+      MessageQuery.Window.between(after: ids[1], before: ids[1]), .between(after: ids[2], before: ids[0]),
+      .betweenTimes(after: 1_800_000_000_005, before: 1_700_000_000_000), .betweenTimes(after: .max, before: .min),
+    ] {
+      let page = try meadow.reading.messages(MessageQuery(Meadow.room, window))
+      #expect(page.messages.isEmpty && !page.hasMore && page.skipped.isEmpty && page.latestSeq == 3)
+    }
+  }
+
+  @Test(arguments: [0, -1, 201, Int.max])
+  func `a limit beyond what is allowed is refused`(limit: Int) throws {
+    let meadow = try Meadow()
+    #expect(throws: Refusal.invalid("limit", .outOfRange(1...MessageQuery.maxMessages))) {
+      try meadow.reading.messages(MessageQuery(Meadow.room, limit: limit))
+    }
+  }
+
+  @Test func `a conversation that is not there is not found`() throws {
+    let meadow = try Meadow()
+    #expect(throws: Refusal.notFound) { try meadow.reading.messages(MessageQuery(ID(77))) }
+  }
+
+  @Test func `a page says up to which event it is true`() throws {
+    let meadow = try Meadow()
+    #expect(try meadow.reading.messages(MessageQuery(Meadow.room)).lastEvent == 0)
+    for number in 0..<3 { try meadow.post("message \(number)") }
+    #expect(try meadow.reading.messages(MessageQuery(Meadow.room)).lastEvent == 3)
+  }
+}

@@ -1,0 +1,99 @@
+import ParleyModel
+
+/// What a page must hold, found by looking at every message: slow, and so short that it can be believed.
+struct PageReference {
+  struct Row {
+    var id: ID<Message>
+    var author: ID<User>
+    var at: Int64
+    var isDeleted = false
+    var isMachineOnly = false
+  }
+
+  /// All of a conversation; the first has `seq` 1.
+  var rows: [Row] = []
+  var muted: Set<ID<User>> = []
+
+  struct Page: Equatable {
+    var ids: [ID<Message>]
+    var hasMore: Bool
+    var nextOlder: ID<Message>?
+    var nextNewer: ID<Message>?
+    var skipped: [MessagePage.Skipped]
+  }
+
+  func page(_ query: MessageQuery) -> Page {
+    let all = Array(1..<rows.count + 1)
+    let seen = all.filter { $0 >= query.fromSeq && reason($0, query) == nil }
+    let window = window(query)
+    let inside = seen.filter { window.contains($0) }
+    var page: ArraySlice<Int>
+    var place = window.lowerBound
+    switch query.window {
+    case .around(let id):
+      place = seq(id)
+      let newer = inside.filter { $0 > place }
+      let older = inside.filter { $0 <= place }
+      let olderCount = min(older.count, max(query.limit - query.limit / 2, query.limit - newer.count))
+      page = (older.suffix(olderCount) + newer.prefix(query.limit - olderCount))[...]
+    case .all where query.order == .ascending, .between(after: .some, _), .betweenTimes(after: .some, _):
+      page = inside.prefix(query.limit)
+    case .all, .between, .betweenTimes:
+      place = window.upperBound
+      page = inside.suffix(query.limit)
+    }
+    let older = seen.last { $0 < page.first ?? place }
+    let newer = seen.first { $0 > page.last ?? place - 1 }
+    let told = all.filter { seq in
+      guard window.contains(seq) else { return false }
+      if let first = page.first, seq < first, inside.first != first { return false }
+      if let last = page.last, seq > last, inside.last != last { return false }
+      return true
+    }
+    let ids = page.map { rows[$0 - 1].id }
+    return Page(
+      ids: query.order == .ascending ? ids : ids.reversed(), hasMore: page.count < inside.count,
+      nextOlder: older.map { rows[$0 - 1].id }, nextNewer: newer.map { rows[$0 - 1].id },
+      skipped: skipped(told.filter { !page.contains($0) }, query))
+  }
+
+  func seq(_ id: ID<Message>) -> Int { (rows.firstIndex { $0.id == id } ?? -1) + 1 }
+
+  private func window(_ query: MessageQuery) -> Range<Int> {
+    var start = 1
+    var end = rows.count + 1
+    switch query.window {
+    case .all, .around: break
+    case .between(let after, let before):
+      if let after { start = seq(after) + 1 }
+      if let before { end = seq(before) }
+    case .betweenTimes(let after, let before):
+      if let after { start = rows.prefix { $0.at <= after }.count + 1 }
+      if let before { end = rows.prefix { $0.at < before }.count + 1 }
+    }
+    return start..<max(start, end)
+  }
+
+  private func reason(_ seq: Int, _ query: MessageQuery) -> MessagePage.Skipped.Reason? {
+    let row = rows[seq - 1]
+    if seq < query.fromSeq { return .beforeJoining }
+    if row.isDeleted, !query.includesDeleted { return .deleted }
+    if row.isMachineOnly, !query.includesMachineOnly { return .machineOnly }
+    return query.viewer != nil && muted.contains(row.author) ? .muted : nil
+  }
+
+  private func skipped(_ seqs: [Int], _ query: MessageQuery) -> [MessagePage.Skipped] {
+    var skipped: [MessagePage.Skipped] = []
+    for seq in seqs {
+      guard let reason = reason(seq, query) else { continue }
+      if let last = skipped.last, last.seqs.upperBound == seq - 1,
+        (last.reason == .beforeJoining) == (reason == .beforeJoining)
+      {
+        skipped[skipped.count - 1] = .init(last.seqs.lowerBound...seq, last.reason == reason ? reason : .several)
+      } else {
+        skipped.append(.init(seq...seq, reason))
+      }
+    }
+    return skipped
+  }
+}

@@ -1,0 +1,79 @@
+import ParleyModel
+import ParleySQLite
+import Testing
+
+@testable import Storage
+
+@Suite struct ReceiptTests {
+  private static let start: Int64 = 1_800_000_000_000
+
+  private func kinds(_ meadow: Meadow) throws -> [Int] {
+    try meadow.connection.all("select kind from event order by id") { try $0.int(0) }
+  }
+
+  @Test func `a conversation is told of a reader once a second, and never not at all`() throws {
+    let meadow = try Meadow()
+    for user in [Meadow.ada, Meadow.grace] { try meadow.join(user, Meadow.room) }
+    for number in 1...5 { try meadow.post("message \(number)") }
+    let before = try kinds(meadow).count
+    let moves: [(Int64, Int)] = [(0, 1), (400, 2), (999, 3), (1_000, 4), (1_500, 5), (1_600, 5)]
+    for (later, seq) in moves {
+      try meadow.write(at: Self.start + later) { tx in
+        _ = try tx.move(.read, of: Meadow.grace, in: Meadow.room, to: seq)
+      }
+    }
+    let (moved, told) = (Event.Kind.readPositionUpdated.rawValue, Event.Kind.receiptUpdated.rawValue)
+    #expect(try kinds(meadow).dropFirst(before) == [moved, told, moved, moved, moved, told, moved])
+    // What moved too soon is told once, a second after the last.
+    for later: Int64 in [1_999, 2_000, 5_000] {
+      let isMore = try meadow.write(at: Self.start + later) { tx in try tx.tellOwedReceipts(limit: 10) }
+      #expect(!isMore)
+      #expect(try kinds(meadow).count { $0 == told } == (later < 2_000 ? 2 : 3))
+    }
+    #expect(try meadow.reading.readPosition(of: Meadow.grace, in: Meadow.room) == ReadPosition(readSeq: 5, deliveredSeq: 5))
+  }
+
+  @Test func `what is owed is not told of who shows it no longer`() throws {
+    let meadow = try Meadow()
+    for user in [Meadow.ada, Meadow.grace] { try meadow.join(user, Meadow.room) }
+    for number in 1...2 { try meadow.post("message \(number)") }
+    for seq in 1...2 {
+      try meadow.write(at: Self.start) { tx in _ = try tx.move(.read, of: Meadow.grace, in: Meadow.room, to: seq) }
+    }
+    try meadow.connection.execute("update account set shows_receipts = 0 where id = 2")
+    let count = try kinds(meadow).count
+    try meadow.write(at: Self.start + 9_000) { tx in _ = try tx.tellOwedReceipts(limit: 10) }
+    #expect(try kinds(meadow).count == count)
+    #expect(try meadow.connection.first("select sum(receipt_pending) from read_position") { try $0.int(0) } == 0)
+  }
+
+  /// Rows that are written: none for each of those who take part.
+  @Test func `a conversation of a thousand is posted to and read at the cost of one of two`() throws {
+    var costs: [[Int]] = []
+    for count in [2, 1_000] {
+      let meadow = try Meadow()
+      try meadow.connection.execute(
+        """
+        with recursive n (i) as (select 10 union all select i + 1 from n where i < 9 + $1)
+        insert into account (id, name, name_key, role, state, created_at)
+        select i, 'p' || i, 'p' || i, 'member', 'active', 0 from n
+        """, count)
+      try meadow.connection.execute(
+        """
+        insert into participant (conversation_id, user_id, joined_at)
+        select $1, id, 0 from account where id >= 10
+        """, Meadow.room.number)
+      var cost: [Int] = []
+      let posted = meadow.connection.totalChanges
+      try meadow.post("hello", by: ID(10))
+      cost.append(meadow.connection.totalChanges - posted)
+      let marked = meadow.connection.totalChanges
+      try meadow.write { tx in _ = try tx.move(.read, of: ID(11), in: Meadow.room, to: 1) }
+      cost.append(meadow.connection.totalChanges - marked)
+      // Of two the other is told, which is two rows more.
+      if count == 2 { cost[1] -= 2 }
+      costs.append(cost)
+    }
+    #expect(costs[0] == costs[1])
+  }
+}

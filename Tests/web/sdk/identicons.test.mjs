@@ -1,0 +1,32 @@
+// The app draws the same avatars as the server, for names that the server does not know yet: both must have the same
+// hash of a thousand drawings of each kind (`PictureTests` has it too).
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { blossom, faceOf, quilt } from '../../../Public/js/app/core/identicons.js';
+import { sha256 } from '../../../Public/js/parley/sha256.js';
+
+/** SplitMix64, as in the Swift tests. */
+function* seeded(seed) {
+  const word = (value) => BigInt.asUintN(64, value);
+  for (let state = word(seed); ; ) {
+    state = word(state + 0x9e3779b97f4a7c15n);
+    let mixed = word((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n);
+    mixed = word((mixed ^ (mixed >> 27n)) * 0x94d049bb133111ebn);
+    yield mixed ^ (mixed >> 31n);
+  }
+}
+
+test('a drawing never changes and equals the server\'s', () => {
+  const random = seeded(7n);
+  const byte = () => Number(random.next().value & 0xffn);
+  const digests = Array.from({ length: 1000 }, (_, number) => [number % 12, ...Array.from({ length: 31 }, byte)]);
+  assert.equal(sha256(digests.map(blossom).join('')), '85c425c46e624878bd85631c041f0fe51d3cc8419001328c58fa46dbc6af411c');
+  assert.equal(sha256(digests.map(quilt).join('')), 'c707aa5acf6d2329d5d537a105d30e78bcd6281d9ea1ec6239ca723aba2a5444');
+});
+
+test('letter case does not change an avatar', () => {
+  assert.equal(faceOf('Ada'), faceOf('ada'));
+  assert.notEqual(faceOf('ada'), faceOf('adam'));
+});
