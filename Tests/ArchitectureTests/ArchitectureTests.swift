@@ -84,7 +84,7 @@ private let mayBeUnsafe: Set<String> = [
   "Server/Storage/Files/BlobWriter.swift",
   "Server/Storage/Files/PartFile.swift",
   "Server/Storage/Verification/FileContents.swift",
-  "Server/Web/Static/Folder.swift",
+  "Server/Web/Static/PublicFolder.swift",
   "Server/Web/Static/OpenFile.swift",
   "Shared/Crypto/OpenSSL.swift",
   "Shared/Networking/Clock.swift",

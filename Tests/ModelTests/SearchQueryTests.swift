@@ -4,7 +4,7 @@ import Testing
 @testable import ParleyModel
 
 @Suite struct SearchQueryTests {
-  private static let place = [SearchScope.conversation(ID(9))]
+  private static let scope = [SearchScope.conversation(ID(9))]
 
   private static func words(_ text: String) throws -> String {
     let expression = SearchQuery.expression(try SearchQuery(text), in: place)
@@ -70,7 +70,7 @@ import Testing
     let query = try SearchQuery("rose")
     let expression = SearchQuery.expression(
       query, in: [.conversation(ID(9)), .forum(ID(3))], having: ["a7"], in: ["g0y1x2"], at: try SearchQuery("cafe"))
-    let words = #"{words} : (("rose")) AND {place} : (("cafe")) AND {scope} : ("c9" OR "f3")"#
+    let words = #"{words} : (("rose")) AND {location} : (("cafe")) AND {scope} : ("c9" OR "f3")"#
     #expect(expression == words + #" AND {scope} : "a7" AND {scope} : ("g0y1x2")"#)
     #expect(SearchQuery.expression(nil, in: [.forum(ID(3))]) == #"{scope} : ("f3")"#)
   }
@@ -84,7 +84,7 @@ import Testing
       guard let query = try? SearchQuery(String(text)) else { continue }
       var outside = ""
       var isQuoted = false
-      for scalar in SearchQuery.expression(query, in: Self.place).unicodeScalars {
+      for scalar in SearchQuery.expression(query, in: Self.scope).unicodeScalars {
         if scalar == "\"" { isQuoted.toggle() } else if !isQuoted { outside.unicodeScalars.append(scalar) }
         #expect(scalar != "\0")
       }

@@ -4,8 +4,13 @@
 // Rules for events that arrive twice, late, or beside a newer answer:
 //
 // - A row with a `revision` is replaced by a newer revision only.
-// - Rows without a revision (actions, participants, levels) come whole, and the newest event wins. `known` is the event
-//   id as of which a row is valid; an answer is as new as its cursor.
+// - Rows without a revision (participants, levels) come whole, and the newest event wins. `known` is the event id as of
+//   which a row is valid; an answer is as new as its cursor.
+// - The actions of a message have an age of their own, `actions_known`, since they change without its revision. The user's
+//   star arrives in another stream, so it has `star_known`.
+// - The unread count is recomputed when an event changes what counts, also when a newer read of the message shows the
+//   change already: the count may be older than that read.
+// - Two messages with the same `seq` are of different histories. The replaced one is set aside if it is the user's own.
 // - Read positions never move back.
 // - Offsets of a stream are consecutive. A known offset changes nothing; a larger one reveals a gap.
 
@@ -55,12 +60,19 @@ export class Rows {
   #changes = new Map();
   /** @type {Change[]} */
   #clears = [];
+  /** @type {Map<string, string[]>} The names of the rows of whole tables. */
+  #lists = new Map();
 
   /** @param {Source[]} sources @param {any[]} rows */
   constructor(sources, rows) {
     sources.forEach(([source, key], number) => {
       const [table, index] = source.split('@');
       const row = rows[number];
+      if (key === undefined) {
+        this.#lists.set(table, row.map((/** @type {any} */ one) => nameOf(table, keyOf(table, one))));
+        for (const one of row) this.#rows.set(nameOf(table, keyOf(table, one)), one);
+        return;
+      }
       if (index) this.#rows.set(nameOf(source, key), row);
       if (index && row) this.#rows.set(nameOf(table, keyOf(table, row)), row);
       if (!index) this.#rows.set(nameOf(table, key), row);
@@ -73,6 +85,14 @@ export class Rows {
     const found = this.#rows.get(nameOf(source, key));
     // By another name it may have been changed since.
     return index && found ? this.#rows.get(nameOf(table, keyOf(table, found))) : found;
+  }
+
+  /**
+   * Returns the rows of a table that was read whole, as changed so far.
+   * @param {string} table @returns {any[]}
+   */
+  list(table) {
+    return (this.#lists.get(table) ?? []).map((name) => this.#rows.get(name)).filter((row) => row !== undefined);
   }
 
   /** @param {string} table @param {any} row */
@@ -124,9 +144,9 @@ export function placesOf({ event, stream, data }) {
   const conversation = data.conversation_id ?? data.id;
   switch (event.split('.')[0]) {
     case 'message':
-      sources.push(['messages', [conversation, data.seq]], ['messages@id', data.id]);
+      sources.push(['messages', [conversation, data.seq]], ['messages@id', data.id], ['site', 'lost']);
       sources.push(['conversations', conversation], ['history', conversation]);
-      if (data.client_id) sources.push(['outbox', data.client_id]);
+      if (data.client_id) sources.push(['outbox']);
       return sources;
     case 'action':
       return [...sources, ['messages@id', data.message_id]];
@@ -137,13 +157,13 @@ export function placesOf({ event, stream, data }) {
     case 'participant':
     case 'level':
       return [...sources, data.forum_id ? ['forums', data.forum_id] : ['conversations', conversation]];
-    case 'mark':
+    case 'read_position':
       return [...sources, ['conversations', conversation]];
     case 'forum':
       return [...sources, ['forums', data.id]];
     case 'user':
       return [...sources, ['users', data.id], ['site', 'me']];
-    case 'inbox':
+    case 'notification':
       return [...sources, ['inbox', data.id ?? ''], ['site', 'inbox']];
     case 'relation':
       return [...sources, ['relations', data.user_id]];
@@ -174,28 +194,35 @@ export function reduce(rows, event, context) {
 /** @typedef {{ rows: Rows, event: Event, data: any, known: number, context: Context, outcome: Outcome }} Step */
 /** @type {Record<string, (step: Step) => void>} */
 const kinds = {
-  message({ rows, data, known, context, outcome }) {
+  message({ rows, event, data, known, context, outcome }) {
     const before = rows.get('messages', [data.conversation_id, data.seq]);
     const message = mergeMessage(before, data, known, { isEvent: true });
+    if (message !== before && isAnother(before, data)) keepLost(rows, [before], context.me);
     keepMessage(rows, message);
-    countMessage(rows, before, message, context, outcome);
-    // Our own, come round before the answer to its post: it waits no longer.
-    if (data.client_id && data.author_id === context.me && rows.get('outbox', data.client_id)) {
-      rows.remove('outbox', data.client_id);
-    }
+    // A newer read has the deletion already, but the count may be of before it.
+    const isReread = event.event !== 'message.created' && before !== undefined && known <= before.known;
+    countMessage(rows, before, message, context, outcome, isReread);
+    // The event of an own message arrived before the answer to its post.
+    if (data.client_id && data.author_id === context.me) finishSend(rows, message);
   },
 
   action({ rows, event, data, known, context, outcome }) {
     const message = rows.get('messages@id', data.message_id);
-    if (!message || known <= message.actions_known) return;
-    const isOwnStream = event.stream.startsWith('user:');
+    if (message?.id !== data.message_id) return;
+    const age = agesOf(message);
     const { star, ...others } = message.actions ?? {};
-    const actions = isOwnStream ? { ...others } : keepMine(data.actions, message.actions);
-    const ownStar = isOwnStream ? data.actions.star && { count: 1, mine: true } : star;
-    if (ownStar) actions.star = ownStar;
+    if (event.stream.startsWith('user:')) {
+      // The own stream has the star alone; the other counts may be older.
+      if (known <= age.star) return;
+      const actions = data.actions.star ? { ...others, star: { count: 1, mine: true } } : others;
+      rows.put('messages', { ...message, actions, actions_known: age.actions, star_known: known });
+      return;
+    }
+    if (known <= age.actions) return;
+    const actions = { ...keepMine(data.actions, message.actions), ...(star ? { star } : {}) };
     // No event has the user's own part. It is fetched if the user is the actor.
-    if (!isOwnStream && event.actor_id === context.me) outcome.refetch.push(`message:${data.message_id}`);
-    rows.put('messages', { ...message, actions, actions_known: known });
+    if (event.actor_id === context.me) outcome.refetch.push(`message:${data.message_id}`);
+    rows.put('messages', { ...message, actions, actions_known: known, star_known: age.star });
   },
 
   receipt({ rows, data }) {
@@ -243,7 +270,7 @@ const kinds = {
     });
   },
 
-  mark({ rows, data, outcome }) {
+  read_position({ rows, data, outcome }) {
     const held = rows.get('conversations', data.conversation_id);
     if (!held) return;
     const read = Math.max(held.read_up_to ?? 0, data.read_up_to);
@@ -281,14 +308,17 @@ const kinds = {
     if (data.id === context.me) putMe(rows, data, known);
   },
 
-  inbox({ rows, event, data, outcome }) {
+  notification({ rows, event, data, outcome }) {
     if (event.event === 'notification.created' && data.id) rows.put('inbox', data);
     outcome.refetch.push('inbox');
   },
 
-  relation({ rows, data, known }) {
+  relation({ rows, data, known, outcome }) {
     const held = rows.get('relations', data.user_id);
-    if (!held || known > held.known) rows.put('relations', { ...data, known });
+    if (held && known <= held.known) return;
+    rows.put('relations', { ...data, known });
+    // Messages of muted and blocked users do not count.
+    if (isIgnored(held) !== isIgnored(data)) outcome.recount.push(everyConversation);
   },
 
   preferences({ rows, data, known }) {
@@ -318,6 +348,7 @@ export function putMe(rows, person, known) {
  */
 export function mergeThing(held, incoming, known) {
   if (!held) return { ...incoming, known };
+  if (generationOf(known) < generationOf(held.known)) return held;
   const isNewer =
     generationOf(known) > generationOf(held.known) || incoming.revision > held.revision ||
     (incoming.revision === held.revision && known >= held.known);
@@ -330,6 +361,7 @@ export function mergeThing(held, incoming, known) {
  */
 export function mergeConversation(held, incoming, known) {
   if (!held || generationOf(known) > generationOf(held.known)) return { ...incoming, known };
+  if (generationOf(known) < generationOf(held.known)) return held;
   const merged = mergeThing(held, incoming, known);
   const most = (/** @type {string} */ name) => Math.max(held[name] ?? 0, incoming[name] ?? 0);
   const isBehind = (held.last_seq ?? 0) > (incoming.last_seq ?? 0);
@@ -350,21 +382,45 @@ export function mergeConversation(held, incoming, known) {
 }
 
 /**
+ * Whether two messages with the same `seq` differ, as after a restore.
+ * @param {any} held @param {any} message
+ */
+export const isAnother = (held, message) =>
+  held !== undefined && (held.id !== message.id || held.created_at !== message.created_at);
+
+/**
+ * The ages of a message's actions and of the user's star.
+ * @param {any} message
+ */
+function agesOf(message) {
+  const actions = message.actions_known ?? message.known;
+  return { actions, star: message.star_known ?? actions };
+}
+
+/**
  * Merges a message of an event or an answer into the cached one.
  * @param {any} held @param {any} incoming @param {number} known
  * @param {{ isEvent?: boolean, isForced?: boolean }} options `isForced`: the cached message was found to be wrong.
  */
 export function mergeMessage(held, incoming, known, { isEvent = false, isForced = false } = {}) {
-  const isOther = !held || generationOf(known) > generationOf(held.known) || (isForced && known >= held.known);
-  if (isOther) return { ...incoming, actions: incoming.actions ?? {}, known, actions_known: known };
-  const isNewer = incoming.revision > held.revision || (incoming.revision === held.revision && known >= held.known);
-  const content = isNewer ? { ...incoming, known } : held;
-  const hasActions = known >= held.actions_known;
   const actions = incoming.actions ?? {};
+  const isOther = !held || generationOf(known) > generationOf(held.known) || (known >= held.known && isAnother(held, incoming));
+  if (isOther) return { ...incoming, actions, known, actions_known: known, star_known: known };
+  if (generationOf(known) < generationOf(held.known) || isAnother(held, incoming)) return held;
+  const isLater = known >= held.known;
+  const isNewer = incoming.revision > held.revision || ((isForced || incoming.revision === held.revision) && isLater);
+  const content = isNewer ? { ...incoming, known: Math.max(known, held.known) } : held;
+  const age = agesOf(held);
+  const hasActions = known >= age.actions;
+  // Events have no star.
+  const hasStar = !isEvent && known >= age.star;
+  const { star: ownStar, ...others } = hasActions ? (isEvent ? keepMine(actions, held.actions) : actions) : (held.actions ?? {});
+  const star = hasStar ? actions.star : held.actions?.star ?? (isEvent ? ownStar : undefined);
   return {
     ...content,
-    actions: !hasActions ? held.actions : isEvent ? keepMine(actions, held.actions) : actions,
-    actions_known: hasActions ? known : held.actions_known,
+    actions: star ? { ...others, star } : others,
+    actions_known: hasActions ? known : age.actions,
+    star_known: hasStar ? known : age.star,
     // Events don't say it; it never goes back.
     ...(held.status && !content.status ? { status: held.status } : {}),
   };
@@ -417,6 +473,29 @@ export function keepMessage(rows, message) {
 }
 
 /**
+ * Removes the operation of a sent message. Operations on the message get its id.
+ * @param {Rows} rows With the whole outbox. @param {any} message
+ */
+export function finishSend(rows, message) {
+  const operation = rows.get('outbox', message.client_id);
+  if (!operation) return;
+  rows.remove('outbox', operation.id);
+  for (const file of operation.files ?? []) rows.remove('files', file.id);
+  for (const { target, ...waiting } of rows.list('outbox')) {
+    if (target === operation.id && waiting.kind !== 'send') rows.put('outbox', { ...waiting, message_id: message.id });
+  }
+}
+
+/** The name of all conversations, to recount them. */
+export const everyConversation = '*';
+
+/**
+ * Whether messages of a user do not count as unread.
+ * @param {any} relation
+ */
+const isIgnored = (relation) => relation?.mute === true || relation?.block === true;
+
+/**
  * Returns the unread count that one message contributes.
  * @param {any} message @param {any} conversation @param {Context} context
  */
@@ -424,8 +503,11 @@ export const isUnread = (message, conversation, context) =>
   message !== undefined && !message.deleted && !message.machine_only && message.author_id !== context.me &&
   !context.isMuted(message.author_id) && !message.moved_from && message.seq > (conversation.read_up_to ?? 0);
 
-/** @param {Rows} rows @param {any} before @param {any} message @param {Context} context @param {Outcome} outcome */
-function countMessage(rows, before, message, context, outcome) {
+/**
+ * @param {Rows} rows @param {any} before @param {any} message @param {Context} context @param {Outcome} outcome
+ * @param {boolean} isReread The cached message is newer than the event.
+ */
+function countMessage(rows, before, message, context, outcome, isReread) {
   const held = rows.get('conversations', message.conversation_id);
   if (!held) {
     outcome.refetch.push(`conversation:${message.conversation_id}`);
@@ -438,10 +520,11 @@ function countMessage(rows, before, message, context, outcome) {
     const counts = isUnread(message, held, context);
     if (isNew) {
       unread = Math.min(1000, unread + Number(counts));
-    } else if (message.seq > (held.read_up_to ?? 0) && !(before && counts === isUnread(before, held, context))) {
-      // The count may have been of after this already, and 1000 may stand for more.
-      if (before && unread < 1000) unread = Math.max(0, unread + (counts ? 1 : -1));
-      outcome.recount.push(held.id);
+    } else if (message.seq > (held.read_up_to ?? 0)) {
+      const isSame = before !== undefined && counts === isUnread(before, held, context);
+      // The count may include this change already, and 1000 may stand for more.
+      if (before && !isSame && unread < 1000) unread = Math.max(0, unread + (counts ? 1 : -1));
+      if (!isSame || isReread) outcome.recount.push(held.id);
     }
   }
   const last = isLast ? { last_seq: message.seq, last_message_id: message.id, last_message: message } : {};

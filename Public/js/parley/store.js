@@ -17,8 +17,8 @@
 // | `files` | a name | the content of a pending upload |
 
 /** @typedef {string | number | (string | number)[]} Key */
-// The address of a row. A table's name may carry an index: `messages@id`.
-/** @typedef {[table: string, key: Key]} Source */
+// The address of a row. A table's name may carry an index: `messages@id`. Without a key: all rows of the table, as a list.
+/** @typedef {[table: string, key?: Key]} Source */
 /** @typedef {{ table: string, key: Key, row: any }} Put @typedef {{ table: string, key: Key }} Remove */
 /** @typedef {{ table: string, from: Key, to: Key }} Clear */
 /** @typedef {Put | Remove | Clear} Change */
@@ -86,9 +86,9 @@ export function memoryStore() {
   /** @type {Record<string, MemoryTable>} */
   let held = {};
   const table = (/** @type {string} */ name) => (held[name] ??= new MemoryTable(name));
-  const get = (/** @type {string} */ source, /** @type {Key} */ key) => {
+  const get = (/** @type {string} */ source, /** @type {Key | undefined} */ key) => {
     const [name, index] = source.split('@');
-    return structuredCopy(table(name).get(key, index));
+    return structuredCopy(key === undefined ? table(name).all() : table(name).get(key, index));
   };
   return {
     get: async (source, key) => get(source, key),
@@ -127,6 +127,10 @@ class MemoryTable {
     for (const [index] of this.fields) this.#indices[index] = new Map();
   }
 
+  all() {
+    return [...this.#rows.values()].flatMap((rows) => [...rows.values()]);
+  }
+
   /** @param {Key} key @param {string} [index] */
   get(key, index) {
     if (index) return this.#indices[index].get(key);
@@ -148,7 +152,10 @@ class MemoryTable {
     const row = this.get(key);
     if (!row) return;
     this.#rows.get(firstOf(key))?.delete(JSON.stringify(key));
-    for (const [index, field] of this.fields) this.#indices[index].delete(row[field]);
+    for (const [index, field] of this.fields) {
+      // Another row may have the same value, as a message that was sent again after a restore.
+      if (this.#indices[index].get(row[field]) === row) this.#indices[index].delete(row[field]);
+    }
   }
 
   /** @param {Key} from @param {Key} to */
@@ -275,7 +282,8 @@ export async function browserStore(name, { indexedDB = globalThis.indexedDB, onL
         let left = sources.length;
         if (left === 0) return write(rows);
         return sources.forEach(([source, key], number) => {
-          const request = openSource(transaction, source).get(key);
+          const from = openSource(transaction, source);
+          const request = key === undefined ? from.getAll() : from.get(key);
           request.onsuccess = () => {
             rows[number] = request.result;
             if (--left === 0) write(rows);

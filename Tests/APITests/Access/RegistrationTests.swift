@@ -64,11 +64,11 @@ import Testing
       #expect(
         try await village.events { id = try await village.ask(.post, "/users", Self.lena)["user.id"] ?? "" } == [])
       let waiting = try await village.ask(.post, "/sessions", ["name": "lena", "password": "lena’s password"])
-      #expect(waiting.status == 403 && waiting.code == "account_waiting")
+      #expect(waiting.status == 403 && waiting.code == "account_pending")
       #expect(try await village.ask(.get, "/users/@lena", as: "grace").status == 404)
       #expect(try await village.ask(.get, "/users?query=lena", as: "grace").count("data") == 0)
-      #expect(try await village.ask(.get, "/users?state=waiting", as: "grace").status == 403)
-      let list = try await village.ask(.get, "/users?state=waiting", as: "mira")
+      #expect(try await village.ask(.get, "/users?state=pending", as: "grace").status == 403)
+      let list = try await village.ask(.get, "/users?state=pending", as: "mira")
       #expect(list.texts("data", "id") == [id] && list.texts("data", "state") == ["pending"])
       // A moderator sees who waits; letting in is the staff's.
       #expect(try await village.ask(.put, "/users/\(id)/approval", as: "mira").status == 403)

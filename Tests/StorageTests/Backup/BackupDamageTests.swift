@@ -192,17 +192,17 @@ import Testing
     ("create trigger evil after update on setting begin delete from message; end", "triggers"),
     ("create view evil as select 1", "triggers or views"),
     (
-      "drop trigger audit_is_not_changed; create trigger audit_is_not_changed after update on audit begin delete from message; end",
+      "drop trigger audit_refuses_update; create trigger audit_refuses_update after update on audit begin delete from message; end",
       "triggers"
     ),
-    ("update message set previous_message = 1 where seq = 3", "and names 1"),
-    ("update conversation set last_seq = 21", "ends with message"),
+    ("update message set previous_message = 1 where seq = 3", "but names 1"),
+    ("update conversation set last_seq = 21", "but ends with"),
     ("update message set author_id = 99 where seq = 3", "account"),
     ("delete from event where id = 7", "event 8 comes after 6"),
     ("update setting set value = 'other' where name = 'epoch'", "epoch"),
-    ("insert into setting (name, value) values ('more', '1')", "rows"),
+    ("insert into setting (name, value) values ('more', '1')", "row counts"),
     ("delete from file where size = 6", "files"),
-    ("drop table hyperlink", "rows"),
+    ("drop table hyperlink", "row counts"),
   ]
 
   @Test(arguments: changes.indices)

@@ -99,7 +99,7 @@ private final class QuietGarden {
   /// What was done, the one check that must notice, and what it must say.
   @Test(arguments: [
     (
-      "update read_position set delivered_seq = 2", "constraints", "mark with user_id 2, conversation_id 3 violates a check clause"
+      "update read_position set delivered_seq = 2", "constraints", "read_position with user_id 2, conversation_id 3 violates a check clause"
     ),
     ("update account set role = 'king' where id = 1", "constraints", "account with id 1 violates a check clause"),
     (
@@ -247,9 +247,9 @@ private final class QuietGarden {
       "delete from forum_member", "members",
       "user 2 is a participant of the room of forum 100, but not a member"
     ),
-    ("update read_position set delivered_seq = 5", "marks", "user 2 has received conversation 3 up to seq 5, but it ends at 4"),
-    ("update participant set from_seq = 6", "marks", "the history of user 2 starts beyond the end of conversation 3"),
-    ("drop trigger audit_is_not_changed", "audit", "the trigger audit_is_not_changed is missing"),
+    ("update read_position set delivered_seq = 5", "read_positions", "user 2 has received conversation 3 up to seq 5, but it ends at 4"),
+    ("update participant set from_seq = 6", "read_positions", "the history of user 2 starts beyond the end of conversation 3"),
+    ("drop trigger audit_refuses_update", "audit", "the trigger audit_refuses_update is missing"),
     (
       "insert into audit (id, at, actor_id, action, subject) values (98, 1, 99, 'user.banned', 1)", "audit",
       "audit entry 98 names missing user 99"
@@ -350,7 +350,7 @@ private final class QuietGarden {
     try Data("Bytes".utf8).write(to: garden.file)
     #expect(try garden.faults()["files"]?.first?.contains("of file 102 has the hash 4d800030") == true)
     try FileManager.default.removeItem(at: garden.file)
-    #expect(try garden.faults()["files"]?.first?.hasSuffix("is not there") == true)
+    #expect(try garden.faults()["files"]?.first?.hasSuffix("is missing") == true)
     try FileManager.default.createDirectory(at: garden.file, withIntermediateDirectories: false)
     #expect(try garden.faults()["files"]?.first?.contains("can't be read") == true)
   }

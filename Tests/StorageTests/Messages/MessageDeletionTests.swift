@@ -39,7 +39,7 @@ import Testing
     #expect(tombstone.contains("text=null entities=null annotations=null"))
     #expect(tombstone.contains("sent_at=null"))
     #expect(tombstone.contains("revision=4 deletion=author deleted_at=1800000000000 deleted_by=1 reason=mistake"))
-    for name in ["hashtag", "mention", "hyperlink", "location", "annotation", "attachment", "revision", "inbox"] {
+    for name in ["hashtag", "mention", "hyperlink", "location", "annotation", "attachment", "revision", "notification"] {
       #expect(tables[name] == [], "\(name)")
     }
     // Others' marks are not what its author said.
@@ -47,7 +47,7 @@ import Testing
     #expect(tables["sealed"] == [] && tables["sealed_attachment"] == [])
     #expect(try await garden.isUnused(file) == true)
     #expect(try garden.found(by: "tulip OR tulips OR tulipbulb OR plant") == [])
-    #expect(garden.events(after: events) == ["inboxRead \(id) 0 by 1", "messageDeleted \(id) 4 by 1"])
+    #expect(garden.events(after: events) == ["notificationRead \(id) 0 by 1", "messageDeleted \(id) 4 by 1"])
     // The files here are rows alone.
     #expect(try Garden.faults(in: garden.folder, besides: "files") == [])
   }
@@ -135,7 +135,7 @@ import Testing
     }
     #expect(try garden.found(by: "tulipbulb") == [id.number])
     let told = garden.events(after: events)
-    #expect(told.map { $0.prefix { $0 != " " } } == ["inboxRead", "messageDeleted", "inboxAdded", "messageRestored"])
+    #expect(told.map { $0.prefix { $0 != " " } } == ["notificationRead", "messageDeleted", "notificationCreated", "messageRestored"])
     #expect(told[1] == "messageDeleted \(id) 4 by 2" && told[3] == "messageRestored \(id) 5 by 2")
     // The files here are rows alone.
     #expect(try Garden.faults(in: garden.folder, besides: "files") == [])
@@ -222,7 +222,7 @@ import Testing
       try tx.run { connection in try connection.execute("delete from account where id = 900") }
       try tx.restore(id, by: Garden.grace)
     }
-    #expect(try garden.tables()["inbox"] == [])
+    #expect(try garden.tables()["notification"] == [])
     #expect(try garden.found(by: "seeds") == [id.number])
   }
 }

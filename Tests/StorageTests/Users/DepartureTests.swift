@@ -151,7 +151,7 @@ import Testing
     let before = garden.delivered.all.count
     try await Self.depart(Garden.ada, as: state, in: garden)
     await garden.store.jobs.run()
-    for table in ["relation", "address", "link", "session", "mark", "level", "inbox", "participant"] {
+    for table in ["relation", "address", "link", "session", "read_position", "level", "notification", "participant"] {
       #expect(try await Self.count(SQL("select count(*) from \(table)"), in: garden) == 0, "\(table)")
     }
     // What others can see of it stays with what was written, unless all of it goes.

@@ -47,7 +47,7 @@ public final class DiskStore: CacheStore {
 
   private static let searchTable = """
     create virtual table search using fts5 (
-      words, scope, place,
+      words, scope, location,
       prefix = '1 2', tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
     );
     """
@@ -128,7 +128,7 @@ public final class DiskStore: CacheStore {
     }
     guard !index.words.isEmpty || index.locationName != nil else { return }
     try connection.execute(
-      "insert into search (rowid, words, scope, place) values ($1, $2, $3, $4)", moment, index.words,
+      "insert into search (rowid, words, scope, location) values ($1, $2, $3, $4)", moment, index.words,
       "\(SearchScope.conversation(message.conversation).token) \(Self.everywhere.token)",
       SearchText.prepare(index.locationName ?? ""))
   }

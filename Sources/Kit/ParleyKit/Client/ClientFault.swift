@@ -71,7 +71,7 @@ public enum ClientFault: Error, Sendable, Hashable {
     case .unreadable: "The file can’t be read."
     case .refused(let problem): problem.userMessage
     case .userChanged: "Another user has signed in on this device."
-    case .cancelled: "Cancelled."
+    case .cancelled: "The request was cancelled."
     case .unfinished: "The app closed before the server responded."
     case .storageFailed: "Can’t write to this device’s storage."
     }

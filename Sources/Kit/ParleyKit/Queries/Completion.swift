@@ -1,5 +1,4 @@
-/// Any call of this library for code that is not `async`: what came of it is told to a closure. The task can be cancelled.
-/// Those of the kit have such a form of their own (`Completions`).
+/// Runs an `async` call and passes its result to a closure, for code that is not `async`. Cancel the task to cancel the call.
 ///
 ///     perform { try await parley.outbox.send(draft, in: room) } then: { result in … }
 @discardableResult

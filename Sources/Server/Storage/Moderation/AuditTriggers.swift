@@ -6,16 +6,16 @@ import ParleySQLite
 enum AuditTriggers {
   /// Text as in `sqlite_schema`.
   static let all = [
-    "audit_is_not_changed": """
-    CREATE TRIGGER audit_is_not_changed before update on audit
+    "audit_refuses_update": """
+    CREATE TRIGGER audit_refuses_update before update on audit
     begin
-      select raise(abort, 'the audit is only added to');
+      select raise(abort, 'the audit log is append-only');
     end
     """,
-    "audit_is_not_removed": """
-    CREATE TRIGGER audit_is_not_removed before delete on audit
+    "audit_refuses_delete": """
+    CREATE TRIGGER audit_refuses_delete before delete on audit
     begin
-      select raise(abort, 'the audit is only added to');
+      select raise(abort, 'the audit log is append-only');
     end
     """,
   ]

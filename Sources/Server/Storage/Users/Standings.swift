@@ -11,7 +11,7 @@ extension ReadTransaction {
         """
         select c.kind, c.locked, c.readers, c.writers, coalesce(c.owner_id = $1, 0), c.users_from_seq, c.anyone_from_seq,
           p.role, p.from_seq, p.request,
-          f.visibility, f.write, f.start_topics, f.ring, f.locked, f.archived_at, m.role,
+          f.visibility, f.write, f.start_topics, f.room_mention, f.locked, f.archived_at, m.role,
           exists (
             select 1
             from sanction s
@@ -95,7 +95,7 @@ extension ReadTransaction {
     try run { connection in
       try connection.first(
         """
-        select f.visibility, f.write, f.start_topics, f.ring, f.locked, f.archived_at, m.role,
+        select f.visibility, f.write, f.start_topics, f.room_mention, f.locked, f.archived_at, m.role,
           exists (
             select 1
             from sanction s

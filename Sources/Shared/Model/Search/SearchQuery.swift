@@ -67,15 +67,15 @@ public struct SearchQuery: Sendable, Hashable {
     self.excluded = excluded
   }
 
-  /// For `match` on a table of FTS5 with the columns `words`, `scope` and `place`: what is wanted, in one of the places.
-  /// Of what a message has beside its words it needs all `features`, which are words of the index, and one of `cells`.
+  /// For `match` on a table of FTS5 with the columns `words`, `scope` and `location`: the query, within one of the scopes.
+  /// Requires all `features` (tokens of the index) and one of `cells`.
   public static func expression(
     _ query: SearchQuery?, in scopes: [SearchScope], having features: [String] = [], in cells: [String] = [],
-    at place: SearchQuery? = nil
+    at location: SearchQuery? = nil
   ) -> String {
     var parts: [String] = []
     if let query { parts.append("{words} : (\(query.expression))") }
-    if let place { parts.append("{place} : (\(place.expression))") }
+    if let location { parts.append("{location} : (\(location.expression))") }
     parts.append("{scope} : (\(anyOf(scopes.map(\.token))))")
     parts += features.map { "{scope} : \"\($0)\"" }
     if !cells.isEmpty { parts.append("{scope} : (\(anyOf(cells)))") }
