@@ -7,7 +7,7 @@ import Testing
   private static let scope = [SearchScope.conversation(ID(9))]
 
   private static func words(_ text: String) throws -> String {
-    let expression = SearchQuery.expression(try SearchQuery(text), in: place)
+    let expression = SearchQuery.expression(try SearchQuery(text), in: scope)
     let (start, end) = ("{words} : (", ") AND {scope} : (\"c9\")")
     #expect(expression.hasPrefix(start) && expression.hasSuffix(end))
     return String(expression.dropFirst(start.count).dropLast(end.count))
@@ -66,7 +66,7 @@ import Testing
       try SearchQuery(String(repeating: "a ", count: 16) + String(repeating: "-b ", count: 16)).excluded.count == 16)
   }
 
-  @Test func `the places and the author are part of the expression`() throws {
+  @Test func `the scopes and the author are part of the expression`() throws {
     let query = try SearchQuery("rose")
     let expression = SearchQuery.expression(
       query, in: [.conversation(ID(9)), .forum(ID(3))], having: ["a7"], in: ["g0y1x2"], at: try SearchQuery("cafe"))
