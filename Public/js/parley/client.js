@@ -113,6 +113,8 @@ export class Client {
       });
       const text = await answer.text();
       const said = readJSON(text);
+      // A cut answer, or a page of a captive portal, is no answer.
+      if (answer.ok && text !== '' && said === undefined) throw networkProblem(new TypeError('no JSON'));
       if (answer.ok || answer.status === 304) return { status: answer.status, headers: answer.headers, body: said };
       throw this.#problem(answer, said);
     } catch (error) {

@@ -2,7 +2,7 @@
 // of every tab.
 
 import { readCursor } from './ids.js';
-import { position } from './reducer.js';
+import { isIgnored, position } from './reducer.js';
 import { keyOf, put } from './store.js';
 
 const mirrored = ['site', 'users', 'forums', 'conversations', 'receipts', 'relations', 'inbox', 'outbox', 'drafts'];
@@ -118,7 +118,14 @@ export class Mirror {
   }
 
   get position() {
-    return position(this.generation, this.cursor === null ? 0 : readCursor(this.cursor).id);
+    return position(this.generation, this.lastEvent);
+  }
+
+  /** The last event of the cursor. During a reset the cursor is still of the earlier epoch, so it is 0. */
+  get lastEvent() {
+    if (this.cursor === null) return 0;
+    const { epoch, id } = readCursor(this.cursor);
+    return epoch === (this.value('epoch') ?? epoch) ? id : 0;
   }
 
   /** @returns {import('./reducer.js').Context} */
@@ -127,6 +134,7 @@ export class Mirror {
       me: this.me?.id ?? null,
       generation: this.generation,
       isMuted: (author) => this.relations.get(author)?.mute === true,
+      isIgnored: (author) => isIgnored(this.relations.get(author)),
     };
   }
 

@@ -1,17 +1,23 @@
-// What a person has said and the server has not yet heard. An operation is on the disk before anything else happens,
-// leaves in the order of its conversation, and ends in one of two ways: it is gone, because the server has it, or it
-// has `failed` with a reason and waits for the person to try again or to let it go. `client_id` makes a repeated send
-// one message, so an operation whose answer was lost is simply sent again.
+// Operations of the user that the server has not confirmed.
+//
+// - Each transition (add, begin a try, finish, fail, cancel) is one transaction of the store, and decides by the rows
+//   that it reads there. Other tabs and a crash see the outbox before it or after it.
+// - A try is stored as begun before its request is sent. From then on the server may have the message, so it is not
+//   edited or dropped locally: the edit or the deletion is queued behind it.
+// - Operations of one conversation leave in their order, one at a time. An operation on an unsent message waits for it,
+//   and gets its id when the message is sent.
+// - `client_id` makes a repeated post idempotent: an operation without an answer is sent again. A refused operation has
+//   `failed` with a reason and waits for the user; later ones continue.
 
 import { newClientId } from './ids.js';
-import { Problem } from './problem.js';
-import { Rows, keepSent, mergeMessage, position } from './reducer.js';
+import { Problem, networkProblem } from './problem.js';
+import { Rows, finishSend, isAnother, keepLost, keepSent, mergeMessage, position, wantLater } from './reducer.js';
 import { put } from './store.js';
 import { backOff } from './time.js';
 import { upload } from './upload.js';
 
 /**
- * A file beside its message, by the name that makes a repeated upload one file.
+ * A file of a pending message. Its id makes a repeated upload idempotent.
  * @typedef {{ id: string, name: string, type: string, size: number, file_id: string | null,
  *   upload_id?: string }} PendingFile
  */
@@ -19,15 +25,17 @@ import { upload } from './upload.js';
  * @typedef {object} Operation
  * @property {string} id A message's `client_id`.
  * @property {number} order
- * @property {'send' | 'edit' | 'delete' | 'act' | 'unact' | 'read'} kind
+ * @property {'send' | 'edit' | 'delete' | 'set_action' | 'remove_action' | 'read'} kind
  * @property {string} conversation_id
- * @property {string} [message_id] What it is about.
- * @property {string} [target] The same, while it is itself an operation that waits.
+ * @property {string} [message_id] The message that it changes.
+ * @property {string} [target] The operation of that message while it is unsent.
+ * @property {number} [seq] Of a read position.
  * @property {any} body
  * @property {PendingFile[]} files
  * @property {'pending' | 'failed'} state
- * @property {any} reason The problem, as a value.
- * @property {number} tries
+ * @property {any} reason The problem, as JSON.
+ * @property {number} tries Number of tries begun.
+ * @property {boolean} [unanswered] A try has begun whose answer is unknown: the server may have the message.
  * @property {string} created_at
  */
 /**
@@ -35,85 +43,173 @@ import { upload } from './upload.js';
  * @property {import('./client.js').Client} client
  * @property {import('./store.js').Store} store
  * @property {() => { generation: number, cursor: number, me: string | null }} now
- * @property {() => readonly Operation[]} operations All that wait, as the tab knows them.
+ * @property {() => readonly Operation[]} operations The mirrored outbox, in order.
  * @property {(changes: import('./store.js').Change[]) => void} publish
  * @property {(kind: string, detail: any) => void} emit
+ * @property {(name: string) => void} [want] Fetches or recounts a thing.
  * @property {typeof backOff} [pause]
  */
 
-/** Conversations that are served at once. */
-const mostLanes = 4;
+/** The maximum number of conversations served at once. */
+const maxLanes = 4;
 
 export class Outbox {
-  /** @type {Map<string, AbortController>} The lanes that are busy, by conversation. */
+  /** @type {Map<string, AbortController>} Busy lanes, by conversation. */
   #lanes = new Map();
-  /** @type {Map<string, ReturnType<typeof setTimeout>>} Those that wait for another try. */
+  /** @type {Map<string, ReturnType<typeof setTimeout>>} Retry timers, by conversation. */
   #resting = new Map();
+  /** @type {Map<string, string>} The operation that each lane sends. */
+  #current = new Map();
   #isRunning = false;
 
   /** @param {OutboxOptions} options */
-  constructor({ client, store, now, operations, publish, emit, pause = backOff }) {
+  constructor({ client, store, now, operations, publish, emit, want = () => {}, pause = backOff }) {
     this.client = client;
     this.store = store;
     this.now = now;
     this.operations = operations;
     this.publish = publish;
     this.emit = emit;
+    this.want = want;
     this.pause = pause;
   }
 
   /**
-   * Keeps an operation; it is sent when its turn comes. What is deleted before it was sent was never said, and what is
-   * edited before the first try, or after a refusal, is simply said differently.
+   * Stores an operation. It is sent in its order. A message that the server cannot have is edited or deleted locally,
+   * and an action without a request is cancelled by its opposite.
    * @param {Pick<Operation, 'kind' | 'conversation_id'> & Partial<Operation>} draft @param {Blob[]} blobs
-   * @returns {Promise<Operation | null>} Null where nothing is left to send.
+   * @param {{ isDone?: boolean }} options `isDone`: the message shows the action's result already.
+   * @returns {Promise<Operation | null>} Null if there is nothing left to send.
    */
-  async add(draft, blobs = []) {
-    const target = draft.target === undefined ? undefined : this.operations().find(({ id }) => id === draft.target);
-    // What failed was refused by the server, so no message has its name.
-    if (target && (target.tries === 0 || target.state === 'failed') && !this.#isBusyWith(target)) {
-      if (draft.kind === 'delete') {
-        await this.cancel(target.id);
-        return null;
+  async add(draft, blobs = [], { isDone = false } = {}) {
+    const files = blobs.map((blob) => ({
+      id: newClientId(),
+      name: /** @type {File} */ (blob).name ?? 'file',
+      type: blob.type,
+      size: blob.size,
+      file_id: null,
+    }));
+    const id = draft.id ?? newClientId();
+    const target = draft.target ?? '';
+    /** @type {Operation | null} */
+    let result = null;
+    let isCancelled = false;
+    /** @type {import('./store.js').Source[]} */
+    const sources = [['site', 'order']];
+    if (draft.kind !== 'send') sources.push(['outbox'], ['messages@client', target]);
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      const all = rows.list('outbox');
+      const unsent = all.find((op) => op.id === target);
+      isCancelled = false;
+      if (unsent && !mayBeSent(unsent) && draft.kind === 'delete') {
+        isCancelled = true;
+        result = null;
+        return removalOfAll(unsent, all);
       }
-      if (draft.kind === 'edit') {
-        return this.#change(target.id, (op) => ({ ...op, body: { ...op.body, ...draft.body } }));
+      if (unsent && !mayBeSent(unsent) && draft.kind === 'edit') {
+        // Edits that were queued before a refusal are older than this one.
+        const earlier = inOrder(all.filter((op) => op.kind === 'edit' && op.target === unsent.id));
+        result = { ...unsent, body: Object.assign({ ...unsent.body }, ...earlier.map(({ body }) => body), draft.body) };
+        return [put('outbox', result), ...earlier.flatMap(removal)];
       }
-    }
-    /** @type {Operation} */
-    const operation = {
-      order: 0, body: {}, state: 'pending', reason: null, tries: 0, created_at: new Date().toISOString(),
-      ...draft,
-      id: draft.kind === 'read' ? `read:${draft.conversation_id}` : (draft.id ?? newClientId()),
-      files: blobs.map((blob) => ({
-        id: newClientId(),
-        name: /** @type {File} */ (blob).name ?? 'file',
-        type: blob.type,
-        size: blob.size,
-        file_id: null,
-      })),
-    };
-    const changes = await this.store.update([['site', 'order']], ([row]) => {
-      operation.order = (row?.value ?? 0) + 1;
-      return [
-        put('site', { name: 'order', value: operation.order }),
-        put('outbox', operation),
-        ...operation.files.map((file, number) => put('files', { id: file.id, blob: blobs[number] })),
-      ];
+      const about = { ...draft };
+      const sent = rows.get('messages@client', target);
+      if (!unsent && sent && draft.kind !== 'send') {
+        about.message_id = sent.id;
+        delete about.target;
+      }
+      const waiting = all.filter((op) => isSameAction(op, about) && !mayBeSent(op)).pop();
+      if (waiting) {
+        result = waiting.kind === about.kind ? waiting : null;
+        return result ? [] : removal(waiting);
+      }
+      result = null;
+      if (isDone) return [];
+      result = this.#put(rows, about, id, files);
+      files.forEach((file, number) => rows.put('files', { id: file.id, blob: blobs[number] }));
+      return rows.changes;
     });
     this.publish(changes);
+    if (isCancelled) this.emit('cancelled', { id: target });
     this.kick();
+    return result;
+  }
+
+  /**
+   * @param {Rows} rows With the last order.
+   * @param {Pick<Operation, 'kind' | 'conversation_id'> & Partial<Operation>} draft
+   * @param {string} id @param {PendingFile[]} [files]
+   * @returns {Operation}
+   */
+  #put(rows, draft, id, files = []) {
+    const order = (rows.get('site', 'order')?.value ?? 0) + 1;
+    /** @type {Operation} */
+    const operation = {
+      body: {}, state: 'pending', reason: null, tries: 0, unanswered: false, created_at: new Date().toISOString(),
+      ...draft, id, order, files,
+    };
+    rows.put('site', { name: 'order', value: order });
+    rows.put('outbox', operation);
     return operation;
   }
 
   /**
-   * Tries again what failed, or what waits, now. What failed comes last: others have been said since.
+   * Moves the read position in the cache and queues it, in one transaction. An older position changes nothing.
+   * @param {any} message
+   */
+  async markRead({ id: message, conversation_id: conversation, seq }) {
+    const id = `read:${conversation}`;
+    /** @type {import('./store.js').Source[]} */
+    const sources = [['site', 'order'], ['site', 'wanted'], ['outbox', id], ['conversations', conversation]];
+    let isPartial = false;
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      const row = rows.get('conversations', conversation);
+      const queued = rows.get('outbox', id);
+      isPartial = false;
+      if (!row || (row.read_up_to ?? 0) >= seq) return [];
+      isPartial = seq < (row.last_seq ?? 0);
+      if (isPartial) wantLater(rows, `unread:${conversation}`);
+      rows.put('conversations', { ...row, read_up_to: seq, ...(isPartial ? {} : { unread_count: 0 }) });
+      if (queued?.state !== 'pending' || (queued.seq ?? 0) < seq) {
+        this.#put(rows, { kind: 'read', conversation_id: conversation, seq, body: { message_id: message } }, id);
+      }
+      return rows.changes;
+    });
+    this.publish(changes);
+    if (isPartial) this.want(`unread:${conversation}`);
+    this.kick();
+  }
+
+  /** Queues messages that a restore removed from the server, under their earlier names, in one transaction. */
+  async sendLost() {
+    /** @type {import('./store.js').Source[]} */
+    const sources = [['site', 'order'], ['site', 'lost']];
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      for (const message of rows.get('site', 'lost')?.value ?? []) {
+        const { client_id: id, conversation_id, text, annotations, attachments } = message;
+        const body = { text, annotations, attachments };
+        this.#put(rows, { kind: 'send', conversation_id, body }, id ?? newClientId());
+      }
+      rows.remove('site', 'lost');
+      return rows.changes;
+    });
+    this.publish(changes);
+    this.kick();
+  }
+
+  /**
+   * Tries a failed or pending operation again, now. A failed operation becomes the last one.
    * @param {string} id
    */
   async retry(id) {
+    /** @type {string | undefined} */
+    let conversation;
     const changes = await this.store.update([['outbox', id], ['site', 'order']], ([held, order]) => {
-      if (!held) return [];
-      if (held.state === 'pending') return [put('outbox', { ...held, tries: held.tries })];
+      conversation = held?.conversation_id;
+      if (held?.state !== 'failed') return [];
       const next = (order?.value ?? 0) + 1;
       return [
         put('outbox', { ...held, state: 'pending', reason: null, order: next }),
@@ -121,21 +217,55 @@ export class Outbox {
       ];
     });
     this.publish(changes);
+    if (conversation !== undefined) {
+      clearTimeout(this.#resting.get(conversation));
+      this.#resting.delete(conversation);
+    }
     this.kick();
   }
 
   /**
-   * Lets an operation go, and what was to happen to the message that it would have made.
+   * Drops an operation, and the operations that change its message. Other unsent messages stay, also replies to it. A
+   * pending message that the server has, or may have, is deleted there.
    * @param {string} id
    */
   async cancel(id) {
-    const all = this.operations().filter((op) => op.id === id || op.target === id);
-    for (const op of all) if (this.#isBusyWith(op)) this.#lanes.get(op.conversation_id)?.abort();
-    this.publish(await this.store.update([], () => all.flatMap((op) => removal(op))));
+    /** @type {Operation[]} */
+    let dropped = [];
+    /** @type {import('./store.js').Source[]} */
+    const sources = [['site', 'order'], ['outbox'], ['messages@client', id]];
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      const all = rows.list('outbox');
+      const operation = all.find((op) => op.id === id);
+      dropped = [];
+      const sent = rows.get('messages@client', id);
+      if (!operation) {
+        // It was sent in the meantime.
+        if (!sent || sent.deleted || sent.author_id !== this.now().me) return [];
+        this.#put(rows, { kind: 'delete', conversation_id: sent.conversation_id, message_id: sent.id }, newClientId());
+        return rows.changes;
+      }
+      if (operation.kind === 'send' && operation.state === 'pending' && mayBeSent(operation)) {
+        dropped = all.filter((op) => changesMessageOf(op, id) && !mayBeSent(op));
+        for (const op of dropped) rows.remove('outbox', op.id);
+        const isDeleted = all.some((op) => op.kind === 'delete' && op.target === id && !dropped.includes(op));
+        const draft = { kind: /** @type {const} */ ('delete'), conversation_id: operation.conversation_id, target: id };
+        if (!isDeleted) this.#put(rows, draft, newClientId());
+        return rows.changes;
+      }
+      dropped = [operation, ...all.filter((op) => changesMessageOf(op, id))];
+      return removalOfAll(operation, all);
+    });
+    for (const op of dropped) {
+      if (this.#current.get(op.conversation_id) === op.id) this.#lanes.get(op.conversation_id)?.abort();
+    }
+    this.publish(changes);
     this.emit('cancelled', { id });
+    this.kick();
   }
 
-  /** Begins to send, until `stop`. Only one tab does. */
+  /** Sends until `stop`. Only the leading tab does. */
   start() {
     this.#isRunning = true;
     this.kick();
@@ -148,7 +278,7 @@ export class Outbox {
     this.#resting.clear();
   }
 
-  /** Tries everything that waits, now: the network is back, or there is something new. */
+  /** Sends pending operations. `isBack`: without the remaining pauses, since the network is back. */
   kick({ isBack = false } = {}) {
     if (!this.#isRunning) return;
     if (isBack) {
@@ -156,24 +286,14 @@ export class Outbox {
       this.#resting.clear();
     }
     for (const op of this.#waiting()) {
-      if (this.#lanes.size >= mostLanes) return;
+      if (this.#lanes.size >= maxLanes) return;
       if (!this.#lanes.has(op.conversation_id) && !this.#resting.has(op.conversation_id)) this.#run(op.conversation_id);
     }
   }
 
-  /** @param {Operation} operation */
-  #isBusyWith(operation) {
-    return this.#lanes.has(operation.conversation_id) && this.#current.get(operation.conversation_id) === operation.id;
-  }
-
-  /** @type {Map<string, string>} */
-  #current = new Map();
-
-  /** What may be sent, in order. What is about a message that waits itself comes after that. */
+  /** The operations that may be sent, in order. */
   #waiting() {
-    const all = this.operations();
-    const ids = new Set(all.map(({ id }) => id));
-    return all.filter((op) => op.state === 'pending' && !(op.target !== undefined && ids.has(op.target)));
+    return sendable(this.operations());
   }
 
   /** @param {string} conversation */
@@ -182,40 +302,81 @@ export class Outbox {
     this.#lanes.set(conversation, stop);
     try {
       while (this.#isRunning && !stop.signal.aborted) {
-        const op = this.#waiting().find((op) => op.conversation_id === conversation);
-        if (!op) break;
-        this.#current.set(conversation, op.id);
+        const begun = await this.#begin(conversation);
+        if (!begun || stop.signal.aborted) break;
         try {
-          await this.#perform(op, stop.signal);
+          await this.#perform(begun.operation, stop.signal);
         } catch (error) {
           if (stop.signal.aborted) break;
           if (!(error instanceof Problem)) throw error;
-          if (!(await this.#settleFailure(op, error))) break;
+          if (!(await this.#settleFailure(begun, error))) break;
         }
+      }
+    } catch (error) {
+      // A store that fails, as a full disk. Nothing is sent without its record.
+      if (this.#isRunning && !stop.signal.aborted) {
+        this.emit('fault', error);
+        this.#rest(conversation, this.pause(maxPause));
       }
     } finally {
       this.#lanes.delete(conversation);
       this.#current.delete(conversation);
-      // A lane that was full, or an operation that came in the meantime.
+      // An operation may have been added meanwhile, or waits for a free lane.
       if (this.#isRunning) queueMicrotask(() => this.kick());
     }
   }
 
   /**
-   * Whether the lane goes on.
-   * @param {Operation} op @param {Problem} problem
+   * Stores that a try of the lane's next operation begins, before anything is sent.
+   * @param {string} conversation
    */
-  async #settleFailure(op, problem) {
-    const tries = op.tries + 1;
+  async #begin(conversation) {
+    /** @type {{ operation: Operation, wasUnanswered: boolean } | null} */
+    let begun = null;
+    const changes = await this.store.update([['outbox']], ([rows]) => {
+      const all = inOrder(rows);
+      const next = sendable(all).find((op) => op.conversation_id === conversation);
+      begun = null;
+      this.#current.delete(conversation);
+      if (!next) return this.#corrections(conversation, all);
+      begun = { operation: { ...next, tries: next.tries + 1, unanswered: true }, wasUnanswered: mayBeSent(next) };
+      this.#current.set(conversation, next.id);
+      return [put('outbox', begun.operation)];
+    });
+    this.publish(changes);
+    return /** @type {{ operation: Operation, wasUnanswered: boolean } | null} */ (begun);
+  }
+
+  /**
+   * Returns the changes of a lane that another tab stored and did not announce.
+   * @param {string} conversation @param {Operation[]} all
+   */
+  #corrections(conversation, all) {
+    return this.#waiting().filter((op) => op.conversation_id === conversation).map((op) => {
+      const row = all.find(({ id }) => id === op.id);
+      return row ? put('outbox', row) : { table: 'outbox', key: op.id };
+    });
+  }
+
+  /**
+   * Returns whether the lane continues.
+   * @param {{ operation: Operation, wasUnanswered: boolean }} begun @param {Problem} problem
+   */
+  async #settleFailure({ operation: op, wasUnanswered }, problem) {
+    // After a refusal the server has nothing of this try.
+    const { status, code } = problem;
+    const isRefused = status === 0 ? code !== 'network' : status < 500 && status !== 408;
+    const unanswered = isRefused ? wasUnanswered : true;
     if (problem.isTemporary || problem.isSignedOut) {
-      await this.#change(op.id, (held) => ({ ...held, tries }));
+      await this.#change(op.id, (held) => ({ ...held, unanswered }));
       this.emit('waiting', { id: op.id, reason: problem.toJSON() });
       if (problem.isSignedOut) this.stop();
-      else this.#rest(op.conversation_id, problem.retryAfter ?? this.pause(tries));
+      else this.#rest(op.conversation_id, problem.retryAfter ?? this.pause(op.tries));
       return false;
     }
-    const failed = await this.#change(op.id, (held) => ({ ...held, tries, state: 'failed', reason: problem.toJSON() }));
-    if (failed) this.emit('failed', { operation: failed, problem });
+    const failed = await this.#change(op.id, (held) =>
+      held.order === op.order ? { ...held, unanswered, state: 'failed', reason: problem.toJSON() } : held);
+    if (failed?.state === 'failed') this.emit('failed', { operation: failed, problem });
     return true;
   }
 
@@ -246,9 +407,9 @@ export class Outbox {
   async #perform(op, signal) {
     const { calls } = this.client;
     const id = op.kind === 'send' || op.kind === 'read' ? '' : await this.#targetOf(op);
-    // An answer knows at least what had happened when it was asked for.
+    // An answer is at least as new as the cursor at the time of the request.
     const { generation, cursor } = this.now();
-    const known = position(generation, cursor);
+    const known = { generation, position: position(generation, cursor) };
     const options = { signal, tries: 1 };
     switch (op.kind) {
       case 'send': {
@@ -261,31 +422,33 @@ export class Outbox {
         return this.#settle(op, await calls.editMessage({ ...options, id, body: op.body }), known);
       case 'delete':
         return this.#settle(op, await calls.deleteMessage({ ...options, id }), known);
-      case 'act':
+      case 'set_action':
         return this.#settle(op, await calls.setAction({ ...options, id, type: op.body.type }), known);
-      case 'unact':
+      case 'remove_action':
         await calls.removeAction({ ...options, id, type: op.body.type });
         return this.#settle(op, await calls.getMessage({ ...options, id }), known);
       case 'read': {
-        const mark = await calls.markRead({ ...options, id: op.conversation_id, body: op.body });
-        return this.#settleMark(op, mark);
+        const read = await calls.markRead({ ...options, id: op.conversation_id, body: op.body });
+        return this.#settleRead(op, read);
       }
+      default:
+        throw new Problem({ code: 'unknown_operation', detail: `no operation is called ${op.kind}` });
     }
   }
 
   /**
-   * The message that an operation is about. One that was itself sent from here is found by the name it was sent under.
+   * The id of the message that an operation changes. A message that was sent from here is found by its `client_id`.
    * @param {Operation} op @returns {Promise<string>}
    */
   async #targetOf(op) {
     if (op.message_id !== undefined) return op.message_id;
     const sent = await this.store.get('messages@client', op.target ?? '');
     if (sent) return sent.id;
-    throw new Problem({ status: 404, code: 'not_found', detail: 'the message that it is about was never sent' });
+    throw new Problem({ status: 404, code: 'not_found', detail: 'its message was never sent' });
   }
 
   /**
-   * A file that has arrived is not sent twice.
+   * Uploads the files that are not uploaded yet. Returns the ids of all.
    * @param {Operation} op @param {AbortSignal} signal
    */
   async #uploadFiles(op, signal) {
@@ -294,7 +457,7 @@ export class Outbox {
       const file = { ...held };
       if (file.file_id === null) {
         const { blob } = (await this.store.get('files', file.id)) ?? {};
-        if (!blob) throw new Problem({ code: 'file_lost', detail: 'the file is no longer held here' });
+        if (!blob) throw new Problem({ code: 'file_lost', detail: 'the file is no longer cached here' });
         const onProgress = (/** @type {number} */ sent, /** @type {number} */ size) =>
           this.emit('progress', { id: op.id, file: file.id, sent, size });
         const note = async (/** @type {Partial<PendingFile>} */ change) => {
@@ -314,37 +477,99 @@ export class Outbox {
   }
 
   /**
-   * The operation goes and the message comes, in one step.
-   * @param {Operation} op @param {any} message @param {number} known
+   * Removes the operation and stores its message, in one transaction. An answer of an earlier history is not stored:
+   * the operation is sent again, and the `client_id` makes it one message.
+   * @param {Operation} op @param {any} message @param {{ generation: number, position: number }} known
    */
   async #settle(op, message, known) {
+    // A proxy or a captive portal answered.
+    if (message?.id === undefined || message.seq === undefined) throw networkProblem(new TypeError('no message'));
     const { catch_up: _, ...own } = message;
-    const sources = placesOfMessage(own);
+    /** @type {import('./store.js').Source[]} */
+    const sources = [...placesOfMessage(own), ['site', 'generation'], ['site', 'lost'], ['outbox']];
+    let isStale = false;
     const changes = await this.store.update(sources, (found) => {
       const rows = new Rows(sources, found);
-      keepSent(rows, mergeMessage(rows.get('messages', [own.conversation_id, own.seq]), own, known));
-      return [...rows.changes, ...removal(op)];
+      isStale = (rows.get('site', 'generation')?.value ?? 0) !== known.generation;
+      if (isStale) return [];
+      const before = rows.get('messages', [own.conversation_id, own.seq]);
+      const isForced = isAnother(before, own);
+      // The server was restored and gave the number again: the earlier message exists here alone.
+      if (isForced) keepLost(rows, [before], this.now().me);
+      const asOf = isForced ? Math.max(known.position, before.known) : known.position;
+      keepSent(rows, mergeMessage(before, own, asOf, { isForced }));
+      if (op.kind === 'send') finishSend(rows, { ...own, client_id: op.id });
+      else rows.remove('outbox', op.id);
+      return rows.changes;
     });
     this.publish(changes);
-    this.emit('sent', { id: op.id, kind: op.kind, message: own });
+    if (!isStale) this.emit('sent', { id: op.id, kind: op.kind, message: own });
   }
 
-  /** @param {Operation} op @param {any} mark */
-  async #settleMark(op, mark) {
+  /** @param {Operation} op @param {any} read */
+  async #settleRead(op, read) {
+    if (typeof read?.read_up_to !== 'number') throw networkProblem(new TypeError('no read position'));
+    const name = `unread:${op.conversation_id}`;
     /** @type {import('./store.js').Source[]} */
-    const sources = [['conversations', op.conversation_id], ['outbox', op.id]];
-    const changes = await this.store.update(sources, ([held, own]) => {
-      const done = own && own.order === op.order ? removal(op) : [];
-      if (!held) return done;
-      const read = Math.max(held.read_up_to ?? 0, mark.read_up_to);
-      const unread = read === mark.read_up_to ? mark.unread_count : held.unread_count;
-      const delivered = Math.max(held.delivered_up_to ?? 0, mark.delivered_up_to);
-      const marks = { read_up_to: read, delivered_up_to: delivered, unread_count: unread };
-      return [...done, put('conversations', { ...held, ...marks })];
+    const sources = [['conversations', op.conversation_id], ['outbox', op.id], ['site', 'wanted']];
+    let isRecounted = false;
+    const changes = await this.store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      const [held, own] = [rows.get('conversations', op.conversation_id), rows.get('outbox', op.id)];
+      // A later position may have replaced the operation.
+      if (own?.order === op.order) rows.remove('outbox', op.id);
+      isRecounted = false;
+      if (!held) return rows.changes;
+      const position = Math.max(held.read_up_to ?? 0, read.read_up_to);
+      const delivered = Math.max(held.delivered_up_to ?? 0, read.delivered_up_to);
+      const unread = position === read.read_up_to ? read.unread_count : held.unread_count;
+      // Events that arrived before the answer may be missing from its count.
+      isRecounted = unread !== held.unread_count;
+      if (isRecounted) wantLater(rows, name);
+      rows.put('conversations', { ...held, read_up_to: position, delivered_up_to: delivered, unread_count: unread });
+      return rows.changes;
     });
     this.publish(changes);
+    if (isRecounted) this.want(name);
   }
 }
+
+/** The number of tries after which the pause is the longest. */
+const maxPause = 10;
+
+/** @param {readonly Operation[]} operations */
+const inOrder = (operations) => [...operations].sort((a, b) => a.order - b.order);
+
+/**
+ * The pending operations in order, without those that wait for an unsent message.
+ * @param {readonly Operation[]} all
+ */
+function sendable(all) {
+  const ids = new Set(all.map(({ id }) => id));
+  return all.filter((op) => op.state === 'pending' && !(op.target !== undefined && ids.has(op.target)));
+}
+
+/**
+ * Whether the server may have the operation: a try has begun and was not refused.
+ * @param {Operation} op
+ */
+const mayBeSent = (op) => op.unanswered ?? op.tries > 0;
+
+/**
+ * Whether an operation changes the message that another one sends. A reply does not.
+ * @param {Operation} op @param {string} id
+ */
+const changesMessageOf = (op, id) => op.target === id && op.kind !== 'send';
+
+/**
+ * Whether an operation sets or removes the same action.
+ * @param {Operation} op @param {Partial<Operation>} draft
+ */
+const isSameAction = (op, { kind, body, message_id, target }) =>
+  actionKinds.includes(op.kind) && actionKinds.includes(String(kind)) && op.body.type === body.type &&
+  (op.message_id ?? op.target) === (message_id ?? target);
+
+const actionKinds = ['set_action', 'remove_action'];
 
 /** @param {any} message @returns {import('./store.js').Source[]} */
 export const placesOfMessage = (message) => [
@@ -360,23 +585,29 @@ const removal = (op) => [
 ];
 
 /**
- * A message as its author sees it while operations about it wait.
- * @param {any} message @param {Operation[]} operations Those about it, in order.
+ * Removes an operation and the operations that change its message.
+ * @param {Operation} op @param {Operation[]} all
+ */
+const removalOfAll = (op, all) => [op, ...all.filter((one) => changesMessageOf(one, op.id))].flatMap(removal);
+
+/**
+ * Returns a message with its pending operations applied.
+ * @param {any} message @param {Operation[]} operations Its operations, in order.
  */
 export function withOperations(message, operations) {
   let shown = message;
   for (const op of operations) {
     if (op.state === 'failed') continue;
     const { type } = op.body;
-    const mark = shown.actions?.[type];
+    const action = shown.actions?.[type];
     if (op.kind === 'edit') shown = { ...shown, ...op.body };
     if (op.kind === 'delete') shown = { ...shown, text: '', attachments: [], deleted: true, deletion: 'author' };
-    if (op.kind === 'act' && !mark?.mine) {
-      shown = { ...shown, actions: { ...shown.actions, [type]: { count: (mark?.count ?? 0) + 1, mine: true } } };
+    if (op.kind === 'set_action' && !action?.mine) {
+      shown = { ...shown, actions: { ...shown.actions, [type]: { count: (action?.count ?? 0) + 1, mine: true } } };
     }
-    if (op.kind === 'unact' && mark?.mine) {
+    if (op.kind === 'remove_action' && action?.mine) {
       const { [type]: _, ...others } = shown.actions;
-      const left = mark.count > 1 ? { [type]: { count: mark.count - 1 } } : {};
+      const left = action.count > 1 ? { [type]: { count: action.count - 1 } } : {};
       shown = { ...shown, actions: { ...others, ...left } };
     }
   }

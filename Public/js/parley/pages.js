@@ -4,7 +4,7 @@
 import { find } from './find.js';
 import { newHistory, missing, stretchAt, stretchesOf, withStretch, withoutStretch } from './history.js';
 import { readCursor } from './ids.js';
-import { Rows, keepLost, mergeMessage, position, wantLater } from './reducer.js';
+import { Rows, finishSend, isAnother, keepLost, mergeMessage, position, wantLater } from './reducer.js';
 
 /** @typedef {import('./history.js').History} History @typedef {import('./history.js').Stretch} Stretch */
 /**
@@ -79,6 +79,7 @@ export class Pages {
       ['conversations', conversation],
       ['site', 'wanted'],
       ['site', 'lost'],
+      ['outbox'],
       ...page.data.map((/** @type {any} */ message) => ['messages', [conversation, message.seq]]),
     ];
     /** @type {any[]} */
@@ -88,8 +89,9 @@ export class Pages {
       const rows = new Rows(sources, found);
       kept = page.data.map((/** @type {any} */ message) => {
         const before = rows.get('messages', [conversation, message.seq]);
-        if (before && isAnother(before, message)) keepLost(rows, [before], this.now().me);
         const merged = mergeMessage(before, message, known, { isForced });
+        if (merged !== before && isAnother(before, message)) keepLost(rows, [before], this.now().me);
+        if (message.client_id && message.author_id === this.now().me) finishSend(rows, message);
         rows.put('messages', merged);
         // Its event will change nothing any more, so the unread count is corrected here.
         const isOther = before ? before.deleted !== merged.deleted : merged.deleted;
@@ -143,7 +145,9 @@ export class Pages {
       if (!gap) return;
       const anchor = await this.store.get('messages', [conversation, gap[1] + 1]);
       const below = anchor ? null : await this.store.get('messages', [conversation, gap[0] - 1]);
-      const where = anchor ? { before: anchor.id } : below ? { after: below.id } : {};
+      // A range without neighbours is found by its own last row.
+      const own = anchor ?? below ?? (await this.store.get('messages', [conversation, gap[1]]));
+      const where = anchor ? { before: anchor.id } : below ? { after: below.id } : own ? { around: own.id } : {};
       const { messages } = await this.fetch(conversation, { ...where, limit: most, isForced, signal });
       onPage?.(messages.length);
       const after = await this.history(conversation);
@@ -214,9 +218,3 @@ function keepLatest(rows, id, page, kept) {
   rows.put('conversations', { ...conversation, last_seq: last.seq, last_message_id: last.id, last_message: last });
   return last.seq > (conversation.last_seq ?? 0) && conversation.unread_count !== undefined;
 }
-
-/**
- * Whether a message differs from the cached one with the same `seq`, as after a restore.
- * @param {any} held @param {any} message
- */
-const isAnother = (held, message) => held.id !== message.id || held.created_at !== message.created_at;

@@ -5,7 +5,7 @@
 //     await parley.send('12', { text: 'pizza party!' });
 
 import { Client } from './client.js';
-import { compareIds, readCursor } from './ids.js';
+import { compareIds } from './ids.js';
 import { Mirror } from './mirror.js';
 import { Outbox } from './outbox.js';
 import { Pages } from './pages.js';
@@ -105,11 +105,12 @@ export class Parley {
     const emit = (/** @type {string} */ kind, /** @type {any} */ detail) => this.#tell(kind, detail);
     const now = () => ({
       generation: mirror.generation,
-      cursor: mirror.cursor === null ? 0 : readCursor(mirror.cursor).id,
+      cursor: mirror.lastEvent,
       me: mirror.me?.id ?? null,
     });
     this.pages = new Pages({ client, store, now, publish, want: (name) => this.#want(name) });
-    this.outbox = new Outbox({ client, store, now, operations: () => mirror.outbox, publish, emit });
+    const want = (/** @type {string} */ name) => this.#want(name);
+    this.outbox = new Outbox({ client, store, now, operations: () => mirror.outbox, publish, emit, want });
     this.tabs = new Tabs({
       name,
       locks: options.locks,
@@ -252,14 +253,9 @@ export class Parley {
     return this.mirror.value('lost') ?? [];
   }
 
-  /** Says all of it again, under the names it had. */
-  async sendLost() {
-    for (const { client_id: id, conversation_id, text, annotations, attachments } of this.lost) {
-      await this.outbox.add({
-        kind: 'send', conversation_id, body: { text, annotations, attachments }, ...(id ? { id } : {}),
-      });
-    }
-    await this.forgetLost();
+  /** Sends all lost messages again, under the same `client_id`. */
+  sendLost() {
+    return this.outbox.sendLost();
   }
 
   async forgetLost() {
@@ -288,19 +284,21 @@ export class Parley {
   }
 
   /**
-   * Sets or takes back a mark: `like`, `star`, `reaction:👍`.
-   * @param {any} message @param {string} type @param {boolean} on
+   * Sets an action: `like`, `star`, `reaction:👍`. Cancels its removal if that is not on its way.
+   * @param {any} message @param {string} type
    */
-  async act(message, type, on = true) {
-    // Set and removed before the request was sent: both operations cancel out.
-    const about_ = about(message);
-    const isOpposite = (/** @type {Operation} */ op) =>
-      op.kind === (on ? 'unact' : 'act') && op.body.type === type && op.tries === 0 &&
-      (op.message_id ?? op.target) === (about_.message_id ?? about_.target);
-    const opposite = this.mirror.outbox.find(isOpposite);
-    if (opposite) return this.outbox.cancel(opposite.id);
-    if (Boolean(message.actions?.[type]?.mine) === on) return undefined;
-    return this.outbox.add({ kind: on ? 'act' : 'unact', body: { type }, ...about_ });
+  async setAction(message, type) {
+    const isDone = message.actions?.[type]?.mine === true;
+    return this.outbox.add({ kind: 'set_action', body: { type }, ...about(message) }, [], { isDone });
+  }
+
+  /**
+   * Removes an action. Cancels the setting of it if that is not on its way.
+   * @param {any} message @param {string} type
+   */
+  async removeAction(message, type) {
+    const isDone = message.actions?.[type]?.mine !== true;
+    return this.outbox.add({ kind: 'remove_action', body: { type }, ...about(message) }, [], { isDone });
   }
 
   /**
@@ -311,17 +309,7 @@ export class Parley {
     const { conversation_id: id, seq } = message;
     const held = this.mirror.conversations.get(id);
     if (seq === null || !held || (held.read_up_to ?? Infinity) >= seq) return;
-    const isAll = seq >= (held.last_seq ?? 0);
-    const marksOf = (/** @type {any} */ row) => ({
-      read_up_to: Math.max(row.read_up_to ?? 0, seq), ...(isAll ? { unread_count: 0 } : {}),
-    });
-    this.#publish(
-      await this.store.update([['conversations', id]], ([row]) =>
-        row ? [put('conversations', { ...row, ...marksOf(row) })] : [],
-      ),
-    );
-    if (!isAll) this.#want(`unread:${id}`);
-    await this.outbox.add({ kind: 'read', conversation_id: id, body: { message_id: message.id } });
+    await this.outbox.markRead(message);
   }
 
   /** @param {string} operation */

@@ -6,8 +6,8 @@
 // - A row with a `revision` is replaced by a newer revision only.
 // - Rows without a revision (participants, levels) come whole, and the newest event wins. `known` is the event id as of
 //   which a row is valid; an answer is as new as its cursor.
-// - The actions of a message have an age of their own, `actions_known`, since they change without its revision. The user's
-//   star arrives in another stream, so it has `star_known`.
+// - The actions of a message have an age of their own, `actions_known`, since they change without its revision. The
+//   user's star arrives in another stream, so it has `star_known`.
 // - The unread count is recomputed when an event changes what counts, also when a newer read of the message shows the
 //   change already: the count may be older than that read.
 // - Two messages with the same `seq` are of different histories. The replaced one is set aside if it is the user's own.
@@ -34,6 +34,7 @@ import { clearOf, keyOf, put } from './store.js';
  * @property {string | null} me
  * @property {number} generation How often the server's history has changed under us.
  * @property {(author: string) => boolean} isMuted
+ * @property {(author: string) => boolean} [isIgnored] Muted or blocked; default: `isMuted`.
  */
 /**
  * Follow-up work that needs the server.
@@ -404,9 +405,12 @@ function agesOf(message) {
  */
 export function mergeMessage(held, incoming, known, { isEvent = false, isForced = false } = {}) {
   const actions = incoming.actions ?? {};
-  const isOther = !held || generationOf(known) > generationOf(held.known) || (known >= held.known && isAnother(held, incoming));
-  if (isOther) return { ...incoming, actions, known, actions_known: known, star_known: known };
-  if (generationOf(known) < generationOf(held.known) || isAnother(held, incoming)) return held;
+  const isOlder = held !== undefined && generationOf(known) < generationOf(held.known);
+  const isOther = !held || generationOf(known) > generationOf(held.known);
+  if (isOther || (known >= held.known && isAnother(held, incoming))) {
+    return { ...incoming, actions, known, actions_known: known, star_known: known };
+  }
+  if (isOlder || isAnother(held, incoming)) return held;
   const isLater = known >= held.known;
   const isNewer = incoming.revision > held.revision || ((isForced || incoming.revision === held.revision) && isLater);
   const content = isNewer ? { ...incoming, known: Math.max(known, held.known) } : held;
@@ -414,8 +418,9 @@ export function mergeMessage(held, incoming, known, { isEvent = false, isForced 
   const hasActions = known >= age.actions;
   // Events have no star.
   const hasStar = !isEvent && known >= age.star;
-  const { star: ownStar, ...others } = hasActions ? (isEvent ? keepMine(actions, held.actions) : actions) : (held.actions ?? {});
-  const star = hasStar ? actions.star : held.actions?.star ?? (isEvent ? ownStar : undefined);
+  const counted = isEvent ? keepMine(actions, held.actions) : actions;
+  const { star: _, ...others } = hasActions ? counted : (held.actions ?? {});
+  const star = hasStar ? actions.star : held.actions?.star;
   return {
     ...content,
     actions: star ? { ...others, star } : others,
@@ -493,7 +498,7 @@ export const everyConversation = '*';
  * Whether messages of a user do not count as unread.
  * @param {any} relation
  */
-const isIgnored = (relation) => relation?.mute === true || relation?.block === true;
+export const isIgnored = (relation) => relation?.mute === true || relation?.block === true;
 
 /**
  * Returns the unread count that one message contributes.
@@ -501,7 +506,8 @@ const isIgnored = (relation) => relation?.mute === true || relation?.block === t
  */
 export const isUnread = (message, conversation, context) =>
   message !== undefined && !message.deleted && !message.machine_only && message.author_id !== context.me &&
-  !context.isMuted(message.author_id) && !message.moved_from && message.seq > (conversation.read_up_to ?? 0);
+  !(context.isIgnored ?? context.isMuted)(message.author_id) && !message.moved_from &&
+  message.seq > (conversation.read_up_to ?? 0);
 
 /**
  * @param {Rows} rows @param {any} before @param {any} message @param {Context} context @param {Outcome} outcome

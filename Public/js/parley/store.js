@@ -17,7 +17,7 @@
 // | `files` | a name | the content of a pending upload |
 
 /** @typedef {string | number | (string | number)[]} Key */
-// The address of a row. A table's name may carry an index: `messages@id`. Without a key: all rows of the table, as a list.
+// The address of a row. A table's name may carry an index: `messages@id`. Without a key: all rows of the table.
 /** @typedef {[table: string, key?: Key]} Source */
 /** @typedef {{ table: string, key: Key, row: any }} Put @typedef {{ table: string, key: Key }} Remove */
 /** @typedef {{ table: string, from: Key, to: Key }} Clear */

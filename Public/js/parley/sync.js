@@ -7,8 +7,8 @@ import { readCursor } from './ids.js';
 import { Live } from './live.js';
 import { Problem } from './problem.js';
 import {
-  Rows, dropConversation, isUnread, keepLost, mergeConversation, mergeMessage, mergeThing, placesOf, position, putMe,
-  reduce, wantLater,
+  Rows, dropConversation, everyConversation, isAnother, isUnread, keepLost, mergeConversation, mergeMessage, mergeThing,
+  placesOf, position, putMe, reduce, wantLater,
 } from './reducer.js';
 import { put } from './store.js';
 import { wait } from './time.js';
@@ -259,8 +259,11 @@ export class Sync {
         // Events of additionally subscribed topics arrive out of order and do not move the cursor.
         if (this.mirror.isOwn(event.stream)) last = Math.max(last, Number(event.id));
       }
-      // Pending refetches are stored, so that they survive a closed page.
-      wantLater(rows, ...kept.outcomes.flatMap(wantedBy));
+      // Pending refetches are stored, so that they survive a closed page, and wanted before the transaction ends, so
+      // that a refetch that ends meanwhile does not remove them.
+      const names = kept.outcomes.flatMap(wantedBy);
+      wantLater(rows, ...names);
+      for (const name of names) this.#wanted.add(name);
       if (cursor && last > readCursor(cursor.value).id) {
         rows.put('site', { ...cursor, value: `${readCursor(cursor.value).epoch}.${last}` });
       }
@@ -364,8 +367,9 @@ export class Sync {
     // Wanted again meanwhile: then it stays until that is done, too.
     if (this.#wanted.has(name) || !this.mirror.value('wanted')?.includes(name)) return;
     await this.#keep([['site', 'wanted']], (rows) => {
-      const left = rows.get('site', 'wanted').value.filter((/** @type {string} */ one) => one !== name);
-      rows.put('site', { name: 'wanted', value: left });
+      const names = rows.get('site', 'wanted')?.value ?? [];
+      if (this.#wanted.has(name) || !names.includes(name)) return;
+      rows.put('site', { name: 'wanted', value: names.filter((/** @type {string} */ one) => one !== name) });
     });
   }
 
@@ -408,14 +412,25 @@ export class Sync {
         );
       }
       case 'message': {
+        // The answer is at least as new as the row before the request, too.
+        const before = await this.store.get('messages@id', id);
+        const asOf = Math.max(known, before?.known ?? 0, before?.actions_known ?? 0, before?.star_known ?? 0);
         const found = await this.#orNull(this.client.calls.getMessage({ id }));
         if (!found) return undefined;
-        /** @type {Source} */
+        /** @type {[string, import('./store.js').Key]} */
         const site = ['messages', [found.conversation_id, found.seq]];
-        return this.#keep([site], (rows) => {
+        return this.#keep([site, ['site', 'wanted']], (rows) => {
           const held = rows.get(...site);
-          if (held) rows.put('messages', mergeMessage(held, found, known));
-          if (held && held.deleted !== found.deleted) this.want(`unread:${found.conversation_id}`);
+          if (held?.id !== found.id) return;
+          const merged = mergeMessage(held, found, asOf);
+          rows.put('messages', merged);
+          const again = [
+            ...(held.deleted === merged.deleted ? [] : [`unread:${found.conversation_id}`]),
+            // An event was faster than the answer. Events do not have the user's own actions.
+            ...(asOf < Math.max(held.actions_known ?? 0, held.star_known ?? 0) ? [name] : []),
+          ];
+          wantLater(rows, ...again);
+          for (const one of again) this.want(one);
         });
       }
       case 'inbox': {
@@ -428,7 +443,7 @@ export class Sync {
         });
       }
       case 'unread':
-        return this.#recount(id);
+        return id === everyConversation ? this.#recountAll() : this.#recount(id);
       default:
         return undefined;
     }
@@ -490,6 +505,13 @@ export class Sync {
     });
   }
 
+  /** Recomputes the unread count of all conversations, after a change of the ignored users. */
+  async #recountAll() {
+    for (const one of [...this.mirror.conversations.values()]) {
+      if (one.unread_count !== undefined && (one.last_seq ?? 0) > (one.read_up_to ?? 0)) await this.#recount(one.id);
+    }
+  }
+
   // Beginning, and beginning anew.
 
   /** Fetches a snapshot, and the pages that it left out, since a snapshot is bounded. */
@@ -523,7 +545,9 @@ export class Sync {
   async #keepSnapshot(snapshot, { isFirst }) {
     this.want('inbox');
     const { epoch, id } = readCursor(snapshot.cursor);
-    const before = this.mirror.cursor === null ? epoch : readCursor(this.mirror.cursor).epoch;
+    // An interrupted reset has stored the epoch and not the cursor.
+    const cursor = this.mirror.cursor;
+    const before = this.mirror.value('epoch') ?? (cursor === null ? epoch : readCursor(cursor).epoch);
     const generation = this.mirror.generation + (epoch === before ? 0 : 1);
     const known = position(generation, id);
     /** @type {Source[]} */
@@ -534,6 +558,7 @@ export class Sync {
     await this.#keep(sources, (rows) => {
       const put = (/** @type {string} */ name, /** @type {any} */ value) => rows.put('site', { name, value });
       put('generation', generation);
+      put('epoch', epoch);
       if (snapshot.me) putMe(rows, snapshot.me, known);
       if (snapshot.settings) rows.put('site', { name: 'settings', value: snapshot.settings, known });
       for (const [name, offset] of Object.entries(snapshot.offsets ?? {})) rows.put('streams', { name, offset });
@@ -591,19 +616,32 @@ export class Sync {
 
   /**
    * Removes messages beyond the server's end of a conversation: after a restore they exist here alone. Own messages
-   * are set aside, so that the user can send them again.
+   * are set aside, so that the user can send them again. A message that was sent meanwhile stays.
    * @param {string} id
    */
   async #cutOff(id) {
-    const last = (await this.client.calls.getConversation({ id })).last_seq;
-    const beyond = await this.pages.held(id, last + 1, Number.MAX_SAFE_INTEGER);
+    const endOf = async () => (await this.client.calls.getConversation({ id })).last_seq;
+    const beyond = await this.pages.held(id, (await endOf()) + 1, Number.MAX_SAFE_INTEGER);
     if (beyond.length === 0) return;
-    await this.#keep([['history', id], ['site', 'lost']], (rows) => {
-      for (const { seq } of beyond) rows.remove('messages', [id, seq]);
+    // The server had confirmed the listed messages before this second answer.
+    const last = await endOf();
+    /** @type {Source[]} */
+    const sources = [['history', id], ['site', 'lost']];
+    for (const { seq } of beyond) if (seq > last) sources.push(['messages', [id, seq]]);
+    await this.#keep(sources, (rows) => {
+      const gone = beyond.filter(({ seq }) => seq > last).filter((message) => {
+        const now = rows.get('messages', [id, message.seq]);
+        return now !== undefined && !isAnother(now, message);
+      });
       const history = rows.get('history', id);
-      const held = withoutStretch(history.held, last + 1, Number.MAX_SAFE_INTEGER);
+      if (gone.length === 0 || !history) return;
+      let { held } = history;
+      for (const { seq } of gone) {
+        rows.remove('messages', [id, seq]);
+        held = withoutStretch(held, seq, seq);
+      }
       rows.put('history', { ...history, held, checked: Math.min(history.checked, last) });
-      keepLost(rows, beyond, this.mirror.context.me);
+      keepLost(rows, gone, this.mirror.context.me);
     });
   }
 

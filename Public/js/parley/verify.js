@@ -3,6 +3,7 @@
 
 import { newHistory, stretchAt } from './history.js';
 import { readCursor } from './ids.js';
+import { Problem } from './problem.js';
 import { sha256 } from './sha256.js';
 import { wait } from './time.js';
 
@@ -46,7 +47,7 @@ const parts = 16;
  */
 
 /**
- * Compares the cached end of a conversation with the server and repairs differences.
+ * Compares the cached ranges of a conversation with the server and repairs differences.
  * @param {import('./pages.js').Pages} pages @param {string} conversation
  * @param {{ signal?: AbortSignal }} options
  * @returns {Promise<Verdict>}
@@ -55,8 +56,18 @@ export async function verify(pages, conversation, { signal } = {}) {
   const history = await pages.history(conversation);
   const held = history.held[history.held.length - 1];
   if (!held) return { checkedUpTo: 0, isComplete: false, mended: 0 };
-  const mended = await compare(pages, conversation, held[0], held[1], signal);
-  const isComplete = held[0] <= Math.max(1, history.from);
+  let mended = 0;
+  for (const [from, to] of [...history.held].reverse()) {
+    try {
+      mended += await compare(pages, conversation, from, to, signal);
+    } catch (error) {
+      // A range before the last one is fetched again when it is shown.
+      if (from === held[0] || !(error instanceof Problem) || error.isTemporary || error.isSignedOut) throw error;
+      await pages.forget(conversation, from, to);
+    }
+  }
+  // With a hole, the earlier ranges are equal and the whole is not complete.
+  const isComplete = history.held.length === 1 && held[0] <= Math.max(1, history.from);
   const changes = await pages.store.update([['history', conversation]], ([row]) => {
     const now = row ?? newHistory(conversation);
     // Later messages arrived as events, each linked to its predecessor.

@@ -110,11 +110,13 @@ export class MessageWindow {
   /** Opens at the newest end. Shows cached messages first and resolves after the fresh answer. */
   async latest() {
     const turn = this.#begin();
-    const { held } = await this.pages.history(this.conversation);
+    const { held, from: start } = await this.pages.history(this.conversation);
     const stretch = held[held.length - 1];
     if (this.#turn !== turn) return;
     const last = this.#thing.last_seq;
-    const isFresh = stretch !== undefined && stretch[1] === last && this.isLive();
+    // A message sent ahead of the events before it is a range of its own, which does not fill a page.
+    const isWhole = stretch !== undefined && (stretch[0] <= start || stretch[1] - stretch[0] + 1 >= this.page);
+    const isFresh = isWhole && stretch[1] === last && this.isLive();
     const from = stretch ? Math.max(stretch[0], stretch[1] - this.page + 1) : 1;
     const cached = stretch ? this.pages.held(this.conversation, from, stretch[1]) : Promise.resolve([]);
     const show = async () => {
@@ -130,9 +132,10 @@ export class MessageWindow {
       isAnswered = true;
       if (this.#turn !== turn) return;
       const joined = this.#joinedWith(page.messages);
-      this.#show(joined, { isAtNewest: true, isAtOldest: page.isFirst && joined === page.messages });
+      this.#show(joined, { isAtNewest: true, isAtOldest: page.isFirst && joined[0]?.seq === page.messages[0]?.seq });
     });
     await shown;
+    if (this.#turn === turn) await this.#catchUp();
   }
 
   /**
@@ -157,6 +160,8 @@ export class MessageWindow {
       const page = await this.pages.fetch(this.conversation, { around, limit: this.page, signal: this.#stop.signal });
       if (this.#turn === turn) this.#show(page.messages, { isAtNewest: page.isLast, isAtOldest: page.isFirst });
     });
+    if (this.#turn === turn) await this.#catchUp();
+    return undefined;
   }
 
   /**
@@ -219,6 +224,7 @@ export class MessageWindow {
       const isAtNewest = page.isLast || kept[kept.length - 1].seq >= (this.#thing.last_seq ?? 0);
       this.#show(kept, { isAtNewest, isAtOldest: this.isAtOldest && kept.length === all.length });
     });
+    if (this.#turn === turn) await this.#catchUp();
   }
 
   async #edge() {
@@ -245,14 +251,17 @@ export class MessageWindow {
   }
 
   /**
-   * Merges a fresh page into the window where the two overlap.
+   * Merges a fresh page into the window where the two overlap. Messages that arrived during the request stay.
    * @param {any[]} fresh
    */
   #joinedWith(fresh) {
     const first = fresh[0]?.seq ?? 0;
     const last = this.#messages[this.#messages.length - 1]?.seq ?? -1;
     if (!this.isAtNewest || last < first - 1) return fresh;
-    const all = [...this.#messages.filter(({ seq }) => seq < first), ...fresh];
+    const end = fresh[fresh.length - 1]?.seq ?? 0;
+    const later = this.#messages.filter(({ seq }) => seq > end);
+    const isJoined = later.length === 0 || later[0].seq === end + 1;
+    const all = [...this.#messages.filter(({ seq }) => seq < first), ...fresh, ...(isJoined ? later : [])];
     return all.slice(-this.size);
   }
 
@@ -316,8 +325,15 @@ export class MessageWindow {
     return this.isSticking || messages.length < 2 * this.size;
   }
 
+  /** Appends messages that arrived during a request for the newest ones. */
+  async #catchUp() {
+    const last = this.#messages[this.#messages.length - 1]?.seq;
+    const end = this.#thing.last_seq ?? 0;
+    if (this.isAtNewest && last !== undefined && last < end && this.problem === null) await this.#fill(end);
+  }
+
   /**
-   * Fetches a gap before a new message that is not the next one.
+   * Fetches the gap before a new message that is not the next one, until the window has the newest message.
    * @param {number} to
    */
   async #fill(to) {
@@ -325,24 +341,28 @@ export class MessageWindow {
     this.#isFilling = true;
     const turn = this.#turn;
     await this.#try(async () => {
-      const last = this.#messages[this.#messages.length - 1].seq;
-      const { held } = await this.pages.history(this.conversation);
-      if (missing(held, last + 1, to).length > 0) {
-        await this.pages.complete(this.conversation, last + 1, to, { signal: this.#stop.signal });
+      for (;;) {
+        const last = this.#messages[this.#messages.length - 1]?.seq;
+        const end = Math.max(to, this.#thing.last_seq ?? 0);
+        if (last === undefined || last >= end) return;
+        const { held } = await this.pages.history(this.conversation);
+        if (missing(held, last + 1, end).length > 0) {
+          await this.pages.complete(this.conversation, last + 1, end, { signal: this.#stop.signal });
+        }
+        const between = await this.pages.held(this.conversation, last + 1, end);
+        if (this.#turn !== turn || this.#messages.length === 0) return;
+        const all = [...this.#messages];
+        for (const message of between) if (message.seq === all[all.length - 1].seq + 1) all.push(message);
+        const isAtNewest = all[all.length - 1].seq >= (this.#thing.last_seq ?? 0);
+        const isNearer = all.length > this.#messages.length;
+        const kept = this.isSticking ? all.slice(-this.size) : all;
+        const isAtOldest = this.isAtOldest && kept.length === all.length;
+        this.#show(kept, { isAtNewest: isAtNewest || isNearer, isAtOldest });
+        if (isAtNewest || !isNearer) return;
       }
-      const between = await this.pages.held(this.conversation, last + 1, Math.max(to, this.#thing.last_seq ?? 0));
-      if (this.#turn !== turn) return;
-      const now = this.#messages[this.#messages.length - 1].seq;
-      const all = [...this.#messages];
-      let next = now + 1;
-      for (const message of between) {
-        if (message.seq !== next) continue;
-        all.push(message);
-        next++;
-      }
-      this.#show(this.isSticking ? all.slice(-this.size) : all, { isAtNewest: true });
+    }).finally(() => {
+      this.#isFilling = false;
     });
-    this.#isFilling = false;
   }
 
   /** @param {any[]} messages @param {{ isAtNewest?: boolean, isAtOldest?: boolean }} ends */
@@ -379,6 +399,8 @@ export class MessageWindow {
     for (const op of waiting) {
       if (op.kind !== 'send' || op.body.machine_only || isSentHere.has(op.id)) continue;
       const operations = about(`c${op.id}`);
+      // A cancelled message that the server may have: it is sent and deleted there.
+      if (operations.some(({ kind, state }) => kind === 'delete' && state === 'pending')) continue;
       items.push({
         key: `c${op.id}`,
         message: withOperations(unsent(op, me), operations),

@@ -241,8 +241,10 @@ async function play(seed) {
   }
 }
 
-test(`${rounds} seeds end in the state of the server`, async () => {
-  for (let seed = 1; seed <= rounds; seed++) {
+test(`${rounds} seeds and a new one end in the state of the server`, async (t) => {
+  const drawn = Number(process.env.PARLEY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  t.diagnostic(`drawn: PARLEY_SEED=${drawn}`);
+  for (const seed of [...Array.from({ length: rounds }, (_, number) => number + 1), drawn]) {
     try {
       await play(seed);
     } catch (error) {

@@ -138,7 +138,7 @@ test('an action on an unsent message is sent after the message', async () => {
   parley.outbox.pause = () => 1;
   const operation = await parley.send(id, { text: 'pizza' });
   await until(() => parley.operations()[0].tries > 0, 'a try');
-  await parley.act({ id: null, client_id: operation.id, conversation_id: id }, 'like');
+  await parley.setAction({ id: null, client_id: operation.id, conversation_id: id }, 'like');
   net.isUp = true;
   parley.outbox.kick({ isBack: true });
   await until(() => parley.state.waiting === 0, 'the outbox to be empty');
@@ -154,9 +154,13 @@ test('cancelling a message cancels its other operations', async () => {
   const parley = await open(memoryStore(), net.fetch);
   const operation = await parley.send(id, { text: 'pizza' });
   await until(() => parley.operations()[0].tries > 0, 'a try');
-  await parley.act({ id: null, client_id: operation.id, conversation_id: id }, 'like');
+  await parley.setAction({ id: null, client_id: operation.id, conversation_id: id }, 'like');
   await parley.cancel(operation.id);
-  assert.deepEqual(parley.operations(), []);
+  assert.deepEqual(parley.operations().map(({ kind }) => kind), ['send', 'delete'], 'a try has begun');
+  net.isUp = true;
+  parley.outbox.kick({ isBack: true });
+  await until(() => parley.operations().length === 0, 'the outbox to be empty');
+  assert.deepEqual((await ada.client.calls.listMessages({ id })).data.map(({ deleted }) => deleted), [true]);
   parley.close();
 });
 

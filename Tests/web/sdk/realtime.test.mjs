@@ -78,7 +78,7 @@ test('a message, its edit and its deletion reach the other user', async () => {
   await until(() => own.items.every(({ state }) => state === 'sent'), 'both to be sent');
   await from.edit(own.items[0].message, { text: 'better seeds' });
   await from.delete(own.items[1].message);
-  await from.act(own.items[0].message, 'like');
+  await from.setAction(own.items[0].message, 'like');
   await until(() => window.items[0].message.text === 'better seeds' && window.items[1].message.deleted, 'the changes');
   await until(() => window.items[0].message.actions.like?.count === 1, 'the like');
   assert.equal(to.conversation(id).unread_count, 1);

@@ -244,8 +244,8 @@ test('queued operations are shown on the message', () => {
   const message = say(0, 1, { actions: { like: { count: 1 } } });
   const waits = (kind, body) => ({ kind, body, state: 'pending' });
   assert.equal(withOperations(message, [waits('edit', { text: 'new' })]).text, 'new');
-  assert.deepEqual(withOperations(message, [waits('act', { type: 'like' })]).actions, { like: { count: 2, mine: true } });
-  assert.deepEqual(withOperations(message, [waits('act', { type: 'like' }), waits('unact', { type: 'like' })]).actions, { like: { count: 1 } });
+  assert.deepEqual(withOperations(message, [waits('set_action', { type: 'like' })]).actions, { like: { count: 2, mine: true } });
+  assert.deepEqual(withOperations(message, [waits('set_action', { type: 'like' }), waits('remove_action', { type: 'like' })]).actions, { like: { count: 1 } });
   assert.equal(withOperations(message, [waits('delete', {})]).deleted, true);
   assert.equal(withOperations(message, [{ ...waits('edit', { text: 'new' }), state: 'failed' }]), message);
 });

@@ -46,7 +46,8 @@ export class MessageActions {
   // MARK: Marks
 
   async react(message, { emoji, on }) {
-    await this.stream.act(message, `reaction:${emoji}`, on);
+    const type = `reaction:${emoji}`;
+    await (on ? this.stream.setAction(message, type) : this.stream.removeAction(message, type));
   }
 
   pick(message) {
@@ -77,7 +78,8 @@ export class MessageActions {
   }
 
   star(message) {
-    return this.stream.act(message, 'star', !message.actions?.star?.mine);
+    const isSet = message.actions?.star?.mine;
+    return isSet ? this.stream.removeAction(message, 'star') : this.stream.setAction(message, 'star');
   }
 
   async pin(message) {

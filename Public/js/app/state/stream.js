@@ -158,8 +158,12 @@ export class Stream extends EventTarget {
     return this.site.parley.delete(this.#held(message));
   }
 
-  act(message, type, on) {
-    return this.site.parley.act(this.#held(message), type, on);
+  setAction(message, type) {
+    return this.site.parley.setAction(this.#held(message), type);
+  }
+
+  removeAction(message, type) {
+    return this.site.parley.removeAction(this.#held(message), type);
   }
 
   retry(message) {

@@ -1,0 +1,528 @@
+// Message durability: no message is lost, doubled or out of order, through crashes, disconnects and restores.
+//
+// The last test draws schedules of the outbox from seeds. PARLEY_SCHEDULES=N runs N schedules, PARLEY_SCHEDULE=SEED repeats one.
+
+import assert from 'node:assert/strict';
+import { webcrypto } from 'node:crypto';
+import test, { afterEach } from 'node:test';
+
+import { Parley, memoryStore } from '../../../Public/js/parley/parley.js';
+import { Outbox } from '../../../Public/js/parley/outbox.js';
+import { Problem } from '../../../Public/js/parley/problem.js';
+import { Rows, mergeMessage, placesOf, position, reduce } from '../../../Public/js/parley/reducer.js';
+import { put } from '../../../Public/js/parley/store.js';
+import { until } from './until.mjs';
+import { Peer, created, me, page, say, snapshot } from './peer.mjs';
+
+globalThis.crypto ??= webcrypto;
+
+const all = [];
+afterEach(() => all.splice(0).forEach((parley) => parley.close()));
+
+/** A client of a scripted peer, connected and live. */
+async function opened({ event = 0, store = memoryStore(), answers = {}, fetch } = {}) {
+  const peer = new Peer();
+  peer.answers = { 'GET /snapshot': snapshot(event), 'GET /users/me': me, ...answers };
+  peer.onCommand = (command, socket) => socket.tell({ re: command.id, ok: true, user_id: '7', complete: true, cursor: command.cursor });
+  const parley = await Parley.open({
+    url: 'http://peer', store, fetch: fetch?.(peer) ?? peer.fetch, live: { WebSocket: peer.WebSocket, pause: () => 1 }, BroadcastChannel: null,
+  });
+  all.push(parley);
+  parley.client.tries = 1;
+  parley.outbox.pause = () => 1;
+  await until(() => peer.sockets.length > 0, 'a connection');
+  await peer.socket.open();
+  await until(() => parley.state.connection === 'live', 'the connection to be live');
+  return { peer, parley, store };
+}
+
+const context = { me: '7', generation: 0, isMuted: () => false };
+
+/** Applies events to a store; returns their outcomes. */
+async function applyAll(store, events) {
+  const outcomes = [];
+  for (const event of events) {
+    const sources = placesOf(event);
+    await store.update(sources, (found) => {
+      const rows = new Rows(sources, found);
+      outcomes.push(reduce(rows, event, context));
+      return rows.changes;
+    });
+  }
+  return outcomes;
+}
+
+const withConversation = async (over = {}) => {
+  const store = memoryStore();
+  const row = { id: '12', kind: 'group', role: 'member', revision: 1, last_seq: 0, read_up_to: 0, unread_count: 0, known: 0, ...over };
+  await store.update([], () => [put('conversations', row)]);
+  return store;
+};
+
+/** An outbox alone, with its store; it sends only when `start` is called. */
+function outboxOf(store, calls = {}, { now = { generation: 0, cursor: 0, me: '7' } } = {}) {
+  let rows = new Map();
+  const outbox = new Outbox({
+    client: { calls }, store, now: () => now, emit: () => {}, pause: () => 1,
+    operations: () => [...rows.values()].sort((a, b) => a.order - b.order),
+    publish: (changes) => {
+      for (const { table, key, row } of changes) if (table === 'outbox') row ? rows.set(key, row) : rows.delete(key);
+    },
+  });
+  outbox.load = async () => {
+    rows = new Map((await store.list('outbox')).map((row) => [row.id, row]));
+    return outbox;
+  };
+  return outbox;
+}
+
+const send = (outbox, text, over = {}) => outbox.add({ kind: 'send', conversation_id: '12', body: { text }, ...over });
+const kindsIn = async (store) => (await store.list('outbox')).sort((a, b) => a.order - b.order).map(({ kind }) => kind);
+const offline = () => Promise.reject(new Problem({ code: 'network' }));
+
+test('an old restoration of a message that was read again recounts the unread messages', async () => {
+  const store = await withConversation({ last_seq: 1, unread_count: 0 });
+  const row = mergeMessage(undefined, say(1, { revision: 3 }), position(0, 9));
+  await store.update([], () => [put('messages', row)]);
+  const event = (name, id, over) => ({ ...created(id, over), event: name, data: say(1, over) });
+  const [outcome] = await applyAll(store, [event('message.restored', 8, { revision: 3 })]);
+  assert.deepEqual(outcome.recount, ['12']);
+});
+
+test('muting and blocking a user recount the unread messages', async () => {
+  const relation = (id, over) => ({ event: 'relation.changed', id: String(id), stream: 'user:7', offset: id, data: { user_id: '8', ...over } });
+  const store = await withConversation();
+  const outcomes = await applyAll(store, [relation(1, { mute: true }), relation(2, { mute: true, follow: true }), relation(3, { block: false, mute: false })]);
+  assert.deepEqual(outcomes.map(({ recount }) => recount), [['*'], [], ['*']]);
+
+  const { peer, parley } = await opened();
+  peer.socket.tell(created(1), created(2));
+  await until(() => parley.conversation('12').unread_count === 2, 'two unread messages');
+  peer.socket.tell({ ...relation(1, { block: true }), id: '3' });
+  await until(() => parley.conversation('12').unread_count === 0, 'none that counts');
+});
+
+test('a response never replaces newer actions, and newer actions never keep an older text', () => {
+  const held = { ...mergeMessage(undefined, say(1, { actions: { like: { count: 2 } } }), position(0, 5)), actions_known: position(0, 12) };
+  const edited = mergeMessage(held, say(1, { revision: 2, text: 'edited', actions: { like: { count: 1 } } }), position(0, 10));
+  assert.deepEqual([edited.text, edited.actions.like.count], ['edited', 2]);
+  const forced = mergeMessage(held, say(1, { text: 'mended', actions: {} }), position(0, 10), { isForced: true });
+  assert.deepEqual([forced.text, forced.actions.like.count, forced.actions_known], ['mended', 2, position(0, 12)]);
+  const newer = { ...held, revision: 3, text: 'newest', known: position(0, 11) };
+  const acted = mergeMessage(newer, say(1, { revision: 2, text: 'older', actions: { like: { count: 3 } } }), position(0, 13));
+  assert.deepEqual([acted.text, acted.actions.like.count], ['newest', 3]);
+  const restored = mergeMessage(undefined, say(1, { revision: 1 }), position(1, 3));
+  assert.equal(mergeMessage(restored, say(1, { revision: 9, text: 'earlier history' }), position(0, 900)), restored);
+});
+
+test('a star does not hide an earlier action event of another stream', async () => {
+  const store = await withConversation();
+  const action = (id, offset, stream, actions) => ({
+    event: 'action.added', id: String(id), stream, offset, actor_id: '8', data: { message_id: '101', actions },
+  });
+  await applyAll(store, [
+    created(1), action(12, 1, 'user:7', { star: { count: 1 } }), action(11, 2, 'conversation:12', { like: { count: 4 } }),
+  ]);
+  const { actions } = await store.get('messages', ['12', 1]);
+  assert.deepEqual(actions, { like: { count: 4 }, star: { count: 1, mine: true } });
+});
+
+test('an own action is fetched again if another action arrives during the request', async () => {
+  const action = (id, actor, count) => ({
+    event: 'action.added', id: String(id), stream: 'conversation:12', offset: id, actor_id: actor,
+    data: { message_id: '101', actions: { like: { count } } },
+  });
+  let calls = 0;
+  const { peer, parley, store } = await opened();
+  peer.answers['GET /messages/101'] = async () => {
+    if (++calls === 1) {
+      peer.socket.tell(action(3, '8', 2));
+      await until(() => parley.mirror.cursor === 'aa.3', 'the other action');
+    }
+    return say(1, { actions: { like: { count: 2, mine: true } } });
+  };
+  peer.socket.tell(created(1), action(2, '7', 1));
+  await until(async () => (await store.get('messages', ['12', 1]))?.actions.like?.mine, 'the own action');
+  assert.equal(calls, 2);
+});
+
+test('dropping an unsent message drops its changes and no other message', async () => {
+  const store = memoryStore();
+  const outbox = outboxOf(store);
+  const first = await send(outbox, 'first');
+  await send(outbox, 'reply', { target: first.id });
+  await outbox.add({ kind: 'set_action', conversation_id: '12', target: first.id, body: { type: 'like' } });
+  await outbox.add({ kind: 'delete', conversation_id: '12', target: first.id });
+  assert.deepEqual((await store.list('outbox')).map(({ body }) => body.text), ['reply']);
+});
+
+test('a try is stored as begun before its request', async () => {
+  const store = memoryStore();
+  const outbox = outboxOf(store, {
+    postMessage: async ({ body }) => {
+      const row = await store.get('outbox', body.client_id);
+      seen.push([row.tries, row.unanswered]);
+      return new Promise(() => {});
+    },
+  });
+  const seen = [];
+  const operation = await send(outbox, 'first');
+  outbox.start();
+  await until(() => seen.length === 1, 'the request');
+  outbox.stop();
+  assert.deepEqual(seen, [[1, true]]);
+
+  // The app crashed: another process opens the store.
+  const reopened = await outboxOf(store).load();
+  await reopened.add({ kind: 'edit', conversation_id: '12', target: operation.id, body: { text: 'second' } });
+  assert.deepEqual(await kindsIn(store), ['send', 'edit']);
+  assert.equal((await store.get('outbox', operation.id)).body.text, 'first');
+  await reopened.cancel(operation.id);
+  assert.deepEqual(await kindsIn(store), ['send', 'delete']);
+});
+
+test('a refused message was never sent, one without an answer may be', async () => {
+  for (const [problem, isEdited] of [[{ status: 422, code: 'invalid' }, true], [{ code: 'network' }, false]]) {
+    const store = memoryStore();
+    const outbox = outboxOf(store, { postMessage: () => Promise.reject(new Problem(problem)) });
+    const operation = await send(outbox, 'first');
+    outbox.start();
+    await until(async () => (await store.get('outbox', operation.id)).tries > (isEdited ? 0 : 1), 'a try');
+    if (isEdited) await until(async () => (await store.get('outbox', operation.id)).state === 'failed', 'the refusal');
+    outbox.stop();
+    await outbox.add({ kind: 'edit', conversation_id: '12', target: operation.id, body: { text: 'second' } });
+    assert.equal((await store.get('outbox', operation.id)).body.text, isEdited ? 'second' : 'first');
+  }
+});
+
+test('an unreadable answer confirms nothing', async () => {
+  const { parley, store } = await opened({
+    fetch: (peer) => (address, options) =>
+      options.method === 'POST' ? Promise.resolve(new Response('<html>Sign in to this network</html>')) : peer.fetch(address, options),
+  });
+  const operation = await parley.send('12', { text: 'seeds' });
+  await until(() => parley.operations()[0]?.tries > 1, 'a second try');
+  assert.equal((await store.get('outbox', operation.id)).state, 'pending');
+});
+
+test('a change of an unsent message gets its id when the event or the answer arrives, also after a reset', async () => {
+  const store = await withConversation();
+  const outbox = outboxOf(store, { postMessage: offline });
+  const operation = await send(outbox, 'first');
+  outbox.start();
+  await until(async () => (await store.get('outbox', operation.id)).tries > 0, 'a try');
+  outbox.stop();
+  await outbox.add({ kind: 'delete', conversation_id: '12', target: operation.id });
+  await applyAll(store, [created(1, { author_id: '7', client_id: operation.id })]);
+  const [deletion] = await store.list('outbox');
+  assert.deepEqual([deletion.kind, deletion.message_id, deletion.target], ['delete', '101', undefined]);
+});
+
+test('files of a message that arrived as an event are removed', async () => {
+  const store = await withConversation();
+  const operation = await outboxOf(store).add({ kind: 'send', conversation_id: '12', body: {} }, [new Blob(['x'])]);
+  assert.equal((await store.list('files')).length, 1);
+  await applyAll(store, [created(1, { author_id: '7', client_id: operation.id })]);
+  assert.deepEqual(await store.list('files'), []);
+});
+
+test('the greatest read position wins in the cache and in the outbox', async () => {
+  const store = await withConversation({ last_seq: 9, unread_count: 9 });
+  const outbox = outboxOf(store);
+  for (const seq of [5, 8, 3]) await outbox.markRead(say(seq));
+  assert.equal((await store.get('conversations', '12')).read_up_to, 8);
+  assert.deepEqual((await store.list('outbox')).map(({ seq, body }) => [seq, body.message_id]), [[8, '108']]);
+  // A restore has moved the position back; the queued one still wins.
+  await store.update([], () => [put('conversations', { id: '12', last_seq: 9, read_up_to: 2, unread_count: 7 })]);
+  await outbox.markRead(say(6));
+  assert.deepEqual((await store.list('outbox')).map(({ seq }) => seq), [8]);
+});
+
+test('a message sent ahead of earlier events leaves a hole, which the window fills', async () => {
+  const { peer, parley, store } = await opened({ event: 0 });
+  peer.socket.tell(created(1), created(2));
+  await until(() => parley.mirror.cursor === 'aa.2', 'two messages');
+  const window = parley.window('12', () => {});
+  let isUp = false;
+  peer.answers['GET /conversations/12/messages'] = (query) =>
+    isUp ? page(5)(query) : Response.json({ code: 'unavailable' }, { status: 503 });
+  await window.latest();
+  await new Promise(setImmediate);
+  peer.answers['POST /conversations/12/messages'] = () => say(5, { author_id: '7', client_id: 'mine' });
+  await parley.outbox.add({ kind: 'send', conversation_id: '12', id: 'mine', body: { text: 'ahead' } });
+  await until(() => parley.operations().length === 0, 'the answer');
+  assert.deepEqual((await store.get('history', '12')).held, [[1, 2], [5, 5]]);
+  window.close();
+  isUp = true;
+  const reopened = parley.window('12', () => {});
+  await reopened.latest();
+  assert.deepEqual(reopened.items.map(({ message }) => message.seq), [1, 2, 3, 4, 5]);
+  assert.equal(reopened.isAtNewest, true);
+  reopened.close();
+});
+
+test('a message that arrives during the request of the newest page stays in the window', async () => {
+  const { peer, parley } = await opened({ event: 3 });
+  peer.answers['GET /conversations/12/messages'] = async (query) => {
+    const answer = page(3)(query);
+    peer.socket.tell(created(4));
+    await until(() => parley.mirror.cursor === 'aa.4', 'the event');
+    return answer;
+  };
+  const window = parley.window('12', () => {});
+  await window.latest();
+  assert.deepEqual(window.items.map(({ message }) => message.seq), [1, 2, 3, 4]);
+  window.close();
+});
+
+test('a message in the slot of a message of the earlier history sets it aside', async () => {
+  const store = await withConversation();
+  await applyAll(store, [created(1, { author_id: '7', client_id: 'before', text: 'before the restore' })]);
+  const outbox = outboxOf(store, {
+    postMessage: async ({ body }) => say(1, { id: '150', author_id: '7', client_id: body.client_id, text: 'after it' }),
+  });
+  await send(outbox, 'after it');
+  outbox.start();
+  await until(async () => (await store.list('outbox')).length === 0, 'the answer');
+  outbox.stop();
+  assert.equal((await store.get('messages', ['12', 1])).text, 'after it');
+  assert.deepEqual((await store.get('site', 'lost')).value.map(({ text }) => text), ['before the restore']);
+});
+
+test('an answer of the earlier history confirms nothing after a reset', async () => {
+  const store = await withConversation();
+  const now = { generation: 0, cursor: 5, me: '7' };
+  let calls = 0;
+  const outbox = outboxOf(store, {
+    postMessage: async ({ body }) => {
+      if (++calls === 1) {
+        now.generation = 1;
+        await store.update([], () => [put('site', { name: 'generation', value: 1 })]);
+      }
+      return say(calls, { author_id: '7', client_id: body.client_id });
+    },
+  }, { now });
+  await send(outbox, 'seeds');
+  outbox.start();
+  await until(async () => (await store.list('outbox')).length === 0, 'the second answer');
+  outbox.stop();
+  assert.equal(calls, 2);
+  assert.deepEqual((await store.list('messages')).map(({ seq }) => seq), [2]);
+});
+
+test('sending lost messages keeps those that a reset adds meanwhile', async () => {
+  const store = memoryStore();
+  await store.update([], () => [put('site', { name: 'lost', value: [say(1, { client_id: 'mine' })] })]);
+  const outbox = outboxOf(store);
+  const sending = outbox.sendLost();
+  await store.update([['site', 'lost']], ([row]) => [put('site', { name: 'lost', value: [...(row?.value ?? []), say(2)] })]);
+  await sending;
+  const found = [...(await store.list('outbox')).map(({ body }) => body.text), ...((await store.get('site', 'lost'))?.value ?? []).map(({ text }) => text)];
+  assert.deepEqual(found.sort(), ['message 1', 'message 2']);
+});
+
+test('during a reset an answer is not newer than the events after it', async () => {
+  const { parley, store } = await opened({ event: 900 });
+  await store.update([], () => []);
+  parley.mirror.apply([put('site', { name: 'generation', value: 1 }), put('site', { name: 'epoch', value: 'bb' })]);
+  assert.equal(parley.mirror.position, position(1, 0));
+});
+
+// Schedules.
+
+/** Random numbers from a seed (mulberry32). */
+const drawing = (seed) => (below) => {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+};
+
+/** A server with one conversation. Requests fail before or after they are performed. */
+class Server {
+  messages = [];
+  requests = new Set();
+  read = 0;
+  isKind = false;
+
+  constructor(draw) {
+    this.draw = draw;
+    const call = (perform) => async (options) => {
+      const fate = this.isKind ? 9 : this.draw(10);
+      // A repeated post is not refused.
+      const name = options.body?.client_id;
+      const isRefused = fate === 2 && name !== undefined && !this.messages.some((one) => one.client_id === name);
+      const request = { perform: () => structuredClone(perform(options)) };
+      if (fate > 1 && !isRefused) this.requests.add(request);
+      await this.pause();
+      if (fate === 1) throw new Problem({ status: 503, code: 'unavailable' });
+      if (isRefused) throw new Problem({ status: 422, code: 'invalid' });
+      if (!this.requests.delete(request)) throw new Problem({ code: 'network' });
+      const answer = request.perform();
+      await this.pause();
+      if (fate === 3 || fate === 4) throw new Problem({ code: 'network' });
+      return answer;
+    };
+    this.calls = {
+      postMessage: call(({ body }) => this.post(body)),
+      editMessage: call(({ id, body }) => Object.assign(this.find(id), body, { revision: this.find(id).revision + 1 })),
+      deleteMessage: call(({ id }) => Object.assign(this.find(id), { deleted: true, text: '', revision: this.find(id).revision + 1 })),
+      setAction: call(({ id, type }) => Object.assign(this.find(id), { actions: { [type]: { count: 1, mine: true } } })),
+      removeAction: call(({ id }) => Object.assign(this.find(id), { actions: {} })),
+      getMessage: call(({ id }) => this.find(id)),
+      markRead: call(({ body }) => {
+        this.read = Math.max(this.read, this.find(body.message_id).seq);
+        return { read_up_to: this.read, delivered_up_to: this.read, unread_count: 0 };
+      }),
+    };
+  }
+
+  /** The client crashed: a request on its way is performed now or never. */
+  disconnect() {
+    for (const request of this.requests) if (this.draw(2)) request.perform();
+    this.requests.clear();
+  }
+
+  async pause() {
+    for (let turns = this.isKind ? 0 : this.draw(4); turns > 0; turns--) await new Promise(setImmediate);
+  }
+
+  find(id) {
+    return this.messages.find((one) => one.id === id);
+  }
+
+  post({ client_id: name, text }) {
+    const earlier = this.messages.find((one) => one.client_id === name);
+    if (earlier) return earlier;
+    const message = say(this.messages.length + 1, { author_id: '7', client_id: name, text });
+    this.messages.push(message);
+    return message;
+  }
+}
+
+/** Performs a random schedule of user actions, network faults and crashes; then compares the server with the actions. */
+async function play(seed) {
+  const draw = drawing(seed);
+  const store = await withConversation();
+  const server = new Server(draw);
+  /** The messages as the user wants them, by name. */
+  const wanted = new Map();
+  let readUpTo = 0;
+  let outbox;
+  let isOpen = { value: true };
+  const open = async () => {
+    // After a crash nothing that is in progress reaches the store.
+    const own = (isOpen = { value: true });
+    const guarded = {
+      ...store,
+      update: async (sources, decide) => {
+        await server.pause();
+        if (!own.value) throw new DOMException('closed', 'AbortError');
+        return store.update(sources, decide);
+      },
+    };
+    outbox = await outboxOf(guarded, server.calls).load();
+    // No clock: the schedule says when the next try begins.
+    outbox.pause = () => 1_000_000;
+    outbox.start();
+  };
+  await open();
+  let count = 0;
+  const step = async () => {
+    const names = [...wanted.keys()];
+    const name = names[draw(names.length || 1)];
+    const state = wanted.get(name);
+    const sent = await store.get('messages@client', name ?? '');
+    const about = { conversation_id: '12', ...(sent ? { message_id: sent.id } : { target: name }) };
+    const op = state && (await store.get('outbox', name));
+    const isAbsent = state && !op && !sent;
+    switch (draw(9)) {
+      case 0: case 1: case 2: {
+        const id = `s${seed}-${++count}`;
+        wanted.set(id, { text: `message ${count}`, deleted: false, liked: false });
+        await send(outbox, `message ${count}`, { id });
+        return;
+      }
+      case 3:
+        if (!state || state.deleted || isAbsent) return;
+        await outbox.add({ kind: 'edit', body: { text: `edited ${++count}` }, ...about });
+        state.text = `edited ${count}`;
+        return;
+      case 4:
+        if (!state || state.deleted || isAbsent) return;
+        if (draw(2) && op?.state === 'pending') await outbox.cancel(name);
+        else await outbox.add({ kind: 'delete', ...about });
+        state.deleted = true;
+        return;
+      case 5:
+        if (!state || state.deleted || isAbsent) return;
+        state.liked = !state.liked;
+        await outbox.add({ kind: state.liked ? 'set_action' : 'remove_action', body: { type: 'like' }, ...about });
+        return;
+      case 6:
+        if (!sent) return;
+        await outbox.markRead(sent);
+        readUpTo = Math.max(readUpTo, sent.seq);
+        return;
+      case 7:
+        if (op?.state !== 'failed') return;
+        await outbox.retry(name);
+        state.isRetried = true;
+        return;
+      default: {
+        isOpen.value = false;
+        outbox.stop();
+        server.disconnect();
+        await open();
+      }
+    }
+  };
+  for (let steps = 0; steps < 40; steps++) {
+    await step();
+    if (draw(2)) outbox.kick({ isBack: true });
+    await server.pause();
+  }
+  isOpen.value = false;
+  outbox.stop();
+  server.disconnect();
+  server.isKind = true;
+  await open();
+  for (const { id, state } of await store.list('outbox')) {
+    if (state !== 'failed') continue;
+    await outbox.retry(id);
+    if (wanted.has(id)) wanted.get(id).isRetried = true;
+  }
+  await until(async () => (await store.list('outbox')).length === 0, `an empty outbox`, 5_000);
+  outbox.stop();
+  const names = server.messages.map((one) => one.client_id);
+  assert.equal(new Set(names).size, names.length, 'a message is doubled');
+  const isInOrder = (name) => !wanted.get(name).isRetried;
+  const inOrder = [...wanted.keys()].filter((name) => isInOrder(name) && names.includes(name));
+  assert.deepEqual(names.filter(isInOrder), inOrder, 'the order');
+  for (const [name, state] of wanted) {
+    const message = server.messages.find((one) => one.client_id === name);
+    if (state.deleted) assert.ok(!message || message.deleted, `${name} is not deleted`);
+    else assert.deepEqual([message?.text, message?.deleted, message?.actions.like?.mine === true], [state.text, false, state.liked], name);
+    const cached = await store.get('messages@client', name);
+    if (message) assert.deepEqual([cached?.id, cached?.text, cached?.deleted], [message.id, message.text, message.deleted], `${name} in the cache`);
+  }
+  assert.equal(server.read, readUpTo, 'the read position');
+}
+
+const schedules = Number(process.env.PARLEY_SCHEDULES ?? 200);
+
+test(`${schedules} schedules of the outbox lose, double and change nothing`, async (t) => {
+  const drawn = process.env.PARLEY_SCHEDULE === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(process.env.PARLEY_SCHEDULE);
+  const fixed = process.env.PARLEY_SCHEDULE === undefined ? Math.ceil(schedules / 2) : 0;
+  const seeds = Array.from({ length: fixed }, (_, number) => number + 1);
+  const others = process.env.PARLEY_SCHEDULE === undefined ? schedules - fixed : 1;
+  for (let number = 0; number < others; number++) seeds.push((drawn + number) >>> 0);
+  t.diagnostic(`drawn from ${drawn}`);
+  for (const seed of seeds) {
+    try {
+      await play(seed);
+    } catch (error) {
+      throw new Error(`PARLEY_SCHEDULE=${seed}: ${error.message}`, { cause: error });
+    }
+  }
+});
