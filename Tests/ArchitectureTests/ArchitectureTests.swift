@@ -2,7 +2,7 @@ import Foundation
 import ParleyCrypto
 import Testing
 
-/// The package's own files, as text.
+/// The files of the package, as text.
 enum Package {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -30,7 +30,7 @@ enum Package {
     }
   }
 
-  /// A line without its comment. Good enough for what is looked for here.
+  /// A line without its comment, approximately.
   static func code(_ line: Substring) -> String {
     let text = line.trimmingCharacters(in: .whitespaces)
     if text.hasPrefix("//") { return "" }
@@ -65,14 +65,14 @@ private let mayImport: [String: Set<String>] = [
   ],
 ]
 
-/// The standard library's parts and the C library, which everyone may have. Foundation is not among them: without it the
-/// program is a third of the size and starts in a few milliseconds.
-private let everyone: Set<String> = ["Glibc", "Synchronization", "Observation"]
+/// Imports allowed in every target: modules of the standard library and the C library. Foundation is not allowed:
+/// without it the program is a third of the size and starts in a few milliseconds.
+private let importableEverywhere: Set<String> = ["Glibc", "Synchronization", "Observation"]
 
-/// What has to build on Apple's systems as well does without the C library of Linux.
+/// Targets that also build on Apple platforms, without Glibc.
 private let portable: Set<String> = ["ParleyKit", "ParleyModel", "ParleyMarkup", "ParleyJSON"]
 
-/// Where unsafe expressions may stand: around system calls and C libraries, and where a measured hot path needs them.
+/// Files that may contain unsafe expressions: around system calls and C libraries, and in measured hot paths.
 private let mayBeUnsafe: Set<String> = [
   "Server/Community/Realtime/Publisher.swift",
   "Server/Storage/Backup/Backups.swift",
@@ -116,7 +116,7 @@ private let mayBeUnsafe: Set<String> = [
   "parley/Terminal.swift",
 ]
 
-/// What ends the process or switches a check off. None of it has a place in code that a peer can reach.
+/// Expressions that end the process or disable a check. Code that a peer can reach must not contain them.
 private let forbidden: [String] = [
   "fatalError(", "try!", "as!", "preconditionFailure(", "@unchecked Sendable", "nonisolated(unsafe)", "unsafeBitCast",
 ]
@@ -125,7 +125,27 @@ private let forbidden: [String] = [
   #expect(Set(try Package.targets.keys) == Set(mayImport.keys))
 }
 
-@Test func `targets import only what their layer allows`() throws {
+@Test func `the map of the sources lists every target and only existing paths`() throws {
+  let text = try String(contentsOf: Package.root.appending(path: "Sources/README.md"), encoding: .utf8)
+  let quoted = text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
+    .map { String($0.element) }
+  for (target, folder) in try Package.targets {
+    #expect(quoted.contains(target), "\(target) is missing in the map")
+    let isListed = quoted.contains(String(folder.dropFirst("Sources/".count))) || folder.hasPrefix("Sources/System/")
+    #expect(isListed, "\(folder) is missing in the map")
+  }
+  let paths = quoted.filter { $0.contains("/") && !$0.contains(" ") && !$0.contains("*") && !$0.contains("(") }
+  #expect(paths.count > 30)
+  let folders = try Package.targets.values.map { $0 + "/" } + ["", "Sources/"]
+  for path in paths {
+    let exists = folders.contains { folder in
+      FileManager.default.fileExists(atPath: Package.root.appending(path: folder + path).standardizedFileURL.path)
+    }
+    #expect(exists, "\(path) does not exist")
+  }
+}
+
+@Test func `targets import only modules that their layer allows`() throws {
   let statement = try Regex(
     #"^(?:@[a-z]+ )?(?:(?:public|package|internal|private) )?import (?:(?:struct|class|enum|func) )?(\w+)"#)
   for (target, folder) in try Package.targets {
@@ -135,15 +155,49 @@ private let forbidden: [String] = [
         guard let match = try statement.firstMatch(in: Package.code(line)), let name = match.output[1].substring else {
           continue
         }
-        let isForEveryone = everyone.contains(String(name)) && (name != "Glibc" || !portable.contains(target))
-        let isAllowed = allowed.contains(String(name)) || isForEveryone
+        let isImportableEverywhere =
+          importableEverywhere.contains(String(name)) && (name != "Glibc" || !portable.contains(target))
+        let isAllowed = allowed.contains(String(name)) || isImportableEverywhere
         #expect(isAllowed, "\(file.path) imports \(name)")
       }
     }
   }
 }
 
-@Test func `unsafe code stands only where the list says`() throws {
+/// Subjects with types of other modules, which may get new cases and need `default:`.
+private let foreignSubjects = ["generalCategory", "status", "error.code"]
+
+/// The `default:` lines of switches over an enum: at least one case is a bare `.name`. Excludes state machines over
+/// pairs and switches with a `where` on each case.
+private func defaultsOverEnums(in text: String) throws -> [String] {
+  let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+  let bare = try Regex(#"^case (?:let )?\.(?!.* where )"#)
+  return lines.indices.compactMap { index in
+    let line = lines[index].drop { $0 == " " }
+    guard line.hasPrefix("default:") else { return nil }
+    let indentation = lines[index].count - line.count
+    var isOverEnum = false
+    for earlier in lines[..<index].reversed() {
+      let code = earlier.drop { $0 == " " }
+      guard earlier.count - code.count == indentation else { continue }
+      if code.contains("switch ") {
+        return isOverEnum && !foreignSubjects.contains { code.contains($0) } ? String(code) : nil
+      }
+      if code.contains(bare) { isOverEnum = true }
+    }
+    return nil
+  }
+}
+
+@Test func `a switch over one of our enums lists all cases`() throws {
+  let sample = "  switch color {\n  case .red: 1\n  default: 2\n  }\n  switch byte {\n  case 1: 1\n  default: 2\n  }"
+  #expect(try defaultsOverEnums(in: sample) == ["switch color {"])
+  for file in try Package.files(under: "Sources", ending: ".swift") {
+    #expect(try defaultsOverEnums(in: file.text) == [], "\(file.path)")
+  }
+}
+
+@Test func `unsafe code is only in the listed files`() throws {
   let word = try Regex(#"\bunsafe\b"#)
   var found: Set<String> = []
   for file in try Package.files(under: "Sources", ending: ".swift") {
@@ -154,7 +208,7 @@ private let forbidden: [String] = [
   #expect(mayBeUnsafe.subtracting(found).isEmpty, "on the list without need")
 }
 
-@Test func `nothing in the sources ends the process or switches a check off`() throws {
+@Test func `no source file ends the process or disables a check`() throws {
   for file in try Package.files(under: "Sources", ending: ".swift") {
     for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       for word in forbidden where Package.code(line).contains(word) {
@@ -164,7 +218,7 @@ private let forbidden: [String] = [
   }
 }
 
-@Test func `every target has a README that says something`() throws {
+@Test func `every target has a README with content`() throws {
   for folder in try Package.targets.values {
     let text = try String(contentsOf: Package.root.appending(path: "\(folder)/README.md"), encoding: .utf8)
     #expect(text.count > 150, "\(folder)/README.md")
@@ -186,13 +240,13 @@ func `migrations are numbered from 1 without a gap`(names: [String], isRight: Bo
   #expect(try areNumbered(names.filter { !$0.hasPrefix(".") }), "\(names)")
 }
 
-@Test func `the hashes of the migrations that are compiled in are those of the files`() throws {
+@Test func `the compiled hashes of the migrations match the files`() throws {
   let source = try Package.files(under: "Sources", ending: "MigrationHashes.swift").map(\.text).joined()
   let files = try Package.files(under: "Migrations/sqlite", ending: ".sql")
   #expect(try compiledMigrations(source) == files.map { try fingerprint($0.path, $0.text) }, "run: make migrations")
 }
 
-@Test func `a migration that differs in its number, its name or one byte is noticed`() throws {
+@Test func `a migration with another number, name or byte is detected`() throws {
   let text = "create table forum (id integer primary key) strict;\n"
   let right = try fingerprint("Migrations/sqlite/0007_forums.sql", text)
   let hash = try #require(right.split(separator: " ").last)
@@ -210,7 +264,7 @@ private func compiledMigrations(_ source: String) throws -> [String] {
   }
 }
 
-/// Number, name and SHA-256, as the generated source has them.
+/// Number, name and SHA-256 in the format of the generated source.
 private func fingerprint(_ path: String, _ text: String) throws -> String {
   let file = path.split(separator: "/").last ?? ""
   let number = Int(file.prefix(4)) ?? 0

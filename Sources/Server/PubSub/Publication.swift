@@ -39,15 +39,30 @@ public enum AccessChange: Sendable, Hashable {
 
   /// Nil if the event changes no read access.
   public init?(_ event: Event) {
-    switch (event.kind, event.stream) {
-    case (.conversationCreated, .user(let user)), (.conversationRemoved, .user(let user)):
+    switch event.kind {
+    case .conversationCreated:
+      guard case .user(let user) = event.stream else { return nil }
       self = .user(user)
-    case (.userUpdated, .site): self = .user(ID(event.subject))
-    case (.conversationUpdated, .conversation(let id)), (.conversationRemoved, .conversation(let id)):
+    case .conversationUpdated:
+      guard case .conversation(let id) = event.stream else { return nil }
       self = .conversation(id)
-    case (.forumUpdated, _), (.forumDeleted, _): self = .forum(ID(event.subject))
-    case (.participantLeft, .forum): self = .user(ID(event.subject))
-    default: return nil
+    case .conversationRemoved:
+      switch event.stream {
+      case .user(let user): self = .user(user)
+      case .conversation(let id): self = .conversation(id)
+      case .forum, .site: return nil
+      }
+    case .participantLeft:
+      guard case .forum = event.stream else { return nil }
+      self = .user(ID(event.subject))
+    case .userUpdated:
+      guard event.stream == .site else { return nil }
+      self = .user(ID(event.subject))
+    case .forumUpdated, .forumDeleted: self = .forum(ID(event.subject))
+    case .messageCreated, .messageEdited, .messageDeleted, .messageRestored, .actionAdded, .actionRemoved,
+      .receiptUpdated, .participantJoined, .participantChanged, .forumCreated, .notificationCreated, .notificationRead,
+      .readPositionUpdated, .levelChanged, .relationChanged, .preferencesUpdated, .settingsUpdated:
+      return nil
     }
   }
 }

@@ -94,7 +94,7 @@ extension InlineParser {
     case .bareLink:
       let shown = pieces[piece].inner
       pieces[piece] = Piece(kind: .text, start: shown.lowerBound, end: shown.upperBound)
-    default:
+    case .text, .character, .lineBreak, .codeSpan, .delimiter, .bracket, .linkEnd, .mention, .hashtag, .nothing:
       pieces[piece].kind = .text
     }
   }
