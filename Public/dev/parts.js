@@ -1,8 +1,8 @@
 // Every part of the app in every state, with names and texts that are long, short, mixed and hostile. `?theme=dark`,
 // `?dir=rtl`, `?lang=en-XA` and `?scale=2` set how.
 
-import { el, icon } from '/js/app/dom.js';
-import { loadText } from '/js/app/text.js';
+import { el, icon } from '/js/app/core/dom.js';
+import { loadText } from '/js/app/core/text.js';
 import { attachment, progressBar } from '/js/app/parts/attachment.js';
 import { avatar, avatarPair } from '/js/app/parts/avatar.js';
 import { badge } from '/js/app/parts/badge.js';

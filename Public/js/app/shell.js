@@ -450,7 +450,7 @@ export class Shell {
       const users = new Set(this.said).size;
       this.live.textContent = say(users > 1 ? 'spoken.newFromSeveral' : 'spoken.newFromOne', {
         n: this.said.length,
-        users,
+        people: users,
         name: this.said[0],
       });
       this.said = [];
