@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// Every limit on what a peer may cost, with its default. `--help` and the README print this table.
+/// Every limit on the resources of a peer, with its default. `--help` and the README print this table.
 public struct Limits: Sendable {
   // The head of a request.
   public var requestLine = 8_192
@@ -16,7 +16,7 @@ public struct Limits: Sendable {
   public var handshakeTime = 10
   public var headTime = 15
   public var byteTime = 30
-  /// Bytes a second, on the whole.
+  /// Minimum average rate, in bytes per second.
   public var bodyRate = 512
   public var idleTime = 75
   public var drainTime = 20
@@ -45,7 +45,7 @@ public struct Limits: Sendable {
     public let unit: Unit
     public let meaning: String
     public let path: any WritableKeyPath<Limits, Int> & Sendable
-    /// What is taken for it.
+    /// The accepted values.
     public let range: ClosedRange<Int>
 
     /// The default.
@@ -54,46 +54,46 @@ public struct Limits: Sendable {
 
   public static let all: [Entry] = [
     Entry(
-      name: "request-line", unit: .bytes, meaning: "the request line, and each header line; else 414 or 431",
+      name: "request-line", unit: .bytes, meaning: "request line, and each header line; else 414 or 431",
       path: \.requestLine, range: 1_024...65_536),
     Entry(
       name: "header-bytes", unit: .bytes, meaning: "all headers of a request; else 431",
       path: \.headerBytes, range: 1_024...1_048_576),
     Entry(name: "headers", unit: .count, meaning: "headers of a request; else 431", path: \.headers, range: 8...1_000),
     Entry(
-      name: "body", unit: .bytes, meaning: "a request's body, where a route does not say otherwise; else 413",
+      name: "body", unit: .bytes, meaning: "request body, unless the route has its own limit; else 413",
       path: \.body, range: 1_024...1_073_741_824),
     Entry(
       name: "file", unit: .bytes, meaning: "one uploaded file; else 413", path: \.file, range: 1_024...1_099_511_627_776
     ),
     Entry(
-      name: "person-files", unit: .bytes, meaning: "all files of one person; else 413", path: \.userFiles,
+      name: "user-files", unit: .bytes, meaning: "all files of one user; else 413", path: \.userFiles,
       range: 1_024...1_125_899_906_842_624),
     Entry(
-      name: "place-files", unit: .bytes, meaning: "the files of everyone; else 413", path: \.siteFiles,
+      name: "site-files", unit: .bytes, meaning: "all files of the site; else 413", path: \.siteFiles,
       range: 1_024...1_125_899_906_842_624),
     Entry(
-      name: "handshake-time", unit: .seconds, meaning: "the TLS handshake; else the connection is dropped",
+      name: "handshake-time", unit: .seconds, meaning: "TLS handshake; else the connection is closed",
       path: \.handshakeTime, range: 1...300),
     Entry(
       name: "head-time", unit: .seconds,
-      meaning: "from connecting, or from a request's first byte, to the end of its head; else 408",
+      meaning: "from the connection, or a request's first byte, to the end of its head; else 408",
       path: \.headTime, range: 1...300),
     Entry(
-      name: "byte-time", unit: .seconds, meaning: "between two pieces of a body, or of an answer being taken",
+      name: "byte-time", unit: .seconds, meaning: "between two chunks of a request body, or of a response being read",
       path: \.byteTime, range: 1...3_600),
     Entry(
       name: "body-rate", unit: .bytes,
-      meaning: "a second that a request's body has to come at on the whole, after a first byte-time; else 408",
+      meaning: "minimum average rate of a request body per second, after one byte-time; else 408",
       path: \.bodyRate, range: 1...1_048_576),
     Entry(
-      name: "idle-time", unit: .seconds, meaning: "a connection between two requests", path: \.idleTime,
+      name: "idle-time", unit: .seconds, meaning: "idle connection between two requests", path: \.idleTime,
       range: 1...3_600),
     Entry(
       name: "drain-time", unit: .seconds, meaning: "for running requests to finish after SIGTERM",
       path: \.drainTime, range: 0...3_600),
     Entry(
-      name: "connections", unit: .count, meaning: "connections in total; else 503, or under TLS the end",
+      name: "connections", unit: .count, meaning: "connections in total; else 503, or under TLS a close",
       path: \.connections,
       range: 8...1_000_000),
     Entry(
@@ -102,18 +102,18 @@ public struct Limits: Sendable {
       path: \.connectionsPerAddress, range: 1...1_000_000),
     Entry(
       name: "pipelined", unit: .count,
-      meaning: "requests of one connection answered in a row before others have a turn",
+      meaning: "requests of one connection handled in a row before other connections have a turn",
       path: \.pipelined, range: 1...10_000),
     Entry(
-      name: "output", unit: .bytes, meaning: "waiting to be sent on one connection before its requests wait",
+      name: "output", unit: .bytes, meaning: "unsent output of one connection before its requests wait",
       path: \.output, range: 65_536...1_073_741_824),
     Entry(
       name: "memory", unit: .bytes,
       meaning:
-        "of requests, answers and messages under way on all connections; beyond it those that hold most are cut off",
+        "buffers of all connections; beyond it the connections with the largest are closed",
       path: \.memory, range: 1_048_576...1_099_511_627_776),
     Entry(
-      name: "socket-message", unit: .bytes, meaning: "a WebSocket message; else close 1009", path: \.socketMessage,
+      name: "socket-message", unit: .bytes, meaning: "WebSocket message; else close 1009", path: \.socketMessage,
       range: 1_024...1_073_741_824),
     Entry(
       name: "socket-message-time", unit: .seconds,
@@ -121,7 +121,7 @@ public struct Limits: Sendable {
       range: 1...3_600),
     Entry(
       name: "socket-idle-time", unit: .seconds,
-      meaning: "a WebSocket without a sign of life; a ping goes out after half of it", path: \.socketIdleTime,
+      meaning: "silent WebSocket; a ping is sent after half of it", path: \.socketIdleTime,
       range: 2...3_600),
   ]
 }
