@@ -124,7 +124,7 @@ class Backup(Site):
         for arguments, words in [
                 ((), "needs a FILE"), ((self.backup, "more"), "Unknown argument more"), ((self.backup, "--listen", "x"), "--listen"),
                 ((self.backup, "--data", "/nowhere"), "does not exist"),
-                ((Path(self.folder) / "no" / "folder.tar", "--data", self.data), "Can't create the folder"),
+                ((Path(self.folder) / "no" / "folder.tar", "--data", self.data), "can't be created"),
                 ((self.backup, "--data", self.folder), "no database")]:
             self.check_refused(command("backup", *arguments), 2, words)
         self.assertFalse(self.backup.exists())

@@ -157,7 +157,7 @@ class Lines(FollowingTest):
     def test_parley_tail_reports_errors(self):
         for arguments, status, sentence in [
             (["conversation:999999", "--data", self.data], 1, "can't subscribe"),
-            (["everything", "--data", self.data], 2, "topics"),
+            (["everything", "--data", self.data], 2, "Topics are"),
             (["--data", self.data], 2, "needs a list of TOPICS"),
             (["me", "--data", Path(self.folder) / "nowhere"], 2, "does not exist"),
         ]:

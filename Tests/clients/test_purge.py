@@ -88,7 +88,7 @@ class Purge(ServingTest):
 
         check("does not exist", "--data", "/nowhere")
         check("--listen", "--data", self.data, "--listen", "x")
-        check("more is not known", "more")
+        check("Unknown argument more", "more")
         check("nothing to purge", "--data", self.folder)
         self.assertFalse((Path(self.folder) / "parley.db").exists())
         with sqlite3.connect(self.database) as database:

@@ -99,7 +99,7 @@ class Talk(Home, FollowingTest):
         self.check_refused(2, "no word", "search", '""')
         self.check_refused(2, "only exclusions", "search", " -anchovies")
         self.check_refused(2, "at most 1000 bytes", "search", "x" * 1_001)
-        self.check_refused(1, "nothing here", "read", "999999")
+        self.check_refused(1, "Not found", "read", "999999")
 
     def test_conversations_and_unread_counts(self):
         self.sign_in()
@@ -149,7 +149,7 @@ class Talk(Home, FollowingTest):
         self.check_refused(2, "is not a file", "send-file", self.room, str(self.home))
 
     def test_an_unreachable_server(self):
-        self.check_refused(2, "can’t be reached", "login", "http://127.0.0.1:1", "ada", given="x\n")
+        self.check_refused(2, "Can’t reach the server", "login", "http://127.0.0.1:1", "ada", given="x\n")
         self.check_refused(2, "not a server address", "login", "nonsense://", "ada", given="x\n")
 
     def test_completions(self):
@@ -177,8 +177,8 @@ class Talk(Home, FollowingTest):
 
     def test_a_refused_message_is_not_queued(self):
         self.sign_in()
-        self.check_refused(1, "can’t be taken", "post", self.room, "x" * 16_001)
-        self.check_refused(1, "nothing here", "post", "999999", "to nobody")
+        self.check_refused(1, "Invalid value: text", "post", self.room, "x" * 16_001)
+        self.check_refused(1, "Not found", "post", "999999", "to nobody")
         self.assertEqual(self.tell("outbox"), "")
 
     def test_concurrent_commands(self):
@@ -209,17 +209,17 @@ class Offline(Home, RestartingTest):
         self.tell("post", "Knitting", "before")
         self.server.stop()
         for text in ("one", "two", "three"):
-            self.assertRegex(self.tell("post", "Knitting", text, warning="can’t be reached"), QUEUED)
+            self.assertRegex(self.tell("post", "Knitting", text, warning="Can’t reach the server"), QUEUED)
         file = self.home / "note.txt"
         file.write_text("a note")
-        self.assertRegex(self.tell("send-file", self.room, "note.txt", warning="can’t be reached"), QUEUED)
+        self.assertRegex(self.tell("send-file", self.room, "note.txt", warning="Can’t reach the server"), QUEUED)
         waiting = [json.loads(line) for line in self.tell("outbox", "--json").splitlines()]
         self.assertEqual([one["draft"]["text"] for one in waiting], ["one", "two", "three", ""])
         self.assertIn("“two”", self.tell("outbox"))
         self.assertIn("cancelled", self.tell("outbox", "cancel", waiting[1]["id"][:12]))
         self.check_refused(1, "sent or let go", "outbox", "cancel", "0" * 32)
         self.check_refused(1, "are unsent", "logout")
-        self.check_refused(2, "can’t be reached", "sync")
+        self.check_refused(2, "Can’t reach the server", "sync")
         self.server = self.serve()
         self.assertIn("before", self.tell("read", "Knitting", warning="Sent 3 queued operations"))
         self.assertEqual(self.said(), ["before", "one", "three", ""])
@@ -236,12 +236,12 @@ class Offline(Home, RestartingTest):
         self.assertEqual([line.split("  ")[1:] for line in shown], [["ada", "stitch 28"], ["ada", "stitch 29"]])
         found = self.tell("search", "stitch", "--limit", "3", "--json", warning="Showing cached data").splitlines()
         self.assertEqual([json.loads(line)["text"] for line in found], ["stitch 29", "stitch 28", "stitch 27"])
-        self.check_refused(2, "can’t be reached", "search", "anchovies")
+        self.check_refused(2, "Can’t reach the server", "search", "anchovies")
         self.assertTrue(self.tell("whoami", warning="Showing cached data").startswith("ada at "))
         self.assertEqual(self.tell("forums", warning="Showing cached data"), f"{self.room}  Knitting\n")
         self.assertEqual(json.loads(self.tell("forums", "--json", warning="Showing cached data"))["title"], "Knitting")
         self.tell("conversations", warning="Showing cached data")
-        self.assertRegex(self.tell("post", "Knitting", "stitch unsent", warning="can’t be reached"), QUEUED)
+        self.assertRegex(self.tell("post", "Knitting", "stitch unsent", warning="Can’t reach the server"), QUEUED)
         self.assertIn("ada  stitch unsent  (unsent)", self.tell("read", "Knitting", warning="Showing cached data"))
         self.assertIn("ada  stitch unsent  (unsent)", self.tell("search", "unsent", warning="Showing cached data"))
         self.server = self.serve()
@@ -252,7 +252,7 @@ class Offline(Home, RestartingTest):
         self.sign_in()
         self.tell("user", "add", "grace", "--password-stdin", "--data", str(self.data), given=PASSWORD + "\n")
         self.server.stop()
-        self.assertRegex(self.tell("post", self.room, "of ada", warning="can’t be reached"), QUEUED)
+        self.assertRegex(self.tell("post", self.room, "of ada", warning="Can’t reach the server"), QUEUED)
         self.server = self.serve()
         self.check_refused(1, "One operation is unsent", "login", self.url, "grace", given=PASSWORD + "\n")
         self.assertIn("“of ada”", self.tell("outbox"))

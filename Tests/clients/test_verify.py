@@ -51,11 +51,11 @@ class Verify(unittest.TestCase):
         status, output, _ = self.verify()
         self.assertEqual(status, 1)
         self.assertIn("✗ streams: 1 fault. ", output)
-        self.assertIn("  stream site says that it ends with event 5 at offset 1, and ends with 0 at 0\n", output)
+        self.assertIn("  stream site names event 5 at offset 1 as its last, but ends with 0 at 0\n", output)
         self.assertNotIn("counters", output)
         status, output, _ = self.verify("--all")
         self.assertEqual(status, 1)
-        self.assertIn("  the counter of events stands at 1200300, and the last event is 0\n", output)
+        self.assertIn("  the counter of events is 1200300, but the last event is 0\n", output)
 
     def test_on_a_terminal_it_shows_its_progress(self):
         self.plant()
