@@ -40,25 +40,25 @@ private func text(_ delivered: DeliveredEvent) -> String {
   private static let participation = OwnConversation.Participation(
     role: .member, fromSeq: 3, fromOffset: 5, joinedSeq: 2, isRequest: true)
 
-  /// Each kind, in each stream in which it has another shape, whole and gone.
+  /// Each kind of event, for each stream with a different shape, full and reduced.
   private static let all: [(Event.Kind, EventStream, DeliveredEvent.Content)] = {
-    let talk = EventStream.conversation(ID(12))
+    let chat = EventStream.conversation(ID(12))
     let garden = EventStream.forum(ID(20))
     let own = EventStream.user(ID(7))
     return [
-      (.messageCreated, talk, .message(message)), (.messageEdited, talk, .message(message)),
-      (.messageDeleted, talk, .hidden), (.messageRestored, talk, .message(message)),
-      (.actionAdded, talk, .actions(ID(40), [.init(type: "like", count: 2), .init(type: "reaction:👍", count: 1)])),
-      (.actionRemoved, talk, .actions(ID(40), [])), (.actionAdded, own, .star(ID(40), isSet: true)),
+      (.messageCreated, chat, .message(message)), (.messageEdited, chat, .message(message)),
+      (.messageDeleted, chat, .hidden), (.messageRestored, chat, .message(message)),
+      (.actionAdded, chat, .actions(ID(40), [.init(type: "like", count: 2), .init(type: "reaction:👍", count: 1)])),
+      (.actionRemoved, chat, .actions(ID(40), [])), (.actionAdded, own, .star(ID(40), isSet: true)),
       (.actionRemoved, own, .star(ID(40), isSet: false)),
-      (.receiptUpdated, talk, .receipt(ID(12), ID(8), ReadPosition(readSeq: 3, deliveredSeq: 4))),
-      (.conversationCreated, talk, .conversation(conversation)),
-      (.conversationUpdated, garden, .conversation(conversation)), (.conversationUpdated, talk, .thing(12)),
+      (.receiptUpdated, chat, .receipt(ID(12), ID(8), ReadPosition(readSeq: 3, deliveredSeq: 4))),
+      (.conversationCreated, chat, .conversation(conversation)),
+      (.conversationUpdated, garden, .conversation(conversation)), (.conversationUpdated, chat, .thing(12)),
       (.conversationCreated, own, .gained(GainedConversation(conversation, participation))),
       (.conversationCreated, own, .gained(GainedConversation(conversation, nil))),
       (.conversationCreated, own, .thing(12)), (.conversationRemoved, own, .thing(12)),
-      (.participantJoined, talk, .participant(ID(12), ID(8), .reader)),
-      (.participantLeft, talk, .participant(ID(12), ID(8), nil)),
+      (.participantJoined, chat, .participant(ID(12), ID(8), .reader)),
+      (.participantLeft, chat, .participant(ID(12), ID(8), nil)),
       (.participantChanged, garden, .member(ID(20), ID(8), .moderator)),
       (.participantLeft, garden, .member(ID(20), ID(8), nil)), (.forumCreated, garden, .forum(forum)),
       (.forumUpdated, .site, .forum(forum)), (.forumUpdated, .site, .thing(20)), (.forumDeleted, .site, .thing(20)),
@@ -68,13 +68,19 @@ private func text(_ delivered: DeliveredEvent) -> String {
       (.levelChanged, own, .level(.conversation(ID(12)), SetLevel(.everything, isOwn: false))),
       (.relationChanged, own, .relations(UserRelations(ID(8), [.follow, .mute], requests: [ID(12), ID(13)]))),
       (.preferencesUpdated, own, .user(me)), (.settingsUpdated, .site, .settings(settings)),
-      (.notificationCreated, own, .inbox(Notification(id: ID(50), kind: .request, conversation: ID(12), createdAt: 1, readAt: 2))),
-      (.notificationCreated, own, .inbox(Notification(id: ID(51), kind: .report, report: ID(9), actor: ID(8), createdAt: 1))),
+      (
+        .notificationCreated, own,
+        .inbox(Notification(id: ID(50), kind: .request, conversation: ID(12), createdAt: 1, readAt: 2))
+      ),
+      (
+        .notificationCreated, own,
+        .inbox(Notification(id: ID(51), kind: .report, report: ID(9), actor: ID(8), createdAt: 1))
+      ),
       (.notificationCreated, own, .thing(50)), (.notificationRead, own, .thing(50)),
     ]
   }()
 
-  @Test func `every kind is read as it was written`() throws {
+  @Test func `every kind of event survives a JSON round trip`() throws {
     for (kind, stream, content) in Self.all {
       let event = Event(
         id: 88_123, stream: stream, offset: 731, kind: kind, subject: 40, revision: 2, actor: 7, at: 1_795_187_801_123)
@@ -83,11 +89,11 @@ private func text(_ delivered: DeliveredEvent) -> String {
     }
   }
 
-  @Test func `no kind is left out`() {
+  @Test func `the round trip covers every kind of event`() {
     #expect(Set(Self.all.map(\.0)) == Set(Event.Kind.allCases))
   }
 
-  @Test func `what is hidden says its place alone`() throws {
+  @Test func `a hidden event has only id, stream and offset`() throws {
     let event = Event(
       id: 9, stream: .conversation(ID(12)), offset: 3, kind: .messageCreated, subject: 40, revision: 1, actor: 7, at: 1)
     let hidden = DeliveredEvent(event, .message(Self.message), seq: 4).seen(by: StreamReader(.member, fromSeq: 5))
@@ -96,7 +102,7 @@ private func text(_ delivered: DeliveredEvent) -> String {
     #expect(read.kind == nil && read.content == .hidden && read.at == nil && read.actor == nil)
   }
 
-  @Test func `a kind that a newer server knows keeps its place`() throws {
+  @Test func `an unknown kind of event keeps its offset`() throws {
     let read = try received(
       #"{"event":"poll.closed","id":"9","stream":"forum:12","offset":3,"at":"2026-11-20T15:16:41.123Z","data":[1]}"#)
     #expect(read.kind == nil && read.content == .hidden && read.offset == 3 && read.stream == .forum(ID(12)))
@@ -110,7 +116,7 @@ private func text(_ delivered: DeliveredEvent) -> String {
     #"{"event":"user.updated","id":"9","stream":"site","offset":1}"#,
     #"{"event":"read_position.updated","id":"9","stream":"user:1","offset":1,"data":{"conversation_id":"2","read_up_to":-1,"delivered_up_to":1}}"#,
   ])
-  func `what is no event is refused`(text: String) {
+  func `an invalid event is refused`(text: String) {
     #expect(throws: JSONError.self) { try received(text) }
   }
 
@@ -118,7 +124,7 @@ private func text(_ delivered: DeliveredEvent) -> String {
     (Role?.none, false, false, false, true), (.guest, true, false, false, true), (.member, true, true, true, true),
     (.owner, true, true, true, true),
   ])
-  func `who gets all of it depends on who they are`(
+  func `access to the full event depends on the role`(
     role: Role?, participants: Bool, users: Bool, forums: Bool, ofOne: Bool
   ) {
     func opens(_ content: DeliveredEvent.Content, _ stream: EventStream) -> Bool {

@@ -25,7 +25,7 @@ private let live = Message(
       sentAt: 1_795_187_800_000, actions: [.init(type: "like", count: 1), .init(type: "reaction:👍", count: 2)])))
 
 @Suite struct MessageTests {
-  @Test func `a live message is written as the contract has it`() throws {
+  @Test func `a live message is encoded as in the API description`() throws {
     let text =
       #"{"id":"1042","conversation_id":"12","author_id":"7","client_id":"9b1c","seq":431,"previous_message":"1039","#
       + #""text":"pizza party! #food @ada https://example.org","entities":{"mentions":[],"hashtags":["food"]},"#
@@ -36,7 +36,7 @@ private let live = Message(
     #expect(try message(text) == live)
   }
 
-  @Test func `a tombstone is written without anything that was said`() throws {
+  @Test func `a tombstone is encoded without content`() throws {
     var deleted = live
     deleted.revision = 2
     deleted.state = .deleted(
@@ -50,7 +50,7 @@ private let live = Message(
     #expect(try message(text) == deleted)
   }
 
-  @Test func `what is empty is an empty list or object, never null`() throws {
+  @Test func `empty members are encoded as an empty array or object, never as null`() throws {
     let bare = Message(
       id: ID(4), conversation: ID(3), author: ID(1), seq: 1, previous: nil, createdAt: 0,
       state: .live(Message.Content(text: "")))
@@ -60,7 +60,7 @@ private let live = Message(
     #expect(try message(text) == bare)
   }
 
-  @Test func `every message reads back as it was`() throws {
+  @Test func `random messages survive a JSON round trip`() throws {
     var random = Seeded(seed: 1)
     for _ in 0..<2_000 {
       let made = Message.random(&random)
@@ -68,7 +68,7 @@ private let live = Message(
     }
   }
 
-  @Test func `a tombstone that brings a text with it loses it`() throws {
+  @Test func `the content of a tombstone is dropped when decoding`() throws {
     let text = json(live).replacing(
       #""deleted":false"#, with: #""deleted":true,"deleted_at":"2026-11-20T15:16:42Z","deletion":"author""#)
     let read = try message(text)
@@ -76,7 +76,7 @@ private let live = Message(
     #expect(!json(read).contains("pizza"))
   }
 
-  @Test func `members that nobody knows are left alone`() throws {
+  @Test func `unknown members are ignored`() throws {
     #expect(try message(json(live).replacing(#""deleted""#, with: #""mood":{"a":[1]},"deleted""#)) == live)
   }
 
@@ -88,7 +88,7 @@ private let live = Message(
     (#""edited_at":null"#, #""edited_at":"2026-11-20T15:16:42Z""#), (#""seq""#, #""kind":"poem","seq""#),
     (#""deleted":false"#, #""deleted":true"#),
   ])
-  func `what is no message is refused`(part: String, instead: String) {
+  func `an invalid message is refused`(part: String, instead: String) {
     let text = json(live).replacing(part, with: instead).replacing(#"[{"mentions":[],"hashtags":["food"]}"#, with: "[]")
     #expect(text != json(live))
     #expect(throws: JSONError.self) { try message(text) }
@@ -97,13 +97,13 @@ private let live = Message(
 
 @Suite struct IDTests {
   @Test(arguments: ["1", "10", "9007199254740991"])
-  func `an id is read from its digits`(text: String) throws {
+  func `an id is parsed from its digits`(text: String) throws {
     #expect(ID<Message>(text)?.description == text)
     #expect(json(try #require(ID<Message>(text))) == "\"\(text)\"")
   }
 
   @Test(arguments: ["", "0", "01", "-1", "+1", " 1", "1 ", "1.0", "١", "9007199254740992", "99999999999999999999", "a"])
-  func `an id has one spelling`(text: String) { #expect(ID<Message>(text) == nil) }
+  func `an id with another spelling is refused`(text: String) { #expect(ID<Message>(text) == nil) }
 }
 
 extension Message {

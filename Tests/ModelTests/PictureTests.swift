@@ -5,7 +5,7 @@ import ParleyModel
 import TestSupport
 import Testing
 
-/// One digest for each hue, and then some.
+/// 1,000 digests over all twelve hues.
 private let digests: [[UInt8]] = {
   var random = Seeded(seed: 7)
   return (0..<1_000).map { number in
@@ -17,19 +17,19 @@ private func isWellFormed(_ svg: String) -> Bool {
   XMLParser(data: Data(svg.utf8)).parse()
 }
 
-@Test func `a drawing is the same for ever`() throws {
+@Test func `drawings are stable across releases`() throws {
   let blossoms = try Digest.sha256(of: Array(digests.map(Picture.blossom).joined().utf8))
   let quilts = try Digest.sha256(of: Array(digests.map(Picture.quilt).joined().utf8))
   #expect(Hex.text(blossoms) == "85c425c46e624878bd85631c041f0fe51d3cc8419001328c58fa46dbc6af411c")
   #expect(Hex.text(quilts) == "c707aa5acf6d2329d5d537a105d30e78bcd6281d9ea1ec6239ca723aba2a5444")
 }
 
-@Test func `users and forums look different from one another`() {
+@Test func `drawings differ between digests`() {
   #expect(Set(digests.map(Picture.blossom)).count > 900)
   #expect(Set(digests.map(Picture.quilt)).count == digests.count)
 }
 
-@Test func `a drawing is small, well-formed and asks for nothing`() {
+@Test func `a drawing is small, well-formed and without external references`() {
   for digest in digests.prefix(100) + [[], [255]] {
     for svg in [Picture.blossom(digest), Picture.quilt(digest)] {
       #expect(svg.utf8.count < 4_096)
@@ -40,7 +40,7 @@ private func isWellFormed(_ svg: String) -> Bool {
 }
 
 @Test(arguments: 0..<12)
-func `every hue stands out on light and dark pages, and its shapes on it`(hue: UInt8) throws {
+func `every hue has contrast to light and dark pages, and its shapes to the hue`(hue: UInt8) throws {
   let colors = Picture.blossom([hue]).matches(of: try Regex("fill=\"#([0-9a-f]{6})\"")).compactMap { match in
     match.output[1].substring.flatMap { UInt32($0, radix: 16) }
   }

@@ -42,7 +42,7 @@ import Testing
     ("日本 -語", #"(" 日本 ") NOT (" 語"*)"#),
     ("Ｒ＂x", #"("R" AND "x")"#),
   ])
-  func `a query becomes this expression`(text: String, expected: String) throws {
+  func `a query is translated to an FTS5 expression`(text: String, expected: String) throws {
     #expect(try Self.words(text) == expected)
   }
 
@@ -55,18 +55,18 @@ import Testing
     (String(repeating: "a ", count: 33), .tooManyTerms(limit: 32)),
     ("a* b* -c* \"d\"* e* f* g* h* i*", .tooManyBeginnings(limit: 8)),
   ])
-  func `a query that says nothing, or too much, is refused by name`(text: String, fault: SearchQuery.Fault) {
+  func `an empty or too large query throws a typed fault`(text: String, fault: SearchQuery.Fault) {
     #expect(throws: fault) { try SearchQuery(text) }
   }
 
-  @Test func `the limits themselves are allowed`() throws {
+  @Test func `a query at the limits is allowed`() throws {
     #expect(try SearchQuery(String(repeating: "x", count: 1_000)).wanted.count == 1)
     #expect(try SearchQuery("a* b* -c* \"d\"* e* f* g* h* 日 本 の").wanted.count == 10)
     #expect(
       try SearchQuery(String(repeating: "a ", count: 16) + String(repeating: "-b ", count: 16)).excluded.count == 16)
   }
 
-  @Test func `the scopes and the author are part of the expression`() throws {
+  @Test func `the expression has scopes, author, cells and location`() throws {
     let query = try SearchQuery("rose")
     let expression = SearchQuery.expression(
       query, in: [.conversation(ID(9)), .forum(ID(3))], having: ["a7"], in: ["g0y1x2"], at: try SearchQuery("cafe"))
@@ -75,7 +75,7 @@ import Testing
     #expect(SearchQuery.expression(nil, in: [.forum(ID(3))]) == #"{scope} : ("f3")"#)
   }
 
-  @Test func `outside of its quotes an expression has nothing that was typed`() throws {
+  @Test func `user input occurs only inside of quotes in the expression`() throws {
     var random = Seeded(seed: 2)
     let alphabet = Array("ab\"\"\"-*:^(){}+,\\'ANDOR \0\u{301}\u{201c}日🍕\u{ff02}é".unicodeScalars)
     for _ in 0..<20_000 {

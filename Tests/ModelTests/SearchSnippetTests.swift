@@ -4,8 +4,8 @@ import Testing
 @testable import ParleyModel
 
 @Suite struct SearchSnippetTests {
-  /// The hits in brackets, and dots where the text goes on.
-  private static func marked(_ text: String, _ query: String, length: Int = 160) throws -> String {
+  /// The snippet with hits in brackets and dots at cut ends.
+  private static func highlighted(_ text: String, _ query: String, length: Int = 160) throws -> String {
     let snippet = SearchSnippet(of: text, for: try SearchQuery(query), length: length)
     let pieces = snippet.pieces.map { $0.isHit ? "[\($0.text)]" : $0.text }.joined()
     return (snippet.isCutBefore ? "…" : "") + pieces + (snippet.isCutAfter ? "…" : "")
@@ -35,8 +35,8 @@ import Testing
     ("nothing here", "rose", "nothing here"),
     ("", "rose", ""),
   ])
-  func `a snippet marks what was found`(text: String, query: String, expected: String) throws {
-    #expect(try Self.marked(text, query) == expected)
+  func `a snippet highlights the hits`(text: String, query: String, expected: String) throws {
+    #expect(try Self.highlighted(text, query) == expected)
   }
 
   @Test(arguments: [
@@ -47,18 +47,18 @@ import Testing
     ("rose rose rose rose rose rose thorn rose", "thorn", "…rose rose [thorn] rose"),
     ("abcdefghijklmnopqrstuvwxyzabcd", "abcdef*", "[abcdefghijklmnopqrst]…"),
   ])
-  func `of a long text the best place is shown`(text: String, query: String, expected: String) throws {
-    let shown = try Self.marked(text, query, length: 20)
+  func `the snippet of a long text shows the best range`(text: String, query: String, expected: String) throws {
+    let shown = try Self.highlighted(text, query, length: 20)
     #expect(shown == expected)
   }
 
-  @Test func `where most terms are near each other is the best place`() throws {
+  @Test func `the best range has the largest number of different terms`() throws {
     let filler = String(repeating: "leaf ", count: 100)
-    let shown = try Self.marked("rose " + filler + "rose and thorn " + filler, "rose thorn", length: 40)
+    let shown = try Self.highlighted("rose " + filler + "rose and thorn " + filler, "rose thorn", length: 40)
     #expect(shown.contains("[rose] and [thorn]"))
   }
 
-  @Test func `the pieces of any snippet are the text between its ends`() throws {
+  @Test func `the pieces of a snippet form a contiguous part of the text`() throws {
     var random = Seeded(seed: 3)
     let alphabet = Array("ab é日本👩‍💻🇩🇪!-\u{301}\u{200d}\n".unicodeScalars)
     let queries = try ["a", "b*", "日本", "é", "👩", "🇩🇪", "\"a b\" 本"].map { try SearchQuery($0) }
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a text that says it more often, or with fewer other words, scores higher`() throws {
+  @Test func `a text with more hits or fewer other words scores higher`() throws {
     let query = try SearchQuery("rose thorn")
     let filler = String(repeating: "leaf ", count: 40)
     let texts = ["rose thorn rose thorn", "rose thorn", "rose thorn " + filler, "rose " + filler, "leaf"]

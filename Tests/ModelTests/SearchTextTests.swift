@@ -3,7 +3,7 @@ import Testing
 
 @testable import ParleyModel
 
-/// The words as the tokenizer will see them, with what stands for an emoji written as it.
+/// Words of the prepared text, with private letters mapped back to emoji.
 private func words(_ text: String) -> [String] {
   SearchText.prepare(text).unicodeScalars.split(separator: " ").map { word in
     var shown = String.UnicodeScalarView()
@@ -52,17 +52,17 @@ private func words(_ text: String) -> [String] {
     ("Donau\u{ad}dampf", ["Donaudampf"]),
     ("a\u{200d}b\u{feff}", ["ab"]),
   ])
-  func `a text becomes these words`(text: String, expected: [String]) {
+  func `a text is split into index words`(text: String, expected: [String]) {
     #expect(words(text) == expected)
   }
 
-  @Test func `a text without any of it stays as it is, byte for byte`() {
+  @Test func `a text of plain characters stays unchanged, byte for byte`() {
     for text in ["", "\0", "a \"b\" (c) AND d*", "line\r\nline\tend ", "naïve façade — “quoted”", "Ελλάδα, Россия"] {
       #expect(Array(SearchText.prepare(text).utf8) == Array(text.utf8))
     }
   }
 
-  /// From every plane and every rule.
+  /// A random character from every plane and every class.
   private static func scalar(_ random: inout Seeded) -> Unicode.Scalar {
     let ranges: [ClosedRange<UInt32>] = [
       0...0x7f, 0x20...0x7e, 0x80...0x5ff, 0x300...0x36f, 0x600...0x10ff, 0x2000...0x2bff, 0x3000...0x30ff,
@@ -79,7 +79,7 @@ private func words(_ text: String) -> [String] {
     return String(scalars)
   }
 
-  @Test func `any text has its words, however it is cut at spaces, and at most three characters for one`() {
+  @Test func `preparing is deterministic, splits at spaces, and at most triples the length`() {
     var random = Seeded(seed: 1)
     for _ in 0..<20_000 {
       let (one, other) = (Self.text(&random), Self.text(&random))
@@ -90,7 +90,7 @@ private func words(_ text: String) -> [String] {
     }
   }
 
-  @Test func `whatever stands in a run is found as a part of it`() {
+  @Test func `every part of a run is found`() {
     let run = Array("吾輩は猫である名前はまだ無い")
     let all = words(String(run))
     for start in run.indices {
@@ -105,7 +105,7 @@ private func words(_ text: String) -> [String] {
     }
   }
 
-  @Test func `no two signs become the same word`() {
+  @Test func `no two symbols share a private letter`() {
     var known: [String: UInt32] = [:]
     for value in UInt32(0)...0x10_ffff {
       guard let scalar = Unicode.Scalar(value) else { continue }

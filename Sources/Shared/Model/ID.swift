@@ -1,9 +1,9 @@
 public import ParleyJSON
 
-/// The number of one thing of the site. All kinds share one counter, so an id names one thing whatever its kind; the type
-/// says which kind is meant.
+/// Number of one object of the site. All kinds share one counter, so an id is unique across kinds; the type parameter
+/// is the kind.
 public struct ID<Thing>: Hashable, Sendable, Comparable {
-  /// Below 2⁵³, so that every JSON reader holds it exactly.
+  /// Below 2⁵³, so that every JSON reader stores it exactly.
   public let number: Int
 
   public init(_ number: Int) {
@@ -31,17 +31,17 @@ extension ID: JSONReadable {
 }
 
 extension ID {
-  /// The greatest that is below 2⁵³.
-  private static var most: Int { 1 << 53 - 1 }
+  /// The greatest integer below 2⁵³.
+  private static var maxNumber: Int { 1 << 53 - 1 }
 
-  /// Decimal digits, without a sign or a zero in front: each id has one spelling.
+  /// Parses decimal digits without a sign or a leading zero: each id has one spelling.
   public init?(_ text: String) {
     guard text.utf8.first != UInt8(ascii: "0"), text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(text),
-      number <= Self.most
+      number <= Self.maxNumber
     else { return nil }
     self.init(number)
   }
 }
 
-/// The kinds of things that hold nothing yet but their name.
+/// Types without members, used only as parameters of `ID`.
 public enum Job {}

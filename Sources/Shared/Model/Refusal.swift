@@ -1,44 +1,44 @@
-/// An expected "no". Whoever asked is told this, by its code, and nothing of the inside.
+/// An expected "no". The caller receives its code and no internal detail.
 public enum Refusal: Error, Sendable, Hashable {
-  /// Nobody is known to ask, and this is for users.
+  /// Authentication is required.
   case unauthenticated
-  /// The asker may see that it is there, but not do this.
+  /// The object is visible to the caller, but the operation is not permitted.
   case forbidden
-  /// There is nothing of this name that the asker may see.
+  /// No object with this name or id is visible to the caller.
   case notFound
-  /// It was here and is no longer.
+  /// The object existed and was deleted.
   case gone
-  /// What is there now does not fit what was asked.
+  /// The request conflicts with the current state.
   case conflict
-  /// This `client_id` has made something else before.
+  /// This `client_id` was used before for another request.
   case clientIDReused
-  /// Fields that can't be taken as they are. Never empty.
+  /// Invalid fields. Never empty.
   case invalid([FieldFault])
-  /// The user is known, but may not come in: waits, or was kept out.
+  /// The user is authenticated but not active: pending or disabled.
   case notAdmitted(UserState)
-  /// There are as many of them as there may be: some must go first.
+  /// The maximum number of objects is reached; the caller must delete some first.
   case tooMany(limit: Int)
-  /// Larger than it may be, in bytes.
+  /// Over the size limit, in bytes.
   case tooLarge(limit: Int)
-  /// There is no room for more bytes than these.
+  /// The storage quota, in bytes, is exhausted.
   case noRoom(limit: Int)
-  /// Somebody has to look after the place.
+  /// The site must keep at least one owner.
   case lastOwner
-  /// Something else has what this field says, and no two may.
+  /// The field's value must be unique and is in use.
   case taken(String)
-  /// Too much of it in this time; again after so many seconds.
+  /// Rate limit exceeded; retry after `seconds`.
   case rateLimited(seconds: Int)
-  /// Too much for somebody new; again at `until`, after so many seconds.
+  /// A limit for users on probation is exceeded; retry at `until`, after `seconds`.
   case newcomer(Newcomers.Limit, most: Int, until: Int64, seconds: Int)
-  /// The server can't do it now; trying again later may help.
+  /// The server can't do it now; a retry may succeed.
   case unavailable
 
-  /// One field that can't be taken.
+  /// A refusal for one invalid field.
   public static func invalid(_ field: String, _ code: FieldFault.Code) -> Refusal {
     .invalid([FieldFault(field: field, code: code)])
   }
 
-  /// The stable name, as the API gives it.
+  /// The stable code of the API.
   public var code: String {
     switch self {
     case .unauthenticated: "unauthenticated"
@@ -61,9 +61,9 @@ public enum Refusal: Error, Sendable, Hashable {
   }
 }
 
-/// What is wrong with one field of what was asked.
+/// Fault of one field of a request.
 public struct FieldFault: Sendable, Hashable {
-  /// The way to it, such as `attachments[2]`.
+  /// Path to the field, such as `attachments[2]`.
   public let field: String
   public let code: Code
 
@@ -80,13 +80,13 @@ public struct FieldFault: Sendable, Hashable {
     case tooLong(limit: Int)
     case tooMany(limit: Int)
     case outOfRange(ClosedRange<Int>)
-    /// Someone or something else has it.
+    /// The value is in use elsewhere.
     case taken
-    /// What it names is not there, or not for the asker.
+    /// The referenced object does not exist or is not visible to the caller.
     case unknown
-    /// It belongs to something else than what is asked for.
+    /// The referenced object belongs to another parent.
     case mismatch
-    /// They don't want to be written to, or may not be.
+    /// The user does not accept messages, or may not receive them.
     case unreachable
 
     public var name: String {

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-// Words out of a closed list, as JSON texts.
+// JSON strings from a closed list of words.
 
 extension JSONObject {
   public mutating func word<Word: RawRepresentable>(

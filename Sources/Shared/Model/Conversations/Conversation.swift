@@ -1,58 +1,57 @@
 public import ParleyJSON
 
-/// A stream of messages in one order. What depends on the viewer is in `OwnConversation`.
+/// Ordered stream of messages. Members that depend on the viewer are in `OwnConversation`.
 public struct Conversation: Sendable, Hashable {
   public var id: ID<Conversation>
   public var kind: Kind
   /// Of a room or a topic.
   public var forum: ID<Forum>?
-  /// Whose feed it is.
+  /// Owner of a feed.
   public var owner: ID<User>?
   public var title: String?
-  /// What an app calls its kind of channel, such as `com.example.todo`.
+  /// Type of an app's channel, such as `com.example.todo`.
   public var type: String?
   /// A JSON array.
   public var annotations: JSONRaw
   public var readers: Openness
   public var writers: Openness
-  /// Whether who is added reads what was said before.
+  /// Whether new participants read earlier messages.
   public var isHistoryVisible: Bool
-  /// Seconds that a user waits between two messages; 0 for none.
+  /// Minimum seconds between two messages of a user; 0 for no limit.
   public var slowSeconds: Int
   public var isLocked: Bool
   public var isPinned: Bool
-  /// The message that solved the topic.
+  /// The message marked as the topic's solution.
   public var solvedBy: ID<Message>?
-  /// The only one of its kind with these participants.
+  /// Unique for its kind and participants.
   public var isDistinct: Bool
   public var lastSeq: Int
   public var lastMessage: ID<Message>?
   public var createdBy: ID<User>
   public var createdAt: Int64
-  /// Each change makes it greater; messages and participants do not.
+  /// Increases with each change; messages and participants do not change it.
   public var revision: Int
-  /// Counted up to `maxCounted`; nil where the forum's members are counted instead.
+  /// Counted up to `maxCounted`; nil in a forum, which counts its members instead.
   public var participantCount: Int?
-  /// All of them, where they are few; nil where there are more than `maxListed`.
+  /// Nil for more than `maxListed` participants.
   public var participants: [Participant]?
 
   public static let maxListed = 50
   public static let maxCounted = 1_000
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The live conversation of a forum, and a titled one in it.
+    /// The live room of a forum, and a titled topic in it.
     case room, topic
-    /// Of two users; of several; of an app or an announcement, with a type of its own.
+    /// For two users; for several; for an app or announcements, with a type.
     case direct, group, channel
-    /// What one user posts for those who follow.
+    /// Posts of one user for followers.
     case feed
   }
 
-  /// To whom reading or writing is open beside those who are listed: of the participants, all read, and all write who are
-  /// no readers.
+  /// Audience beside the participants. Participants always read, and always write except with the role `reader`.
   public struct Openness: Sendable, Hashable {
     public var audience: Audience
-    /// Settled for good: neither the audience nor who is listed changes any more.
+    /// Final: neither the audience nor the list of participants can change.
     public var isImmutable: Bool
 
     public init(_ audience: Audience = .listed, isImmutable: Bool = false) {
@@ -95,8 +94,8 @@ public struct Conversation: Sendable, Hashable {
 }
 
 extension Conversation.Kind {
-  /// It has participants who come and go by themselves.
+  /// Users can join and leave.
   public var isJoined: Bool { self == .group || self == .channel }
-  /// Its rights come from a forum.
+  /// The forum decides about its permissions.
   public var isInForum: Bool { self == .room || self == .topic }
 }

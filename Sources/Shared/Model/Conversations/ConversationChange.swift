@@ -1,18 +1,18 @@
 public import ParleyJSON
 
-/// What a PATCH of a conversation says. What is absent stays.
+/// PATCH of a conversation. Absent members stay unchanged.
 public struct ConversationChange: Sendable, Hashable {
   public var title = Change<String>.unchanged
   public var annotations: JSONRaw?
   public var readers: OpennessChange?
   public var writers: OpennessChange?
-  /// With more readers: from where on what was said is opened.
+  /// With a wider audience: start of the history that is open to new readers.
   public var from: ForumChange.HistoryStart?
   public var isHistoryVisible: Bool?
   public var slowSeconds: Int?
   public var isLocked: Bool?
   public var reason: String?
-  /// Refused unless it is the present one.
+  /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
   public struct OpennessChange: Sendable, Hashable {
@@ -28,7 +28,7 @@ public struct ConversationChange: Sendable, Hashable {
   /// A day.
   public static let maxSlowSeconds = 86_400
 
-  /// Nothing yet.
+  /// An empty change.
   public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {

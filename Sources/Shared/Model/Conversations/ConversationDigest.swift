@@ -1,11 +1,11 @@
 public import ParleyJSON
 
-/// A fingerprint of a stretch of a conversation, and of the parts of it: two copies that have the same hold the same.
+/// Digest of a range of a conversation and of its parts. Copies with equal digests have equal content.
 public struct ConversationDigest: Sendable, Hashable {
   /// SHA-256 in hex.
   public var digest: String
   public var parts: [Part]
-  /// The event that was the log's last when it was taken.
+  /// Last event of the log when the digest was computed.
   public var lastEvent: Int
 
   public init(digest: String, parts: [Part], lastEvent: Int) {

@@ -1,9 +1,9 @@
 public import ParleyJSON
 
-/// A conversation that somebody asks for.
+/// Request to create a conversation.
 public struct ConversationDraft: Sendable {
   public var kind: Conversation.Kind
-  /// Beside who asks.
+  /// Without the caller.
   public var participants: [Invited]
   public var title: String?
   public var type: String?
@@ -11,11 +11,11 @@ public struct ConversationDraft: Sendable {
   public var readers: Conversation.Openness?
   public var writers: Conversation.Openness?
   public var isHistoryVisible: Bool
-  /// Gives back the one that exists with the same participants.
+  /// Returns an existing conversation with the same participants.
   public var isDistinct: Bool
   public var clientID: String?
 
-  /// Somebody by an id or a name, to take part as this.
+  /// User to add, by id or name, with a role.
   public struct Invited: Sendable, Hashable {
     public var user: UserReference
     public var role: ParticipantRole
@@ -57,7 +57,7 @@ extension ConversationDraft.Invited {
 }
 
 extension Conversation.Openness {
-  /// As a request says it: what nobody asked for is refused.
+  /// Parses a request; unknown members are refused.
   init(strict value: JSONValue) throws(JSONError) {
     try self.init(json: value)
     var object = try value.object()
@@ -67,7 +67,7 @@ extension Conversation.Openness {
 }
 
 extension JSONValue {
-  /// What programs hang on a conversation: `[{"type":"com.example.todo","value":{…}}]`.
+  /// Annotations of a conversation: `[{"type":"com.example.todo","value":{…}}]`.
   func annotations() throws(JSONError) -> JSONRaw {
     _ = try array { item throws(JSONError) in
       var annotation = try item.object()

@@ -1,20 +1,20 @@
-/// Where a conversation stands, and how far one user has come in it.
+/// End of a conversation, with the user's read position.
 public struct ConversationHead: Sendable, Hashable {
   public var conversation: ID<Conversation>
   public var lastSeq: Int
-  /// Nil where this user may see none yet.
+  /// Nil while no message is visible to this user.
   public var lastMessage: ID<Message>?
-  /// The offset of its stream's last event.
+  /// Offset of the last event of its stream.
   public var lastOffset: Int
   public var readSeq: Int
   /// At most `maxUnread`.
   public var unread: Int
 
-  /// Nobody counts further than this.
+  /// Upper bound of unread counts.
   public static let maxUnread = 1_000
 
-  /// After which message a count of the unread starts: what is not later was read, was said before the user came in, or is
-  /// before their history.
+  /// `seq` after which unread messages are counted: earlier ones were read, precede the user's joining, or precede the
+  /// user's history.
   public static func unreadStart(readSeq: Int, joinedSeq: Int, fromSeq: Int) -> Int {
     max(readSeq, joinedSeq, fromSeq - 1)
   }

@@ -1,4 +1,4 @@
-// A conversation as one JSON object; of one's own, the same object with more members.
+// A conversation as one JSON object; `OwnConversation` adds members to the same object.
 
 public import ParleyJSON
 
@@ -32,7 +32,7 @@ extension Conversation: JSONWritable {
 }
 
 extension Conversation: JSONReadable {
-  /// Members that nobody knows here are left alone: a newer server may say more.
+  /// Ignores unknown members: a newer server may send more.
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     try self.init(&object)

@@ -1,11 +1,11 @@
 public import ParleyJSON
 
-/// A conversation as the one sees it who asked: somebody without an user has nothing of it.
+/// A conversation as the caller sees it: visitors get no members of `OwnConversation`.
 public enum ConversationView: Sendable {
   case byNobody(Conversation)
   case bySomebody(OwnConversation)
 
-  /// Another whenever it is seen otherwise. Whatever happens in a conversation raises the offset of its stream.
+  /// ETag of the view. Every change in a conversation raises the offset of its stream.
   public var tag: String {
     switch self {
     case .byNobody(let seen): return "\(seen.revision)-\(seen.lastSeq)-\(seen.participantCount ?? 0)"

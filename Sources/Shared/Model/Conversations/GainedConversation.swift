@@ -1,13 +1,14 @@
-/// A conversation that somebody takes part in from now on: what everyone sees of it, and where they come in.
+/// Conversation that a user has joined: its public members and the user's participation.
 public struct GainedConversation: Sendable, Hashable {
   public var conversation: Conversation
-  /// Nil for the owner of a feed, who takes no part in it.
+  /// Nil for the owner of a feed: owners are not participants.
   public var participation: OwnConversation.Participation?
-  /// How far they had come when they were in it before.
+  /// Read position from an earlier participation.
   public var readPosition: ReadPosition
 
   public init(
-    _ conversation: Conversation, _ participation: OwnConversation.Participation?, _ readPosition: ReadPosition = ReadPosition()
+    _ conversation: Conversation, _ participation: OwnConversation.Participation?,
+    _ readPosition: ReadPosition = ReadPosition()
   ) {
     self.conversation = conversation
     self.participation = participation

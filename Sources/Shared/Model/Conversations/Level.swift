@@ -1,15 +1,15 @@
 public import ParleyJSON
 
-/// What somebody wants to hear of a forum or a conversation. It is followed at `everything`.
+/// Notification level of a forum or a conversation. UI texts call `everything` *Follow*.
 public enum Level: String, Sendable, Hashable, CaseIterable {
   case everything
-  /// Of oneself, and replies.
+  /// Mentions of the user and replies to the user.
   case mentions
   case nothing
 }
 
 extension Level {
-  /// Where nothing was said; a room is as its forum.
+  /// Default level; a room inherits from its forum.
   public static func usual(in kind: Conversation.Kind) -> Level {
     switch kind {
     case .direct, .group, .channel: .everything
@@ -20,7 +20,7 @@ extension Level {
   public static let usualInForum = Level.mentions
 }
 
-/// A level as it is in force, and whether the user has said so.
+/// Effective level, and whether the user has set it.
 public struct SetLevel: Sendable, Hashable {
   public var level: Level
   public var isOwn: Bool
@@ -47,14 +47,14 @@ extension SetLevel: JSONReadable {
   }
 }
 
-/// Of what somebody says what they want to hear.
+/// Object of a notification level.
 public enum LevelScope: Sendable, Hashable {
   case forum(ID<Forum>)
   case conversation(ID<Conversation>)
 }
 
 extension LevelScope {
-  /// Ids are unique over both.
+  /// Ids are unique over both kinds.
   var number: Int {
     switch self {
     case .forum(let id): id.number

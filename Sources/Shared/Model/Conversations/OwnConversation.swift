@@ -1,27 +1,27 @@
-/// A conversation as one user has it.
+/// Conversation with the members that belong to one user.
 public struct OwnConversation: Sendable, Hashable {
   public var conversation: Conversation
-  /// The newest that this user may read.
+  /// Newest message that this user may read.
   public var lastMessage: MessageView?
   /// At most `ConversationHead.maxUnread`.
   public var unread: Int
-  /// The last `seq` that the user has read, and that a device of theirs has.
+  /// Last `seq` that the user has read, and last `seq` delivered to a device of the user.
   public var readSeq: Int
   public var deliveredSeq: Int
-  /// The offset of its stream's last event.
+  /// Offset of the last event of its stream.
   public var lastOffset: Int
   public var level: Level
-  /// Nil for who reads without taking part.
+  /// Nil for readers that are not participants.
   public var participation: Participation?
 
   public struct Participation: Sendable, Hashable {
     public var role: ParticipantRole
-    /// Where this user's history begins.
+    /// Start of this user's history.
     public var fromSeq: Int
     public var fromOffset: Int
-    /// What was the last when this user came in: up to there nothing waits to be read.
+    /// `lastSeq` when the user joined; messages up to it do not count as unread.
     public var joinedSeq: Int
-    /// A stranger's, that was not taken yet.
+    /// Message request from an unknown user, still pending.
     public var isRequest: Bool
 
     public init(role: ParticipantRole, fromSeq: Int, fromOffset: Int, joinedSeq: Int, isRequest: Bool) {

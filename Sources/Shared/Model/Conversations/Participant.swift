@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// Somebody who takes part in a conversation.
+/// Participant of a conversation.
 public struct Participant: Sendable, Hashable {
   public var user: ID<User>
   public var role: ParticipantRole

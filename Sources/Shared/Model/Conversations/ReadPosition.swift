@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// How far a user has come in a conversation, by `seq`. What was read was delivered, too.
+/// A user's position in a conversation, by `seq`. Read includes delivered.
 public struct ReadPosition: Sendable, Hashable {
   public var readSeq: Int
   public var deliveredSeq: Int
@@ -11,18 +11,18 @@ public struct ReadPosition: Sendable, Hashable {
   }
 
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A device has it.
+    /// Received by a device.
     case delivered
     case read
   }
 
-  /// Never further back.
+  /// The position moved forward; never backward.
   public func moved(_ kind: Kind, to seq: Int) -> ReadPosition {
     ReadPosition(readSeq: kind == .read ? max(readSeq, seq) : readSeq, deliveredSeq: max(deliveredSeq, seq))
   }
 }
 
-/// A readPosition after it was set, with what it leaves unread.
+/// Read position after an update, with the remaining unread count.
 public struct ReadConversation: Sendable, Hashable {
   public var conversation: ID<Conversation>
   public var readPosition: ReadPosition
@@ -46,7 +46,7 @@ extension ReadConversation: JSONWritable {
 }
 
 extension ReadPosition {
-  /// Into an object that says whose it is, and where.
+  /// Writes the members into an object that has the conversation and user ids.
   func writeMembers(to json: inout JSONWriter) {
     json.field("read_up_to", readSeq)
     json.field("delivered_up_to", deliveredSeq)

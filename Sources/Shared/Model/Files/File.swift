@@ -1,21 +1,21 @@
 public import ParleyJSON
 
-/// Something that somebody has uploaded. Its content never changes.
+/// Uploaded file. Its content never changes.
 public struct File: Sendable, Hashable {
   public let id: ID<File>
   public let owner: ID<User>
-  /// As the sender calls it: for showing, and for saving it under.
+  /// File name from the sender, for display and downloads.
   public let name: String
-  /// What programs call it, such as `com.example.invoice`.
+  /// Type from an app, such as `com.example.invoice`.
   public let type: String?
-  /// `image`, `video`, `audio`, `text`, `document`, `archive` or `other`; a newer server may know more.
+  /// `image`, `video`, `audio`, `text`, `document`, `archive` or `other`; a newer server may have more.
   public let kind: String
-  /// As the bytes say.
+  /// Detected from the content.
   public let mimeType: String
   public let size: Int
   /// Whether everyone may read it.
   public let isPublic: Bool
-  /// In pixels, as it is shown.
+  /// In pixels, as displayed.
   public let width: Int?
   public let height: Int?
   /// SHA-256 of the content.
@@ -24,7 +24,7 @@ public struct File: Sendable, Hashable {
   /// Milliseconds since 1970.
   public let createdAt: Int64
 
-  /// A small picture of it, made by who uploaded it.
+  /// Small preview image, made by the uploader.
   public struct Preview: Sendable, Hashable {
     public let mimeType: String
     public let size: Int
@@ -58,15 +58,15 @@ public struct File: Sendable, Hashable {
     self.createdAt = createdAt
   }
 
-  /// Where its content is.
+  /// URL path of the content.
   public var address: String { "/api/v1/files/\(id)/content" }
 }
 
-/// A file with what only the server knows of it.
+/// File with server-only members.
 public struct KeptFile: Sendable {
   public let file: File
   public let previewDigest: [UInt8]?
-  /// Whether nothing shows it: no message, nobody's picture.
+  /// Not referenced: attached to no message and used as no picture.
   public let isUnused: Bool
 
   public init(_ file: File, previewDigest: [UInt8]?, isUnused: Bool) {
@@ -132,8 +132,8 @@ extension File: JSONReadable {
   private static func bytes(_ value: JSONValue) throws(JSONError) -> [UInt8] {
     let digits = Array(try value.string().utf8)
     var bytes: [UInt8] = []
-    for place in stride(from: 0, to: digits.count - 1, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16) else { break }
+    for index in stride(from: 0, to: digits.count - 1, by: 2) {
+      guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else { break }
       bytes.append(byte)
     }
     guard bytes.count == 32, digits.count == 64 else { throw value.error(.invalid) }

@@ -1,13 +1,13 @@
 public import ParleyJSON
 
-/// A large file that comes in parts.
+/// Large file, uploaded in parts.
 public struct Upload: Sendable, Hashable {
   public let id: ID<Upload>
   public let owner: ID<User>
   public let draft: FileDraft
-  /// How large it will be.
+  /// Total size in bytes.
   public let size: Int
-  /// How much of it has come.
+  /// Bytes received so far.
   public var offset: Int
   public let createdAt: Int64
 
@@ -35,7 +35,7 @@ extension Upload: JSONWritable {
   }
 }
 
-/// How far one has come, as its sender hears it.
+/// Progress of an upload, as its sender receives it.
 public struct UploadProgress: Sendable, Hashable, JSONReadable {
   public let id: ID<Upload>
   public let size: Int
@@ -49,7 +49,7 @@ public struct UploadProgress: Sendable, Hashable, JSONReadable {
   }
 }
 
-/// What its sender says of a file, beside the bytes.
+/// Metadata of a file, sent beside the bytes.
 public struct FileDraft: Sendable, Hashable {
   public var name: String
   public var type: String?
@@ -63,7 +63,7 @@ public struct FileDraft: Sendable, Hashable {
     self.clientID = clientID
   }
 
-  /// What begins an upload in parts: this, and how large it will be.
+  /// Request to start an upload in parts: metadata and total size.
   public static func upload(_ object: inout JSONObject) throws(JSONError) -> (draft: FileDraft, size: Int) {
     let draft = FileDraft(
       name: try object.string("name"), type: try object.optional("type"),

@@ -1,45 +1,45 @@
-/// A place for a subject: one live room, and topics.
+/// Forum for a subject: one live room, and topics.
 public struct Forum: Sendable, Hashable {
   public let id: ID<Forum>
   public var title: String
   public var about: String
   public var iconURL: String?
-  /// Wins over the address.
+  /// Overrides `iconURL`.
   public var icon: ID<File>?
   public var visibility: Visibility
   public var write: ForumPolicy
   public var startTopics: ForumPolicy
-  /// Who rings all members at once.
+  /// Permission to mention all members at once.
   public var roomMention: ForumPolicy
-  /// A heading under which it stands, and where; for those who look after the place to set.
+  /// Section heading and position in the list; only staff may set them.
   public var section: String?
   public var position: Int
-  /// Seconds that a user waits between two messages; 0 for none.
+  /// Minimum seconds between two messages of a user; 0 for no limit.
   public var slowSeconds: Int
   public var isLocked: Bool
   public var isArchived: Bool
   /// Whether topics can be marked as solved.
   public var isSolvable: Bool
-  /// Whether everyone may see what edited messages said before.
+  /// Whether all readers may see previous revisions of edited messages.
   public var showsRevisions: Bool
-  /// Where its users meet by voice.
+  /// Address of the forum's voice call.
   public var callURL: String?
   public let room: ID<Conversation>
   public let createdBy: ID<User>
   public let createdAt: Int64
-  /// The newest message anywhere in it.
+  /// Newest message in the room or a topic.
   public var lastMessage: ID<Message>?
   public var revision: Int
 
-  /// Where it stands among the others, newest first. Ids grow with time, so one without messages stands where it was made.
+  /// Sort key for "newest activity first". Ids grow with time, so a forum without messages sorts by its creation.
   public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
 
   public static let positions = 0...1_000_000
-  /// So far behind the one before it a forum stands where nobody says otherwise, so that another fits between.
+  /// Default gap between the positions of two forums, so that another fits between.
   public static let positionStep = 10
-  /// A day.
+  /// Range of `slowSeconds`, up to a day.
   public static let slowness = 0...86_400
-  /// Nobody counts members further than this.
+  /// Upper bound of member counts.
   public static let maxCounted = 1_000
 
   public init(
@@ -74,7 +74,7 @@ public struct Forum: Sendable, Hashable {
     self.revision = revision
   }
 
-  /// A title, or a part of one, as it is looked for: without case, and Latin letters without accents.
+  /// Search key of a title or a part of one: case-folded, Latin letters without accents.
   public static func key(_ title: String) -> String {
     var key = String.UnicodeScalarView()
     for scalar in title.unicodeScalars { key.append(SearchFolding.fold(scalar)) }
@@ -85,13 +85,13 @@ public struct Forum: Sendable, Hashable {
 /// A forum as one viewer sees it.
 public struct ForumView: Sendable, Hashable {
   public var forum: Forum
-  /// What the viewer is in it; nil for who is not a member.
+  /// The viewer's role; nil for non-members.
   public var role: ForumRole?
-  /// At most `Forum.maxCounted`; in the single thing only, for who may know its members.
+  /// At most `Forum.maxCounted`. Only in the single forum, for viewers that may list its members.
   public var memberCount: Int?
-  /// How many messages a wider visibility has opened to those whom it let in; in the answer to that change only.
+  /// Number of messages that a wider visibility has opened to new readers; only in the response to that change.
   public var opened: Int?
-  /// What takes it from those who may read no longer, where a visibility has narrowed; in the answer to that change only.
+  /// Job that revokes access after a narrower visibility; only in the response to that change.
   public var job: ID<Job>?
 
   public init(_ forum: Forum, role: ForumRole? = nil, memberCount: Int? = nil, opened: Int? = nil) {

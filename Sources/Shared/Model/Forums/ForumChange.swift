@@ -1,13 +1,13 @@
 public import ParleyJSON
 
-/// What a PATCH of a forum says. What is absent stays.
+/// PATCH of a forum. Absent members stay unchanged.
 public struct ForumChange: Sendable, Hashable {
   public var title: String?
   public var about: String?
   public var iconURL = Change<String>.unchanged
   public var icon = Change<ID<File>>.unchanged
   public var visibility: Visibility?
-  /// With a wider visibility: from where on those may read whom it lets in.
+  /// With a wider visibility: start of the history that is open to new readers.
   public var from: HistoryStart?
   public var write: ForumPolicy?
   public var startTopics: ForumPolicy?
@@ -16,21 +16,21 @@ public struct ForumChange: Sendable, Hashable {
   public var isSolvable: Bool?
   public var showsRevisions: Bool?
   public var callURL = Change<String>.unchanged
-  // What the place's staff decides.
+  // Set by site staff.
   public var section = Change<String>.unchanged
   public var position: Int?
-  // What keeps order.
+  // Set by moderators.
   public var slowSeconds: Int?
   public var isLocked: Bool?
   public var reason: String?
-  /// Refused unless it is the present one.
+  /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
   public enum HistoryStart: String, Sendable {
     case now, beginning
   }
 
-  /// Nothing yet.
+  /// An empty change.
   public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -55,7 +55,7 @@ public struct ForumChange: Sendable, Hashable {
     ifRevision = try object.optional("if_revision")
   }
 
-  /// Whether it says something of what the forum is, and not only how order is kept in it.
+  /// Whether the change concerns the forum itself and not only its moderation.
   public var changesForum: Bool {
     title != nil || about != nil || iconURL != .unchanged || icon != .unchanged || visibility != nil || write != nil
       || startTopics != nil
@@ -63,7 +63,7 @@ public struct ForumChange: Sendable, Hashable {
       || arranges
   }
 
-  /// Whether it says where the forum stands among the others.
+  /// Whether the change sets the forum's position in the list.
   public var arranges: Bool { section != .unchanged || position != nil }
 
   public func applied(to forum: Forum) -> Forum {
@@ -89,7 +89,7 @@ public struct ForumChange: Sendable, Hashable {
 }
 
 extension Change {
-  /// What is there after it.
+  /// The value after the change.
   public func applied(to value: Value?) -> Value? {
     switch self {
     case .unchanged: value

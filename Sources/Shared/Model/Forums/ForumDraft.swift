@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// A forum that somebody asks to be made, as the request says it.
+/// Request to create a forum.
 public struct ForumDraft: Sendable {
   public var title: String
   public var about = ""
@@ -10,7 +10,7 @@ public struct ForumDraft: Sendable {
   public var write = ForumPolicy.readers
   public var startTopics = ForumPolicy.readers
   public var section: String?
-  /// Nil for behind the others of its section.
+  /// Nil for the end of its section.
   public var position: Int?
   public var clientID: String?
 
@@ -32,6 +32,6 @@ public struct ForumDraft: Sendable {
     clientID = try object.optional("client_id")
   }
 
-  /// Whether it says where it stands among the others.
+  /// Whether the draft sets the forum's position in the list.
   public var arranges: Bool { section != nil || position != nil }
 }

@@ -1,4 +1,4 @@
-// A forum as one JSON object: what everyone sees, then what depends on the viewer.
+// A forum as one JSON object: public members first, then members that depend on the viewer.
 
 public import ParleyJSON
 
@@ -32,7 +32,7 @@ extension Forum: JSONWritable {
 }
 
 extension Forum: JSONReadable {
-  /// Members that nobody knows here are left alone: a newer server may say more.
+  /// Ignores unknown members: a newer server may send more.
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     try self.init(&object)
@@ -44,7 +44,8 @@ extension Forum: JSONReadable {
       id: try object.read("id"), title: try object.string("title"), about: try object.string("description"),
       iconURL: try object.optional("icon_url"), icon: try object.optional("icon_file"),
       visibility: try object.word("visibility"),
-      write: try object.word("write"), startTopics: try object.word("start_topics"), roomMention: try object.word("room_mention"),
+      write: try object.word("write"), startTopics: try object.word("start_topics"),
+      roomMention: try object.word("room_mention"),
       section: try object.optional("section"), position: try object.int("position"),
       slowSeconds: try object.int("slow_seconds"), isLocked: try object.bool("locked"),
       isArchived: try object.bool("archived"), isSolvable: try object.bool("solvable"),

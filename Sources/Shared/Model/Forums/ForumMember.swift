@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// Somebody who belongs to a forum.
+/// Member of a forum.
 public struct ForumMember: Sendable, Hashable {
   public var user: UserSummary
   public var role: ForumRole

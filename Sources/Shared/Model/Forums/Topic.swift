@@ -1,16 +1,16 @@
 public import ParleyJSON
 
-/// A titled conversation of a forum. Who may read and write in it is the forum's to say.
+/// Titled conversation of a forum. The forum's policies decide about reading and writing.
 public struct Topic: Sendable, Hashable {
   public let id: ID<Conversation>
   public let forum: ID<Forum>
   public var title: String
-  /// Stands before the others.
+  /// Listed before the other topics.
   public var isPinned: Bool
   public var isLocked: Bool
-  /// Seconds that a user waits between two messages; 0 for none.
+  /// Minimum seconds between two messages of a user; 0 for no limit.
   public var slowSeconds: Int
-  /// The message that solved it.
+  /// The message marked as the solution.
   public var solvedBy: ID<Message>?
   public let createdBy: ID<User>
   public let createdAt: Int64
@@ -18,7 +18,7 @@ public struct Topic: Sendable, Hashable {
   public var lastSeq: Int
   public var revision: Int
 
-  /// Where it stands among the others, newest first.
+  /// Sort key for "newest activity first".
   public var activity: Int { max(lastMessage?.number ?? 0, id.number) }
 
   public init(
@@ -75,10 +75,10 @@ extension Topic: JSONReadable {
   }
 }
 
-/// A topic that somebody starts, as the request says it.
+/// Request to start a topic.
 public struct TopicDraft: Sendable {
   public var title: String
-  /// What is said first in it.
+  /// Text of the first message.
   public var text: String?
   public var clientID: String?
 
@@ -89,20 +89,20 @@ public struct TopicDraft: Sendable {
   }
 }
 
-/// What a PATCH of a topic says. What is absent stays.
+/// PATCH of a topic. Absent members stay unchanged.
 public struct TopicChange: Sendable, Hashable {
   public var title: String?
-  /// The message that solved it; `null` takes the readPosition away.
+  /// The message marked as the solution; `null` removes it.
   public var solvedBy = Change<ID<Message>>.unchanged
-  // What keeps order.
+  // Set by moderators.
   public var isPinned: Bool?
   public var isLocked: Bool?
   public var slowSeconds: Int?
   public var reason: String?
-  /// Refused unless it is the present one.
+  /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
-  /// Nothing yet.
+  /// An empty change.
   public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -115,7 +115,7 @@ public struct TopicChange: Sendable, Hashable {
     ifRevision = try object.optional("if_revision")
   }
 
-  /// Whether it says something that only those may say who keep order.
+  /// Whether the change needs a moderator.
   public var isModerator: Bool { isPinned != nil || isLocked != nil || slowSeconds != nil }
 
   public func applied(to topic: Topic) -> Topic {

@@ -1,9 +1,9 @@
 public import ParleyJSON
 
-/// A topic that was made of a message and what answers it.
+/// Topic made of a message and its replies.
 public struct TopicFromMessage: Sendable, Hashable {
   public var topic: ID<Conversation>
-  /// The copy of the message that it was made of.
+  /// Copy of the original message in the new topic.
   public var message: ID<Message>
 
   public init(topic: ID<Conversation>, message: ID<Message>) {
@@ -11,10 +11,10 @@ public struct TopicFromMessage: Sendable, Hashable {
     self.message = message
   }
 
-  /// Hangs on the system message that stays behind.
+  /// Annotation type on the system message that stays in the original conversation.
   public static let annotation = "app.parley.topic"
 
-  /// As that annotation's JSON.
+  /// The annotation as JSON.
   public var annotations: String {
     var json = JSONWriter()
     json.array { json in
@@ -32,7 +32,7 @@ extension TopicFromMessage: JSONWritable {
     json.object { json in writeFields(to: &json) }
   }
 
-  /// For an answer that says more beside them.
+  /// Writes the members into an open object of a larger response.
   public func writeFields(to json: inout JSONWriter) {
     json.field("conversation_id", topic)
     json.field("message_id", message)

@@ -1,31 +1,31 @@
 public import ParleyJSON
 
-/// Something that waits for one user: who wants what of them, and where. It holds no text.
+/// Notification for one user: kind, actor and references. It holds no text.
 public struct Notification: Sendable, Hashable {
   public let id: ID<Notification>
   public let kind: Kind
   public let conversation: ID<Conversation>?
-  /// What it is about; nil for what is no message.
+  /// Nil for kinds without a message.
   public let message: ID<Message>?
   public let report: ID<Report>?
   public let sanction: ID<Sanction>?
-  /// Whose doing it is.
+  /// The user that caused it.
   public let actor: ID<User>?
   public let createdAt: Int64
   public let readAt: Int64?
 
-  /// Why it is there.
+  /// Reason for the notification.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case mention, reply
-    /// Written in a conversation of two.
+    /// New message in a direct conversation.
     case direct
-    /// Everyone in the forum was called.
+    /// Room mention.
     case room
-    /// Somebody whom the user does not know wants to talk.
+    /// Message request from an unknown user.
     case request
-    /// For those who keep order.
+    /// For moderators.
     case report
-    /// By those who keep order; the reason stands in the sanction.
+    /// From moderators; the sanction has the reason.
     case warning
   }
 
@@ -51,7 +51,7 @@ extension Notification: JSONWritable {
     json.object { json in writeFields(to: &json) }
   }
 
-  /// For an answer that says more beside them.
+  /// Writes the members into an open object of a larger response.
   public func writeFields(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("kind", kind.rawValue)
@@ -78,9 +78,9 @@ extension Notification: JSONReadable {
   }
 }
 
-/// How much of each kind has not been read.
+/// Unread notifications by kind.
 public struct InboxCounts: Sendable, Hashable {
-  /// Of all kinds together nobody counts further than this, from the newest on.
+  /// Upper bound of the count over all kinds, from the newest.
   public static let most = 1_000
 
   public private(set) var counts: [Notification.Kind: Int] = [:]

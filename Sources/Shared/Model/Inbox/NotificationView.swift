@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// An entry with the message that it is about, as its owner sees it.
+/// Notification with its message, as the recipient sees it.
 public struct NotificationView: Sendable, Hashable {
   public let entry: Notification
   public let message: MessageView?

@@ -1,23 +1,23 @@
 public import ParleyJSON
 
-/// A forum or a conversation that somebody follows, and what is new in it.
+/// Followed forum or conversation with unread content.
 public struct UnreadItem: Sendable, Hashable {
   public var kind: Kind
   public var forum: ID<Forum>?
-  /// A forum's is its room.
+  /// For a forum, its room.
   public var conversation: ID<Conversation>
   /// At most `ConversationHead.maxUnread`.
   public var unread: Int
   public var firstUnread: ID<Message>?
-  /// Topics of a forum that others began and the user has not looked into; at most `maxTopics`.
+  /// Topics that other users started and this user has not opened; at most `maxTopics`.
   public var newTopics: Int
-  /// What of it waits in the inbox.
+  /// Unread notifications of this forum or conversation.
   public var mentions: Int
   public var replies: Int
-  /// Where its last message stands among all.
+  /// Newest message, for the sort order.
   public var lastMessage: ID<Message>?
 
-  /// Among how many of a forum's newest topics those are counted that are new to somebody.
+  /// Number of newest topics of a forum that are checked for new ones.
   public static let maxTopics = 1_000
 
   public enum Kind: Sendable, Hashable {
@@ -34,7 +34,7 @@ public struct UnreadItem: Sendable, Hashable {
 
   public var isEmpty: Bool { unread == 0 && newTopics == 0 && mentions == 0 && replies == 0 }
 
-  /// Whether it comes before another: by who calls, then by who answers, then by what is newest.
+  /// Sort order: mentions, then replies, then the newest message.
   public func isMorePressing(than other: UnreadItem) -> Bool {
     let one = (mentions, replies, lastMessage?.number ?? 0, conversation.number)
     return one > (other.mentions, other.replies, other.lastMessage?.number ?? 0, other.conversation.number)

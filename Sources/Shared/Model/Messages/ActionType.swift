@@ -1,15 +1,15 @@
-/// A readPosition that users set on a message, by its name: `star`, `like`, `repost`, `pin`, `reaction:👍`, or an app's own such as
+/// Name of an action on a message: `star`, `like`, `repost`, `pin`, `reaction:👍`, or an app's own such as
 /// `com.example.done`.
 public struct ActionType: Sendable, Hashable {
   public let name: String
   public let reach: Reach
 
-  /// Who sees it, and who may set it.
+  /// Visibility of the action, and permission to set it.
   public enum Reach: Sendable, Hashable {
-    /// Its owner's alone.
+    /// Visible to its owner only.
     case personal
     case everyone
-    /// Set by those who keep order.
+    /// Visible to all readers, set by moderators.
     case moderators
   }
 
@@ -25,10 +25,10 @@ public struct ActionType: Sendable, Hashable {
     self.name = name
   }
 
-  /// A family with four colours of skin takes 41 bytes, the flag of Scotland 28.
+  /// A family with four skin tones takes 41 bytes, the flag of Scotland 28.
   private static let maxEmojiBytes = 64
 
-  /// One emoji and nothing else: what could be anything else would be text that nobody can answer, edit or remove.
+  /// Accepts exactly one emoji. Any other text would be a message that can't be replied to, edited or removed.
   private static func isReaction(_ name: String) -> Bool {
     guard name.hasPrefix("reaction:") else { return false }
     let emoji = name.dropFirst("reaction:".count)
@@ -41,7 +41,7 @@ public struct ActionType: Sendable, Hashable {
 
   private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    // The joiner, the choice of a picture, the key's cap, and the letters of a flag.
+    // Zero-width joiner, variation selector 16, combining keycap, and tag characters of flags.
     case 0x200d, 0xfe0f, 0x20e3, 0xe0020...0xe007f: true
     default: !scalar.isASCII && scalar.properties.isEmoji
     }

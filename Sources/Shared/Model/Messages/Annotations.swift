@@ -1,10 +1,10 @@
 public import ParleyJSON
 
-/// What programs hang on a message as it is made: values with the names of their types. They never change.
+/// Typed values from programs, attached when a message is posted. They never change.
 public struct Annotations: Sendable, Hashable {
-  /// A JSON array without space between. What is in a value stays as it came.
+  /// JSON array without whitespace between elements. Values are stored as received.
   public let json: JSONRaw
-  /// In their order, one name as often as it came.
+  /// In order, with duplicates.
   public let types: [String]
   public let location: Location?
 
@@ -14,7 +14,7 @@ public struct Annotations: Sendable, Hashable {
 extension Annotations: JSONReadable {
   public init(json value: JSONValue) throws(JSONError) {
     var types: [String] = []
-    var places: [String: Location] = [:]
+    var locations: [String: Location] = [:]
     for element in try value.array() {
       var annotation = try element.object()
       let name = try annotation.value("type")
@@ -27,19 +27,19 @@ extension Annotations: JSONReadable {
         guard let known = CoreAnnotation(rawValue: String(core)) else { throw name.error(.invalid) }
         try known.check(content)
       }
-      if Self.placing.contains(type), places[type] == nil { places[type] = Location(content) }
+      if Self.locationTypes.contains(type), locations[type] == nil { locations[type] = Location(content) }
       types.append(type)
     }
     json = value.raw.compact
     self.types = types
-    location = Self.placing.lazy.compactMap { places[$0] }.first
+    location = Self.locationTypes.lazy.compactMap { locations[$0] }.first
   }
 
-  /// The types that say where a message was written. The first of them that there is counts.
-  private static let placing = ["net.app.core.checkin", "net.app.ohai.location", "net.app.core.geolocation"]
+  /// Types that contain a location. The first of these that is present counts.
+  private static let locationTypes = ["net.app.core.checkin", "net.app.ohai.location", "net.app.core.geolocation"]
 }
 
-/// The types whose meaning was settled before us. What calls itself so has to be it; other names under their prefixes are
+/// Types defined by earlier networks. Their values must match the definition; other names under their prefixes are
 /// refused.
 private enum CoreAnnotation: String {
   case checkin, geolocation, oembed, crosspost, language
@@ -66,10 +66,10 @@ private enum CoreAnnotation: String {
 }
 
 extension Location {
-  /// How much of a place's name is looked up, in Unicode scalars.
+  /// Maximum length of an indexed location name, in Unicode scalars.
   private static let maxNameScalars = 200
 
-  /// Nil where the value gives no place on Earth. A name that nobody could look up is none.
+  /// Nil for a value without valid coordinates. A name that can't be indexed is dropped.
   fileprivate init?(_ value: JSONValue) {
     guard var object = try? value.object(), let latitude = try? object.double("latitude"),
       let longitude = try? object.double("longitude"), (-90.0...90).contains(latitude),

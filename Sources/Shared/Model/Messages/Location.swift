@@ -1,4 +1,4 @@
-/// The place that a message gives.
+/// Location in a message.
 public struct Location: Sendable, Hashable {
   public var name: String?
   public var latitude: Double

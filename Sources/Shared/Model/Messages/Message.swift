@@ -1,14 +1,14 @@
 public import ParleyJSON
 
-/// A message as everyone sees it who may read it. What depends on the viewer is not in it.
+/// A message as all its readers see it, without members that depend on the viewer.
 public struct Message: Sendable, Hashable {
   public var id: ID<Message>
   public var conversation: ID<Conversation>
   public var author: ID<User>
-  /// The name that the sender gave it, so that a repeated send makes no second one.
+  /// Idempotency key from the sender: a repeated request creates no second message.
   public var clientID: String?
   public var kind: Kind
-  /// The place in the conversation, from 1, without holes.
+  /// Position in the conversation, from 1, without gaps.
   public var seq: Int
   /// The message with `seq` one less; nil for the first. Never changes.
   public var previous: ID<Message>?
@@ -16,9 +16,9 @@ public struct Message: Sendable, Hashable {
   public var isMachineOnly: Bool
   /// Milliseconds since 1970, by the server's clock.
   public var createdAt: Int64
-  /// Each edit, deletion and restoring makes it greater.
+  /// Increases with each edit, deletion and restore.
   public var revision: Int
-  /// The message that it is a copy of.
+  /// The original of a copy.
   public var movedFrom: ID<Message>?
   public var state: State
 
@@ -42,7 +42,7 @@ public struct Message: Sendable, Hashable {
     self.state = state
   }
 
-  /// What was said, or that it is no longer there: a tombstone has no place for anything of it.
+  /// Content or tombstone: a tombstone has no member for any of the content.
   public enum State: Sendable, Hashable {
     case live(Content)
     case deleted(Tombstone)
@@ -50,22 +50,22 @@ public struct Message: Sendable, Hashable {
 
   public enum Kind: String, Sendable, CaseIterable {
     case message
-    /// Written by the server, such as the link to a topic that was made of a branch.
+    /// Written by the server, such as the link to a topic made of a branch.
     case system
   }
 
-  /// What was said, and what hangs on it.
+  /// Text of a message with its attachments and actions.
   public struct Content: Sendable, Hashable {
     public var text: String
-    /// Mentions, hashtags and links with their places in the text: a JSON object, nil where there are none.
+    /// Mentions, hashtags and links with their positions in the text: a JSON object, nil if empty.
     public var entities: JSONRaw?
-    /// A JSON array, nil where there are none.
+    /// A JSON array, nil if empty.
     public var annotations: JSONRaw?
     public var attachments: [ID<File>]
-    /// The sender's own clock. For showing, never for order.
+    /// The sender's clock. For display, never for order.
     public var sentAt: Int64?
     public var edit: Edit?
-    /// How often each public readPosition was set.
+    /// Count of each public action.
     public var actions: [ActionCount]
 
     public init(
@@ -82,7 +82,7 @@ public struct Message: Sendable, Hashable {
     }
   }
 
-  /// The last change of what was said.
+  /// The last edit.
   public struct Edit: Sendable, Hashable {
     public var at: Int64
     public var by: ID<User>
@@ -105,7 +105,7 @@ public struct Message: Sendable, Hashable {
 
   public struct Tombstone: Sendable, Hashable {
     public var at: Int64
-    /// Nil where it was nobody, such as a message that was erased with its author.
+    /// Nil without an acting user, such as a message erased with its author.
     public var by: ID<User>?
     public var deletion: Deletion
     public var reason: String?

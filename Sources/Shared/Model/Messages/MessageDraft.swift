@@ -1,4 +1,4 @@
-// What a user asks to be said, as the request says it.
+// Requests to post or change a message.
 
 public import ParleyJSON
 
@@ -11,7 +11,7 @@ public struct MessageDraft: Sendable {
   public var isMachineOnly: Bool
   /// Milliseconds since 1970, by the sender's clock.
   public var sentAt: Int64?
-  /// The last message that the sender has: the answer brings what came after it.
+  /// The sender's last known message: the response includes later messages.
   public var catchUpAfter: ID<Message>?
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -28,11 +28,11 @@ public struct MessageDraft: Sendable {
   }
 }
 
-/// What a PATCH of a message may change; what is absent stays.
+/// PATCH of a message. Absent members stay unchanged.
 public struct MessageChange: Sendable {
   public var text: String?
   public var attachments: [ID<File>]?
-  /// Refused unless it is the present one.
+  /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
   public init(_ object: inout JSONObject) throws(JSONError) {

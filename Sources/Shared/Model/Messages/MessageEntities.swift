@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// What a text names, with places in Unicode scalars of the text as it was sent.
+/// Mentions, hashtags and links of a text, with positions in Unicode scalars of the text as sent.
 public struct MessageEntities: Sendable, Hashable {
   public var mentions: [Mention] = []
   public var hashtags: [Hashtag] = []
@@ -20,14 +20,14 @@ public struct MessageEntities: Sendable, Hashable {
     }
   }
 
-  /// Of somebody who exists, or of everyone in the forum.
+  /// Mention of an existing user or of all members of the forum.
   public struct Mention: Sendable, Hashable {
     public var span: Span
     public var name: String
-    /// Nil for everyone.
+    /// Nil for a room mention.
     public var user: ID<User>?
 
-    /// The name that calls everyone; it is nobody's.
+    /// Reserved name of the room mention.
     public static let room = "room"
 
     public init(_ span: Span, name: String, user: ID<User>?) {
@@ -57,7 +57,7 @@ public struct MessageEntities: Sendable, Hashable {
     }
   }
 
-  /// As it is stored; nil where the text names nothing.
+  /// Stored form; nil without entities.
   public var stored: String? {
     if isEmpty { return nil }
     var json = JSONWriter()
@@ -107,7 +107,7 @@ extension MessageEntities.Span {
 }
 
 extension Message.Content {
-  /// Whether the text has called everyone in the forum.
+  /// Whether the text has a room mention.
   public func namesRoom() throws(JSONError) -> Bool {
     guard let entities else { return false }
     var object = try JSONValue(parsing: entities.bytes).object()

@@ -1,6 +1,6 @@
-// A message as a JSON object, and back. Only what is rare may be absent: `kind` of what a user wrote, `edited_by` of what
-// was never edited, `moved_from` of what is no copy, and a tombstone's fields of what is live. A tombstone has none of
-// the fields that say what was said.
+// A message as a JSON object, both ways. Only rare members may be absent: `kind` of a user's message, `edited_by` of an
+// unedited message, `moved_from` of an original, and the tombstone's members of a live message. A tombstone has no
+// content members.
 
 public import ParleyJSON
 
@@ -9,7 +9,7 @@ extension Message: JSONWritable {
     json.object { json in writeFields(to: &json) }
   }
 
-  /// Of the fields that every message has: nothing is written as often.
+  /// Member names of every message, encoded once for speed.
   fileprivate enum Name {
     static let id = JSONName("id")
     static let conversation = JSONName("conversation_id")
@@ -33,9 +33,9 @@ extension Message: JSONWritable {
     static let emptyArray = JSONRaw(trusted: Array("[]".utf8))
   }
 
-  /// - Parameter mine: which actions are the viewer's own; nil where there is no viewer.
+  /// - Parameter mine: the viewer's own actions; nil without a viewer.
   func writeFields(to json: inout JSONWriter, mine: Set<String>? = nil, showsAnnotations: Bool = true) {
-    // Taken out once: each time copies it.
+    // Read once: each access copies it.
     let content = self.content
     json.field(Name.id, id)
     json.field(Name.conversation, conversation)
@@ -84,7 +84,7 @@ extension Message.Content {
           if let mine { json.field("mine", mine.contains(action.type)) }
         }
       }
-      // Nobody else's star is counted.
+      // Only the viewer's own star is counted.
       guard mine?.contains("star") == true else { return }
       json.object("star") { json in
         json.field("count", 1)
@@ -105,7 +105,7 @@ extension Message.Tombstone {
 }
 
 extension Message: JSONReadable {
-  /// Members that nobody knows here are left alone: a newer server may say more.
+  /// Ignores unknown members: a newer server may send more.
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     let createdAt: Timestamp = try object.read("created_at")
@@ -130,12 +130,12 @@ extension Message.Content {
       actions: try Message.ActionCount.all(object.object("actions")))
   }
 
-  /// Absent where whoever asked wanted none.
+  /// Absent if the request excluded annotations.
   private static func annotations(_ object: inout JSONObject) throws(JSONError) -> JSONRaw? {
     try object.optional("annotations") { value throws(JSONError) in try filled(value, .array) } ?? nil
   }
 
-  /// The value as it came; nil where it is empty.
+  /// The raw value; nil if empty.
   private static func filled(_ value: JSONValue, _ kind: JSONKind) throws(JSONError) -> JSONRaw? {
     guard value.kind == kind else { throw value.error(.wrongType(expected: kind)) }
     let raw = value.raw

@@ -1,17 +1,17 @@
 public import ParleyJSON
 
-/// Which messages of a conversation are asked for.
+/// Query for messages of a conversation.
 public struct MessageQuery: Sendable, Hashable {
   public var conversation: ID<Conversation>
   public var window = Window.all
-  /// How the page is sorted. It says where a page begins only when `window` is `all`.
+  /// Sort order of the page. It decides which end the page starts at only when `window` is `all`.
   public var order = Order.descending
   public var limit = 50
-  /// Where the viewer's history begins. What was said before is as if it were not there.
+  /// Start of the viewer's history. Earlier messages are treated as absent.
   public var fromSeq = 1
   public var includesDeleted = true
   public var includesMachineOnly = true
-  /// Leaves out the authors whom this user has muted.
+  /// Excludes authors muted by this user.
   public var viewer: ID<User>?
 
   public static let maxMessages = 200
@@ -25,14 +25,14 @@ public struct MessageQuery: Sendable, Hashable {
     self.limit = limit
   }
 
-  /// Bounds are exclusive. With `after`, the page holds the oldest of the window, so that what comes next follows
-  /// without a hole; otherwise the newest.
+  /// Bounds are exclusive. With `after`, the page has the oldest messages of the window, so that it continues without a
+  /// gap; otherwise the newest.
   public enum Window: Sendable, Hashable {
     case all
     case between(after: ID<Message>?, before: ID<Message>?)
     /// Milliseconds since 1970: everything from the first message, by `seq`, that is later than `after`, and everything
-    /// before the first that is not earlier than `before`. So `after: t - 1` and `before: t` share out a conversation,
-    /// wherever the clock went back.
+    /// before the first that is not earlier than `before`. So `after: t - 1` and `before: t` partition a conversation,
+    /// even if the clock went back.
     case betweenTimes(after: Int64?, before: Int64?)
     /// This message, and as many on either side as the limit allows.
     case around(ID<Message>)
@@ -44,22 +44,22 @@ public struct MessageQuery: Sendable, Hashable {
   }
 }
 
-/// Some messages of a conversation that follow one another, with what a reader needs to know that nothing was lost.
+/// Consecutive messages of a conversation, with the data for detecting gaps.
 public struct MessagePage: Sendable, Hashable {
   public var messages: [Message]
   /// Whether the window holds a message beyond the page.
   public var hasMore: Bool
-  /// The nearest message on either side of the page that the same filters let through, within the window or not.
+  /// Nearest message on either side of the page that passes the same filters, inside or outside of the window.
   public var nextOlder: ID<Message>?
   public var nextNewer: ID<Message>?
-  /// What was left out between the messages of the page, and at its ends as far as the window goes when there is no
-  /// more. In the order of the conversation.
+  /// Ranges filtered out between the messages of the page and, if there is no more, up to the ends of the window. In
+  /// the order of the conversation.
   public var skipped: [Skipped]
-  /// Those of the messages on which somebody has set a readPosition, of whatever kind.
+  /// Messages of the page with at least one action of any type.
   public var marked: [ID<Message>]
-  /// The conversation's last, whatever the filters.
+  /// The last `seq` of the conversation, regardless of filters.
   public var latestSeq: Int
-  /// The event that was the log's last when the page was read: what comes later is not in the page.
+  /// Last event of the log when the page was read; the page excludes later events.
   public var lastEvent: Int
 
   public init(

@@ -1,8 +1,8 @@
 public import ParleyJSON
 
-/// What a message said before it was edited.
+/// Text of a message before an edit.
 public struct MessageRevision: Sendable, Hashable {
-  /// The message's revision at that time. Numbers may be missing, since not only edits raise it.
+  /// The message's revision at that time. Numbers may have gaps, since not only edits raise it.
   public var revision: Int
   public var text: String
   public var entities: JSONRaw?

@@ -3,11 +3,11 @@ public import ParleyJSON
 /// A message as one user sees it.
 public struct MessageView: Sendable, Hashable {
   public var message: Message
-  /// The actions that they have set on it themselves.
+  /// Actions of the viewer.
   public var mine: Set<String>
-  /// How far what they wrote themselves has come; nil for what others wrote.
+  /// Delivery status of the viewer's own message; nil for other messages.
   public var status: Status?
-  /// The text as HTML, where it was asked for.
+  /// The text as HTML, if requested.
   public var html: String?
   public var showsAnnotations = true
 
@@ -19,13 +19,13 @@ public struct MessageView: Sendable, Hashable {
   }
 
   public enum Status: String, Sendable, Hashable, CaseIterable {
-    /// The server has stored it.
+    /// Stored by the server.
     case delivered
     case someRead = "some_read"
     case allRead = "all_read"
   }
 
-  /// Another whenever it is seen otherwise. Marks and readers raise no revision, so its fingerprint goes with it.
+  /// ETag of the view. It includes a fingerprint because actions and read positions raise no revision.
   public var tag: String { "\(message.revision)-\(Fingerprint(of: self).hexadecimal)" }
 }
 
@@ -34,7 +34,7 @@ extension MessageView: JSONWritable {
     json.object { json in writeFields(to: &json) }
   }
 
-  /// For an answer that says more beside them.
+  /// Writes the members into an open object of a larger response.
   public func writeFields(to json: inout JSONWriter) {
     message.writeFields(to: &json, mine: mine, showsAnnotations: showsAnnotations)
     if let html { json.field("html", html) }
@@ -43,7 +43,7 @@ extension MessageView: JSONWritable {
 }
 
 extension MessageView: JSONReadable {
-  /// Members that nobody knows here are left alone: a newer server may say more.
+  /// Ignores unknown members: a newer server may send more.
   public init(json value: JSONValue) throws(JSONError) {
     self.init(try Message(json: value))
     var object = try value.object()
@@ -57,7 +57,7 @@ extension MessageView: JSONReadable {
       var action = try value.object()
       if try action.optional("mine") ?? false { mine.insert(type) }
     }
-    // Nobody else's star is counted.
+    // Only the viewer's own star is counted.
     if mine.contains("star"), var content = message.content {
       content.actions.removeAll { $0.type == "star" }
       message.state = .live(content)
@@ -65,7 +65,7 @@ extension MessageView: JSONReadable {
   }
 }
 
-/// How far one of the others has come, in a conversation of a few.
+/// Delivery and read status of one participant in a small conversation.
 public struct MessageReceipt: Sendable, Hashable {
   public var user: ID<User>
   public var isDelivered: Bool
@@ -88,7 +88,7 @@ extension MessageReceipt: JSONWritable {
   }
 }
 
-/// A readPosition that somebody has set on a message.
+/// Action of a user on a message.
 public struct MessageAction: Sendable, Hashable {
   public var type: String
   public var user: ID<User>

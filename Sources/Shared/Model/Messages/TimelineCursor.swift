@@ -1,4 +1,4 @@
-/// Where messages of many conversations, listed by their times, go on: before the one of this time and id.
+/// Pagination cursor for messages of many conversations by time: continues before this time and id.
 public struct TimelineCursor: Sendable, Hashable {
   public let time: Int
   public let message: ID<Message>

@@ -1,5 +1,4 @@
-/// What programs call their kinds of things: names of domains backwards, such as `com.example.todo`, so that nobody has to
-/// ask anybody for one.
+/// Type name of an app's data: a reversed domain name such as `com.example.todo`, so that no registry is needed.
 public enum TypeName {
   public static let maxBytes = 128
 
@@ -23,8 +22,7 @@ public enum TypeName {
     return parts > 1 && !isEmpty
   }
 
-  /// What is left of a name whose meaning was settled before us, where anybody else may only use what is known; nil for
-  /// other names.
+  /// Rest of a name under a prefix of earlier networks, where only known names are allowed; nil for other names.
   public static func core(_ type: String) -> Substring? {
     for prefix in ["net.app.core.", "io.pnut.core."] where type.hasPrefix(prefix) {
       return type.dropFirst(prefix.count)

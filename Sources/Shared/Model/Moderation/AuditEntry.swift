@@ -1,14 +1,14 @@
 public import ParleyJSON
 
-/// Something that was done by those who look after the place or keep order.
+/// Action of staff or moderators in the audit log.
 public struct AuditEntry: Sendable, Hashable {
   public var id: ID<AuditEntry>
   public var at: Int64
   public var actor: ID<User>
   public var kind: AuditedAction
-  /// The thing that it was done to; 0 for the place.
+  /// Id of the affected object; 0 for the site.
   public var subject: Int
-  /// The forum that it was done in.
+  /// The forum of the action.
   public var forum: ID<Forum>?
   public var reason: String?
 
@@ -26,7 +26,7 @@ public struct AuditEntry: Sendable, Hashable {
   }
 }
 
-/// What those who look after the place or keep order do, as the audit names it. The words are stored.
+/// Audited actions of staff and moderators. The words are stored.
 public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case userApproved = "user.approved"
   case userRefused = "user.refused"
@@ -46,7 +46,7 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case inviteRevoked = "invite.revoked"
   case messageRemoved = "message.removed"
   case messageRestored = "message.restored"
-  /// All of a user's messages since a time, at once.
+  /// All messages of a user since a time.
   case removalMade = "removal.made"
   case removalUndone = "removal.undone"
   case reportAssigned = "report.assigned"
@@ -57,21 +57,21 @@ public enum AuditedAction: String, Sendable, Hashable, CaseIterable {
   case backupStarted = "backup.started"
   case forumChanged = "forum.changed"
   case forumDeleted = "forum.deleted"
-  /// One of the staff made themselves a member of a private forum.
+  /// Staff without read access joined a forum.
   case forumEntered = "forum.entered"
   case memberRemoved = "forum.member_removed"
   case topicChanged = "topic.changed"
-  /// A conversation apart from forums was slowed down or locked, or is so no longer.
+  /// Slow mode or lock of a conversation outside of forums was changed.
   case conversationChanged = "conversation.changed"
 }
 
-/// Which entries are asked for.
+/// Filter for audit entries.
 public struct AuditFilter: Sendable {
   public var actor: ID<User>?
   public var subject: Int?
   public var kind: AuditedAction?
   public var forum: ID<Forum>?
-  /// Later, and earlier, than these; in milliseconds.
+  /// Exclusive bounds, in milliseconds.
   public var after: Int64?
   public var before: Int64?
 

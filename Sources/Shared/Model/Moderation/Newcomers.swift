@@ -1,9 +1,8 @@
 public import ParleyJSON
 
-/// How much somebody new may do in an hour, and for how long somebody is new. Who looks after the place, keeps order, or is
-/// a program of the place is never new.
+/// Hourly limits for users on probation, and its duration. Staff, moderators and bots are exempt.
 public struct Newcomers: Sendable, Hashable {
-  /// New is who has been here for less than these days, or has said less than this.
+  /// A user with fewer days or fewer messages than these is on probation.
   public var days = 1
   public var messages = 5
   public var messagesPerHour = 120
@@ -16,7 +15,7 @@ public struct Newcomers: Sendable, Hashable {
   public static let maxMessages = 1_000
   public static let maxPerHour = 10_000
 
-  /// What of it was too much.
+  /// The exceeded limit.
   public enum Limit: String, Sendable, Hashable, CaseIterable {
     case messages, links, mentions
   }
@@ -50,7 +49,7 @@ extension Newcomers: JSONReadable {
   }
 }
 
-/// What a PATCH of the settings says of them. What is absent stays.
+/// PATCH of these settings. Absent members stay unchanged.
 public struct NewcomersChange: Sendable, Hashable {
   public var days: Int?
   public var messages: Int?
@@ -70,8 +69,8 @@ public struct NewcomersChange: Sendable, Hashable {
   }
 
   init(_ object: inout JSONObject) throws(JSONError) {
-    func number(_ name: String, _ most: Int) throws(JSONError) -> Int? {
-      try object.optional(name) { value throws(JSONError) in try value.int(in: 0...most) }
+    func number(_ name: String, _ max: Int) throws(JSONError) -> Int? {
+      try object.optional(name) { value throws(JSONError) in try value.int(in: 0...max) }
     }
     days = try number("days", Newcomers.maxDays)
     messages = try number("messages", Newcomers.maxMessages)

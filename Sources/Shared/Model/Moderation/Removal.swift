@@ -1,24 +1,24 @@
 public import ParleyJSON
 
-/// Many messages that were taken away at once: of one user, or of all who came by an invite and by what grew from it.
+/// Bulk removal of messages: of one user, or of all users of an invite and of the invites derived from it.
 public struct Removal: Sendable, Hashable {
   public var id: ID<Removal>
-  /// One of the two is there.
+  /// Exactly one of the two is set.
   public var author: ID<User>?
   public var invite: ID<Invite>?
-  /// Nil for everywhere.
+  /// Nil for the whole site.
   public var forum: ID<Forum>?
-  /// What was said before stays.
+  /// Earlier messages stay.
   public var since: Int64
   public var reason: String?
   public var createdBy: ID<User>
   public var createdAt: Int64
-  /// How many messages it has taken away so far.
+  /// Messages removed so far.
   public var removedCount: Int
   public var finishedAt: Int64?
   public var undoneBy: ID<User>?
   public var undoneAt: Int64?
-  /// How many of them are back so far.
+  /// Messages restored so far.
   public var restoredCount: Int
   public var restoredAt: Int64?
 
@@ -65,10 +65,10 @@ extension Removal: JSONWritable {
   }
 }
 
-/// A removal, as the request says it.
+/// Request for a bulk removal.
 public struct RemovalDraft: Sendable {
   public var author: UserReference?
-  /// The code of an invite.
+  /// Code of an invite.
   public var invite: String?
   public var forum: ID<Forum>?
   public var since: Int64

@@ -1,32 +1,32 @@
 public import ParleyJSON
 
-/// That something is not in order, as somebody said it, and what became of it.
+/// Report of a message or a user, with its outcome.
 public struct Report: Sendable, Hashable {
   public enum State: String, Sendable, Hashable, CaseIterable {
     case open
-    /// There was nothing to do.
+    /// Closed without action.
     case dismissed
-    /// Something was done about it.
+    /// Closed with action.
     case acted
   }
 
   public var id: ID<Report>
   public var reporter: ID<User>
-  /// Who is reported: of a message, who wrote it.
+  /// The reported user; for a message, its author.
   public var user: ID<User>
   public var message: ID<Message>?
   public var conversation: ID<Conversation>?
-  /// Nil for a user, and for what was said apart from forums.
+  /// Nil for a user, and for messages outside of forums.
   public var forum: ID<Forum>?
   public var reason: String
-  /// The message as it was; nil for a user, and when its time is over.
+  /// Copy of the reported message; nil for a user, and after its retention time.
   public var copy: JSONRaw?
-  /// The messages around it, as they were: an array. In the single report only, and as long as it is open.
+  /// Copies of the surrounding messages: an array. In the single report only, while it is open.
   public var surroundings: JSONRaw?
   public var state: State
-  /// Who looks after it.
+  /// Moderator assigned to the report.
   public var assignee: ID<User>?
-  /// What was done about it.
+  /// Note about the action.
   public var outcome: String?
   public var handledBy: ID<User>?
   public var handledAt: Int64?
@@ -65,7 +65,7 @@ extension Report: JSONWritable {
     }
   }
 
-  /// What who reported it has said.
+  /// Writes the members that the reporter may see.
   public func writeReported(to json: inout JSONWriter) {
     json.field("id", id)
     json.field("reporter_id", reporter)
@@ -78,7 +78,7 @@ extension Report: JSONWritable {
   }
 }
 
-/// A report, as the request says it.
+/// Request to report a message or a user.
 public struct ReportDraft: Sendable {
   public var message: ID<Message>?
   public var user: UserReference?
@@ -93,12 +93,12 @@ public struct ReportDraft: Sendable {
   }
 }
 
-/// What a PATCH of a report says. What is absent stays.
+/// PATCH of a report. Absent members stay unchanged.
 public struct ReportChange: Sendable {
   public var state: Report.State?
   public var assignee: Change<UserReference>
   public var outcome: Change<String>
-  /// Refused unless it is the present one.
+  /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -109,11 +109,11 @@ public struct ReportChange: Sendable {
   }
 }
 
-/// Which reports are asked for.
+/// Filter for reports.
 public struct ReportFilter: Sendable {
   public var state = Report.State.open
   public var forum: ID<Forum>?
-  /// Who is reported.
+  /// The reported user.
   public var user: ID<User>?
   public var assignee: ID<User>?
 

@@ -1,11 +1,11 @@
 public import ParleyJSON
 
-/// What was decided about a user by those who keep order.
+/// Sanction of a user by moderators.
 public struct Sanction: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Does not come in.
+    /// Can't sign in.
     case ban
-    /// Reads, and says nothing.
+    /// Reads, but can't write.
     case silence
     case warning
   }
@@ -13,14 +13,14 @@ public struct Sanction: Sendable, Hashable {
   public var id: ID<Sanction>
   public var user: ID<User>
   public var kind: Kind
-  /// Where a silence is kept; nil for everywhere.
+  /// Scope of a silence; nil for the whole site.
   public var forum: ID<Forum>?
-  /// When it ends by itself.
+  /// Time of expiry.
   public var until: Int64?
   public var reason: String?
   public var createdBy: ID<User>
   public var createdAt: Int64
-  /// When it was ended before its time.
+  /// Time of an early end.
   public var liftedAt: Int64?
 
   public init(
@@ -55,11 +55,11 @@ extension Sanction: JSONWritable {
   }
 }
 
-/// A ban, as the request says it.
+/// Request to ban a user.
 public struct BanDraft: Sendable {
   public var until: Int64?
   public var reason: String?
-  /// Closes the invite by which the user came, so that they don't come by it again.
+  /// Revokes the invite by which the user signed up, so that it can't be used again.
   public var closesInvite: Bool
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -68,16 +68,16 @@ public struct BanDraft: Sendable {
     closesInvite = try object.optional("revoke_invite") ?? false
   }
 
-  /// For good, and nothing else.
+  /// A permanent ban without other actions.
   public init(reason: String?) {
     self.reason = reason
     closesInvite = false
   }
 }
 
-/// A silence, as the request says it.
+/// Request to silence a user.
 public struct SilenceDraft: Sendable {
-  /// Nil for everywhere.
+  /// Nil for the whole site.
   public var forum: ID<Forum>?
   public var until: Int64?
   public var reason: String?
@@ -89,7 +89,7 @@ public struct SilenceDraft: Sendable {
   }
 }
 
-/// A warning, as the request says it.
+/// Request to warn a user.
 public struct WarningDraft: Sendable {
   public var reason: String
   public var clientID: String?
@@ -101,7 +101,7 @@ public struct WarningDraft: Sendable {
 }
 
 extension JSONObject {
-  /// A point in time, in milliseconds since 1970.
+  /// A time in milliseconds since 1970.
   mutating func time(_ name: String) throws(JSONError) -> Int64? {
     let time: Timestamp? = try optional(name)
     return time.map { Int64($0.milliseconds) }

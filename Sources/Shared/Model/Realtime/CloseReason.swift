@@ -1,16 +1,16 @@
-/// Why a socket is closed by us, beyond what the protocol itself knows. The numbers are the contract's: from 4000 on the
-/// client comes back, from 4500 on it gives up.
+/// WebSocket close codes of the API, beyond those of RFC 6455. Clients reconnect after codes from 4000 and give up
+/// after codes from 4500.
 public enum CloseReason: Int, Sendable, Hashable, CaseIterable {
-  /// It took nothing of what was sent for too long.
+  /// Slow consumer: did not read for too long.
   case tooSlow = 4000
   case unavailable = 4001
-  /// It asked for more than it may.
+  /// Exceeded a limit.
   case tooMuch = 4002
-  /// Nobody said who they are in time.
+  /// Did not authenticate in time.
   case unidentified = 4500
-  /// The session or token by which they came has ended.
+  /// The session or token of the connection was revoked or has expired.
   case ended = 4501
-  /// What came is no command.
+  /// Sent an invalid command.
   case malformed = 4502
 
   public var code: String {

@@ -1,9 +1,9 @@
-/// An event as it reaches those who follow its stream: what happened, and what it is about as it is now. The same for
-/// everyone to whom it is open; the few others get it `reduced`.
+/// Event as delivered to subscribers of its stream: the kind, and the object in its current state. Identical for all
+/// subscribers with access; others receive it `reduced`.
 public struct DeliveredEvent: Sendable, Hashable {
   public var event: Event
   public var content: Content
-  /// Where the message stands in its conversation that this is about.
+  /// `seq` of the message in its conversation.
   public var seq: Int?
 
   public init(_ event: Event, _ content: Content, seq: Int? = nil) {
@@ -14,43 +14,43 @@ public struct DeliveredEvent: Sendable, Hashable {
 
   public enum Content: Sendable, Hashable {
     case message(Message)
-    /// The public actions on a message.
+    /// Public actions on a message.
     case actions(ID<Message>, [Message.ActionCount])
-    /// One's own stars, in one's own stream.
+    /// Stars of the user, in the user's own stream.
     case star(ID<Message>, isSet: Bool)
-    /// How far somebody has come in a conversation of a few, as the others may know it.
+    /// Read position of a user in a small conversation, visible to the other participants.
     case receipt(ID<Conversation>, ID<User>, ReadPosition)
-    /// How far one has come oneself.
+    /// Read position of the user.
     case readPosition(ID<Conversation>, ReadPosition)
     case conversation(Conversation)
-    /// A conversation that one takes part in from now on, in one's own stream.
+    /// Conversation that the user has joined, in the user's own stream.
     case gained(GainedConversation)
-    /// The role is nil for who takes part no longer.
+    /// The role is nil after the participant has left.
     case participant(ID<Conversation>, ID<User>, ParticipantRole?)
-    /// The same of a forum.
+    /// The same for a forum.
     case member(ID<Forum>, ID<User>, ForumRole?)
     case forum(Forum)
-    /// As everyone sees them, or oneself in one's own stream.
+    /// Public members; all members in the user's own stream.
     case user(User)
     case settings(SiteSettings)
     case level(LevelScope, SetLevel)
     case relations(UserRelations)
-    /// What waits for the user.
+    /// Notification for the user.
     case inbox(Notification)
-    /// What is not there any more, or must be asked for by whoever may see it: its id.
+    /// Id of an object that was deleted or that each reader must fetch.
     case thing(Int)
-    /// Only its place is told, so that offsets stay whole.
+    /// Only id and offset are sent, so that offsets have no gap.
     case hidden
   }
 }
 
-// MARK: Who gets all of it
+// MARK: Access to the full event
 
-/// Somebody who follows a stream.
+/// Subscriber of a stream.
 public struct StreamReader: Sendable, Hashable {
-  /// Nil for nobody.
+  /// Nil for a visitor.
   public var role: Role?
-  /// Where their history begins, in a conversation.
+  /// Start of the reader's history in a conversation.
   public var fromSeq: Int
 
   public init(_ role: Role?, fromSeq: Int = 1) {
@@ -58,13 +58,13 @@ public struct StreamReader: Sendable, Hashable {
     self.fromSeq = fromSeq
   }
 
-  /// To whom only that is open which is open to everyone.
+  /// Reader without rights: receives only events that are open to everyone.
   public static let least = StreamReader(nil, fromSeq: .max)
 }
 
 extension DeliveredEvent {
-  /// Whether a reader of the stream gets it as it is. Nobody sees what was said before their history; visitors, who takes
-  /// part in a conversation; guests, the users and forums of the place, which they ask for one by one.
+  /// Whether the reader gets the event unreduced. Hidden are messages before the reader's history, participants from
+  /// visitors, and users and forums of the site from guests, which fetch them one by one.
   public func isOpen(to reader: StreamReader) -> Bool {
     switch content {
     case .message, .actions: (seq ?? .max) >= reader.fromSeq
@@ -77,12 +77,12 @@ extension DeliveredEvent {
     }
   }
 
-  /// What those get to whom it is not open.
+  /// The event for readers without access.
   public var reduced: DeliveredEvent {
     switch content {
     case .forum, .user: DeliveredEvent(event, .thing(event.subject))
-    case .message, .actions, .star, .receipt, .readPosition, .conversation, .gained, .participant, .member, .settings, .level,
-      .relations, .inbox, .thing, .hidden:
+    case .message, .actions, .star, .receipt, .readPosition, .conversation, .gained, .participant, .member, .settings,
+      .level, .relations, .inbox, .thing, .hidden:
       DeliveredEvent(event, .hidden)
     }
   }

@@ -1,5 +1,5 @@
-// An event as one JSON object: what happened, its place, and what it is about. What each kind carries is said twice, once
-// written and once read; tests go there and back.
+// An event as one JSON object: kind, id, stream and offset, data. Writer and reader list the data of each kind
+// separately; tests check the round trip.
 
 public import ParleyJSON
 
@@ -73,13 +73,13 @@ extension DeliveredEvent.Content: JSONWritable {
   }
 }
 
-/// An event as a client has received it.
+/// Event as received by a client.
 public struct ReceivedEvent: Sendable, Hashable {
-  /// The place in the one order of all events.
+  /// Global position in the event log.
   public var id: Int
   public var stream: EventStream
   public var offset: Int
-  /// Nil for what is hidden, and for what a newer server says and nobody knows here.
+  /// Nil for hidden events and for kinds of a newer server.
   public var kind: Event.Kind?
   public var at: Int64?
   /// Nil for the server.
@@ -121,7 +121,7 @@ extension ReceivedEvent: JSONReadable {
 }
 
 extension JSONValue {
-  /// A whole number from 1, as a text.
+  /// A positive integer, as a JSON string.
   fileprivate func number() throws(JSONError) -> Int {
     guard let number = Int(try string()), number > 0 else { throw error(.invalid) }
     return number
@@ -142,7 +142,7 @@ extension Event.Kind {
 extension DeliveredEvent.Content {
   fileprivate init(_ value: JSONValue, of kind: Event.Kind, in stream: EventStream) throws(JSONError) {
     var object = try value.object()
-    // What is gone, or to be asked for, says its id alone; else it says its revision, or why it is there.
+    // A deleted object, or one to fetch, has only its id; others have `revision` or `kind` too.
     if let id: String = try object.optional("id"), try !object.has("revision"), try !object.has("kind") {
       guard let number = Int(id), number >= 0 else { throw value.error(.invalid) }
       self = .thing(number)
@@ -170,7 +170,7 @@ extension DeliveredEvent.Content {
     case .forumCreated, .forumUpdated, .forumDeleted: self = .forum(try Forum(json: value))
     case .userUpdated, .preferencesUpdated: self = .user(try User(json: value))
     case .notificationCreated: self = .inbox(try Notification(json: value))
-    // By its id alone.
+    // Sent with the id alone.
     case .notificationRead: throw value.error(.invalid)
     case .levelChanged:
       self = .level(try LevelScope(&object), try SetLevel(json: value))

@@ -1,16 +1,16 @@
-/// One durable change. It says what happened to what, and holds no text: that is read when the event is delivered.
+/// One durable change: kind and subject, without any text. The text is read at delivery.
 public struct Event: Sendable, Hashable {
-  /// The place in the one order of all events, from 1, without holes.
+  /// Global position in the event log, from 1, without gaps.
   public let id: Int
   public let stream: EventStream
-  /// The place within the stream, from 1, without holes.
+  /// Position in the stream, from 1, without gaps.
   public let offset: Int
   public let kind: Kind
-  /// The thing that it is about.
+  /// Id of the changed object.
   public let subject: Int
-  /// The thing's revision after the change; 0 for what has none.
+  /// The object's revision after the change; 0 for objects without one.
   public let revision: Int
-  /// Who did it; 0 for the server.
+  /// The acting user; 0 for the server.
   public let actor: Int
   /// Milliseconds since 1970.
   public let at: Int64
@@ -28,7 +28,7 @@ public struct Event: Sendable, Hashable {
     self.at = at
   }
 
-  /// What happened. The numbers are stored: they are never changed nor used again.
+  /// Kind of change. The numbers are stored: they are never changed nor reused.
   public enum Kind: Int, Sendable, CaseIterable {
     case messageCreated = 1
     case messageEdited = 2
@@ -55,7 +55,7 @@ public struct Event: Sendable, Hashable {
     case preferencesUpdated = 23
     case settingsUpdated = 24
 
-    /// As the contract calls it.
+    /// The name in the API.
     public var name: String {
       switch self {
       case .messageCreated: "message.created"
@@ -87,14 +87,14 @@ public struct Event: Sendable, Hashable {
   }
 }
 
-/// Who reads along: everyone who may read a stream gets every event of it.
+/// Stream of events. Every user with read access to a stream gets every event of it.
 public enum EventStream: Sendable, Hashable {
   case site
   case user(ID<User>)
   case forum(ID<Forum>)
   case conversation(ID<Conversation>)
 
-  /// As it is stored: four times the id, and the kind.
+  /// Stored form: four times the id, plus the kind.
   public var number: Int {
     switch self {
     case .site: 0

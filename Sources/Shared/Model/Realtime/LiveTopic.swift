@@ -1,20 +1,20 @@
 public import ParleyJSON
 
-/// What a client follows along.
+/// Topic of a subscription.
 public enum LiveTopic: Sendable, Hashable {
-  /// One's own stream, the site's, and every conversation in which one takes part.
+  /// The user's own stream, the site's, and every conversation in which the user participates.
   case me
   case conversation(ID<Conversation>)
-  /// What happens to a forum: its topics, its members, and where somebody writes; not what is written.
+  /// Changes of a forum: topics, members and activity, without message texts.
   case forum(ID<Forum>)
-  /// Who is here.
+  /// Presence of users.
   case presence
-  /// What programs tell each other. None of it is kept.
+  /// Messages between programs. None of them is stored.
   case app(String)
 
   public static let maxNameBytes = 64
 
-  /// Whether what it tells is in the log, and so can be told again.
+  /// Whether its events are in the event log and can be resumed.
   public var isLogged: Bool {
     switch self {
     case .me, .conversation, .forum: true

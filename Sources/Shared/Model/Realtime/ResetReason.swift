@@ -1,9 +1,9 @@
-/// Why what happened since a cursor can't be told: the client fetches anew what it holds.
+/// Reason why a stream can't be resumed from a cursor: the client must load a new snapshot.
 public enum ResetReason: String, Sendable, Hashable, CaseIterable {
-  /// The cursor is of another history, or none at all.
+  /// The cursor belongs to another epoch or is malformed.
   case epoch
-  /// The log no longer holds all that came after it.
+  /// Events after the cursor were removed from the log.
   case trimmed
-  /// It is ahead of everything that happened.
+  /// The cursor is ahead of the log.
   case ahead
 }

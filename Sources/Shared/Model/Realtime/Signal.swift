@@ -1,20 +1,20 @@
 public import ParleyJSON
 
-/// What passes and is not kept: it has no place in a stream, and is left out first when somebody is slow.
+/// Ephemeral event: without an offset in a stream, and dropped first for a slow consumer.
 public enum Signal: Sendable, Hashable {
   case typing(ID<Conversation>, by: ID<User>, isTyping: Bool)
   case presence(ID<User>, Presence, lastSeenAt: Int64?)
-  /// Somebody wrote in a conversation of the forum.
+  /// New message in a conversation of the forum.
   case activity(ID<Forum>, ID<Conversation>, lastMessage: ID<Message>)
-  /// What a program told others, as it was sent.
+  /// Message between programs, as it was sent.
   case app(String, from: ID<User>, data: JSONRaw)
 
-  /// How somebody is here.
+  /// Presence of a user.
   public enum Presence: String, Sendable, Hashable, CaseIterable {
     case online, away, offline
   }
 
-  /// Who follows it.
+  /// Subscribers of the signal.
   public var audience: Audience {
     switch self {
     case .typing(let conversation, _, _): .stream(.conversation(conversation))
@@ -30,7 +30,7 @@ public enum Signal: Sendable, Hashable {
     case app(String)
   }
 
-  /// Whose devices need not be told.
+  /// User excluded from the broadcast, with all devices.
   public var sender: ID<User>? {
     switch self {
     case .typing(_, let user, _): user
@@ -79,7 +79,7 @@ extension Signal: JSONWritable {
 }
 
 extension JSONWritable {
-  /// As bytes, by themselves.
+  /// The value alone, encoded as UTF-8 bytes.
   public var jsonBytes: [UInt8] {
     var json = JSONWriter()
     json.value(self)

@@ -1,4 +1,4 @@
-/// Where a stream ends.
+/// End of a stream.
 public struct StreamHead: Sendable, Hashable {
   public var stream: EventStream
   /// The offset of its last event.

@@ -1,26 +1,26 @@
-/// What a character is to the search. The table stands here and is not asked of the Swift library, whose answers change
-/// with Unicode: what was indexed years ago is still found, and taken out, by the same words.
+/// Character classes of the search index. The table is fixed here because the properties of the Swift library change
+/// with Unicode: text indexed years ago must be found and removed by the same words.
 ///
-/// Changing it, or anything in `SearchText.prepare`, needs another `SearchText.version`.
+/// A change here or in `SearchText.prepare` needs a new `SearchText.version`.
 enum SearchCharacter: Hashable {
-  /// A letter, a readPosition or a space, which the tokenizer knows what to do with.
+  /// Letter, combining mark or space; the tokenizer handles it.
   case plain
-  /// Of a script that puts no space between words, or, as Korean, grows its words at their ends.
+  /// Script without spaces between words, or with suffixes on words, such as Korean.
   case unspaced
-  /// An emoji or another sign. The tokenizer knows only some of them, so each becomes a letter from where nobody writes
-  /// anything: the private plane 15.
+  /// Emoji or other symbol. The tokenizer knows only some of them, so each is mapped to a letter of the unused private
+  /// plane 15.
   case symbol(Unicode.Scalar)
-  /// Half of a flag: two of them are one sign.
+  /// Regional indicator: two of them form a flag.
   case flagHalf(Unicode.Scalar)
-  /// Written as wide as a Chinese character.
+  /// Fullwidth form.
   case wide(Unicode.Scalar)
-  /// What users leave out or can't see: accents that stand alone, vowel points, joiners, skin tones.
+  /// Often omitted or invisible: combining accents, vowel points, joiners, skin tones.
   case dropped
 
   init(_ scalar: Unicode.Scalar) {
     let value = scalar.value
     switch value {
-    // Most of what is written comes first.
+    // The most frequent characters first.
     case 0..<0xa2, 0xb0..<0x300, 0x370..<0x591: self = .plain
     case 0x4e00...0x9fff, 0x3041...0x3096, 0x30a1...0x30fa, 0x30fc...0x30ff, 0xac00...0xd7a3: self = .unspaced
 
@@ -32,12 +32,12 @@ enum SearchCharacter: Hashable {
     case 0x200c...0x200f, 0x2060...0x2064, 0x20d0...0x20ff, 0xfe00...0xfe0f, 0xfeff: self = .dropped
     case 0x1f3fb...0x1f3ff, 0xe0000...0xe01ef: self = .dropped
 
-    // Thai, Lao, Burmese, Khmer: letters and actions without digits and punctuation.
+    // Thai, Lao, Burmese, Khmer: letters and combining marks without digits and punctuation.
     case 0xe01...0xe3a, 0xe40...0xe4e, 0xe81...0xece, 0xa9e0...0xa9ef, 0xa9fa...0xa9fe, 0xaa60...0xaa76,
       0xaa7a...0xaa7f:
       self = .unspaced
     case 0x1000...0x103f, 0x1050...0x108f, 0x109a...0x109d, 0x1780...0x17d3, 0x17d7, 0x17dc...0x17dd: self = .unspaced
-    // Han, kana, bopomofo and Hangul, whole, in parts, of half width, for compatibility, and in the planes of rare ones.
+    // Han, kana, bopomofo and Hangul: syllables, parts, halfwidth and compatibility forms, and the planes of rare ones.
     case 0x1100...0x11ff, 0x3005...0x3007, 0x3021...0x3029, 0x3031...0x3035, 0x3038...0x303c, 0x3099...0x309a,
       0x309d...0x309f, 0x3105...0x312f, 0x3131...0x318e, 0x31a0...0x31bf, 0x31f0...0x31ff, 0x3400...0x4dbf:
       self = .unspaced
@@ -55,7 +55,7 @@ enum SearchCharacter: Hashable {
     }
   }
 
-  /// What is below U+3400 and what is from U+1F000 on do not meet there.
+  /// Values below U+3400 and from U+1F000 on do not collide there.
   private static func privateLetter(_ value: UInt32) -> Unicode.Scalar {
     Unicode.Scalar(0xf_0000 | value & 0xffff) ?? "\u{f0000}"
   }

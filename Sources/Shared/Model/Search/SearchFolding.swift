@@ -1,5 +1,5 @@
-/// How the index's tokenizer, "unicode61 remove_diacritics 2", sees one character of a word: without case, and Latin letters
-/// without accents. Only for what is shown of hits: where the two differ a word is found and not marked.
+/// Folds one character as the index's tokenizer, "unicode61 remove_diacritics 2", does: without case, and Latin letters
+/// without accents. Used for snippets only: where the two differ, a match is found but not highlighted.
 enum SearchFolding {
   static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return letterBytes.contains(scalar.value | 0x20) || digitBytes.contains(scalar.value) }

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// A message that was found, and why.
+/// Matching message with its snippet.
 public struct SearchHit: Sendable, Hashable {
   public let message: MessageView
   public let snippet: SearchSnippet

@@ -1,10 +1,10 @@
-// Where a query is hit in a text, and how well. What the index found is looked at again here, since only the text knows.
+// Positions of a query's matches in a text, and its score. The text is matched again because the index stores no text.
 
 extension SearchQuery {
   struct Hit: Hashable {
-    /// Which of the wanted terms.
+    /// Index into `wanted`.
     let term: Int
-    /// The first and the last word of it.
+    /// Range of the matching words.
     let words: ClosedRange<Int>
   }
 
@@ -20,10 +20,10 @@ extension SearchQuery {
     return hits
   }
 
-  /// How much a text is about what is wanted: each term counts for how often it comes, less and less, and less in a long
-  /// text. It is BM25 without the rarity of words, which is the same for all who have all of them.
+  /// Relevance of a text: each term counts by its frequency, with diminishing weight, and less in a long text. It is
+  /// BM25 without inverse document frequency, which is equal for all texts that match all terms.
   public func score(of text: String) -> Double {
-    let words = SearchWord.words(of: text, most: Self.maxScoredWords)
+    let words = SearchWord.words(of: text, max: Self.maxScoredWords)
     let length = 0.25 + 0.75 * Double(words.count) / Self.usualWords
     var counts = [Double](repeating: 0, count: wanted.count)
     for hit in hits(in: words) { counts[hit.term] += 1 }
@@ -31,12 +31,12 @@ extension SearchQuery {
   }
 
   private static let usualWords = 16.0
-  /// Of a longer text the beginning says what it is about.
+  /// The beginning of a longer text is enough for its score.
   private static let maxScoredWords = 500
 }
 
 extension SearchQuery.Term {
-  /// The last word of the hit that begins at `position`.
+  /// Index of the last word of the match that begins at `position`.
   func end(in all: [SearchWord], from position: Int) -> Int? {
     guard position + words.count <= all.count else { return nil }
     for (offset, wanted) in words.enumerated() {
@@ -50,7 +50,7 @@ extension SearchQuery.Term {
 }
 
 extension SearchQuery {
-  /// Whether all that is wanted is in the text, and nothing of what is not.
+  /// Whether the text contains all wanted terms and no excluded one.
   public func isFound(in text: String) -> Bool {
     let words = SearchWord.words(of: text)
     let isThere = { (term: Term) in words.indices.contains { term.end(in: words, from: $0) != nil } }

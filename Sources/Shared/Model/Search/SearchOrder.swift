@@ -1,5 +1,5 @@
 public enum SearchOrder: String, Sendable, Hashable, CaseIterable {
   case newest
-  /// The best of the newest thousand, on one page: what comes before them is found with `before`.
+  /// The best of the newest thousand matches, on one page; `before` finds older ones.
   case best
 }

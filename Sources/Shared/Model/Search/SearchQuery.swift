@@ -1,41 +1,40 @@
-/// What somebody wants to find: `words`, `"a phrase"`, `-without`, `begin*`. A message is a hit when it has all the words and
-/// none of those after a minus. Nothing that is typed is an error in the query language below: whatever is no word of ours
-/// is a word to look for.
+/// Search query: `words`, `"a phrase"`, `-without`, `begin*`. A message matches if it has all words and none of the
+/// excluded ones. User input can't cause a syntax error in FTS5: any other character is part of a word.
 public struct SearchQuery: Sendable, Hashable {
   public static let maxBytes = 1_000
   public static let maxTerms = 32
-  /// Beyond three letters, for which the index keeps lists, a beginning is gathered from all words that have it.
+  /// Prefixes over three letters, up to which the index stores prefix lists, are collected from all matching words.
   public static let maxBeginnings = 8
 
   public enum Fault: Error, Sendable, Hashable {
-    /// There is no word in it.
+    /// Without any word.
     case empty
-    /// It says only what should not be found.
+    /// With exclusions only.
     case onlyExclusions
     case tooLong(limit: Int)
     case tooManyTerms(limit: Int)
     case tooManyBeginnings(limit: Int)
   }
 
-  /// A word, or several that follow each other.
+  /// A word or a phrase.
   struct Term: Sendable, Hashable {
-    /// As the index takes it.
+    /// Prepared as for the index.
     let prepared: String
-    /// The last word is the beginning of one.
+    /// The last word is a prefix.
     let isBeginning: Bool
-    /// As `SearchWord` splits it.
+    /// Split by `SearchWord`.
     let words: [SearchWord]
 
     fileprivate init?(_ text: String, isBeginning: Bool) {
       words = SearchWord.words(of: text)
       guard let first = words.first, let last = words.last else { return nil }
-      // What stands around the words would end a run that need not end there.
+      // Characters around the words would end a run too early.
       let phrase = SearchText.phrase(String(text[first.range.lowerBound..<last.range.upperBound]))
       prepared = phrase.text
       self.isBeginning = isBeginning || phrase.isBeginning
     }
 
-    /// FTS5 knows one special character between quotes: the quote, which is written twice.
+    /// FTS5 has one special character in a string: the quote, which is doubled.
     fileprivate var expression: String {
       var quoted: String.UnicodeScalarView = "\"".unicodeScalars
       for scalar in prepared.unicodeScalars {
@@ -67,8 +66,8 @@ public struct SearchQuery: Sendable, Hashable {
     self.excluded = excluded
   }
 
-  /// For `match` on a table of FTS5 with the columns `words`, `scope` and `location`: the query, within one of the scopes.
-  /// Requires all `features` (tokens of the index) and one of `cells`.
+  /// FTS5 `match` expression for a table with the columns `words`, `scope` and `location`: the query within one of the
+  /// scopes. Requires all `features` (tokens of the index) and one of `cells`.
   public static func expression(
     _ query: SearchQuery?, in scopes: [SearchScope], having features: [String] = [], in cells: [String] = [],
     at location: SearchQuery? = nil

@@ -1,4 +1,4 @@
-/// Takes a query apart. A quote that nobody closed ends with the query; a minus or a star that stands alone is nothing.
+/// Parser of a query. An unclosed quote ends with the query; a lone minus or star is ignored.
 struct SearchQueryParser {
   struct Part: Hashable {
     var text: String
@@ -33,7 +33,7 @@ struct SearchQueryParser {
     return part
   }
 
-  /// FTS5 would end the query at a zero byte.
+  /// Replaces control characters: FTS5 would end the query at a zero byte.
   private mutating func take(while isPart: (Unicode.Scalar) -> Bool) -> String {
     let taken = rest.prefix(while: isPart)
     rest = rest[taken.endIndex...]
@@ -48,7 +48,7 @@ struct SearchQueryParser {
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
 
-  /// What keyboards put there, too.
+  /// Includes the typographic quotes of keyboards.
   private static func isQuote(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "\"", "\u{201c}", "\u{201d}", "\u{201e}", "\u{ff02}": true

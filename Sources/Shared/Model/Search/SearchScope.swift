@@ -1,10 +1,10 @@
-/// A place that is searched as a whole. The index holds it beside a message's words, so that what one may not read is never
-/// looked at.
+/// Conversation or forum as a search scope. The index stores it beside a message's words, so that unreadable messages
+/// are never scanned.
 public enum SearchScope: Sendable, Hashable {
   case conversation(ID<Conversation>)
   case forum(ID<Forum>)
 
-  /// The word for it in the index.
+  /// Token of the scope in the index.
   public var token: String {
     switch self {
     case .conversation(let id): "c\(id)"
@@ -12,6 +12,6 @@ public enum SearchScope: Sendable, Hashable {
     }
   }
 
-  /// The word for who wrote a message.
+  /// Token of a message's author.
   public static func token(of author: ID<User>) -> String { "a\(author)" }
 }

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// The part of a text that shows best why it was found, in pieces: a client actions those that are hits.
+/// Best matching part of a text, in pieces: a client highlights the hits.
 public struct SearchSnippet: Sendable, Hashable {
   public struct Piece: Sendable, Hashable {
     public let text: String
@@ -13,14 +13,14 @@ public struct SearchSnippet: Sendable, Hashable {
   }
 
   public let pieces: [Piece]
-  /// Whether the text has more before and after it.
+  /// Whether the text continues before and after the snippet.
   public let isCutBefore: Bool
   public let isCutAfter: Bool
 
-  /// How much of a text a snippet shows, in characters.
+  /// Snippet length in characters.
   public static let length = 160
 
-  /// Without a query it is how the text begins.
+  /// Without a query, the beginning of the text.
   public init(of text: String, for query: SearchQuery?, length: Int = Self.length) {
     let words = query == nil ? [] : SearchWord.words(of: text)
     let hits = query?.hits(in: words) ?? []
@@ -40,7 +40,7 @@ public struct SearchSnippet: Sendable, Hashable {
     self.pieces = pieces
   }
 
-  /// As much of the text as fits, around the best place: some of what leads there stands before it.
+  /// Range of at most `length` characters around the densest hits, with some context before them.
   private static func window(
     of text: String, _ words: [SearchWord], _ hits: [SearchQuery.Hit], _ length: Int
   ) -> Range<String.Index> {
@@ -54,7 +54,7 @@ public struct SearchSnippet: Sendable, Hashable {
     return start..<(text.index(start, offsetBy: length, limitedBy: text.endIndex) ?? text.endIndex)
   }
 
-  /// The word where a stretch of that length begins that hits the most different terms, the first of several.
+  /// First word of the range of that length with the largest number of different terms; the first of several.
   private static func densest(_ words: [SearchWord], _ hits: [SearchQuery.Hit], _ length: Int) -> Int? {
     var best: (word: Int, terms: Int)?
     var counts: [Int: Int] = [:]
@@ -72,7 +72,7 @@ public struct SearchSnippet: Sendable, Hashable {
     return best?.word
   }
 
-  /// Hits that overlap or touch are one.
+  /// Merges hits that overlap or touch.
   private static func ranges(of hits: [SearchQuery.Hit], in words: [SearchWord]) -> [Range<String.Index>] {
     var ranges: [Range<String.Index>] = []
     for hit in hits {

@@ -1,23 +1,23 @@
-/// A text as the search index takes it. The index splits it into words by FTS5's tokenizer "unicode61", folding case and
-/// accents, and that is right for what has spaces between words. For the rest this comes before it:
+/// Text preparation for the search index. FTS5's tokenizer "unicode61" splits text into words and folds case and
+/// accents, which suits scripts with spaces between words. Other text is rewritten first:
 ///
 /// - A run of Chinese, Japanese, Korean or Thai becomes the two-character words that start at each character, and its
-///   last character alone: 日本語 is "日本 本語 語". So one character is found as the beginning of a word, two as a word, more
-///   as a phrase.
-/// - An emoji is a word. Its skin tone is not part of it; a family is its members, one after the other; a flag is one.
-/// - What is invisible or mostly left out, such as vowel points, is gone, and wide letters are as wide as others.
+///   last character alone: 日本語 is "日本 本語 語". So one character is found as a prefix, two as a word, more as a
+///   phrase.
+/// - An emoji is a word. Its skin tone is dropped; a family is its members in sequence; a flag is one word.
+/// - Invisible or optional characters such as vowel points are dropped, and fullwidth letters become narrow.
 ///
-/// Both sides of a search use it: the server's and a client's, for what is indexed, removed and asked.
+/// Server and client use it for indexed, removed and queried text.
 public enum SearchText {
-  /// Another number makes a store index everything anew when it is opened.
+  /// A new number makes a store rebuild its index on opening.
   public static let version = 1
 
   public static func prepare(_ text: String) -> String {
     isAlreadyPlain(text) ? text : write(text, isQuery: false).text
   }
 
-  /// For a query: as `prepare`, but what is typed need not be the end of a run, so its last character does not stand alone
-  /// unless it is the only one; then it is the beginning of a word.
+  /// For a query: as `prepare`, but the text need not be the end of a run, so its last character does not stand alone
+  /// unless it is the only one; then it is a prefix.
   static func phrase(_ text: String) -> (text: String, isBeginning: Bool) {
     isAlreadyPlain(text) ? (text, false) : write(text, isQuery: true)
   }
@@ -30,7 +30,7 @@ public enum SearchText {
   private static func write(_ text: String, isQuery: Bool) -> (text: String, isBeginning: Bool) {
     var words = String.UnicodeScalarView()
     words.reserveCapacity(text.utf8.count)
-    /// The last character of the run that is being written.
+    /// Last character of the open run.
     var run: (last: Unicode.Scalar, isFirst: Bool)?
     var isWordComplete = false
     var isFlagOpen = false

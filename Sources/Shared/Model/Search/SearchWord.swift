@@ -1,18 +1,18 @@
-/// A word of a text and where it stands, split and folded as the index does it: for what is shown of a hit, since the index
-/// keeps no text. Characters of scripts without spaces are words by themselves here, so a phrase of them is a row of words.
+/// Word of a text with its range, split and folded as in the index. For snippets, since the index stores no text.
+/// Characters of scripts without spaces are single words here, so a phrase of them is a sequence of words.
 struct SearchWord: Hashable {
   var text: String
-  /// Of whole characters: an accent or a joiner is never torn from its letter.
+  /// Whole characters: an accent or a joiner stays with its letter.
   var range: Range<String.Index>
-  /// How many characters stand before it.
+  /// Number of characters before it.
   let offset: Int
-  /// A character of such a script, right behind another.
+  /// Character of such a script directly after another.
   let followsRun: Bool
 
-  static func words(of text: String, most: Int = .max) -> [SearchWord] {
+  static func words(of text: String, max: Int = .max) -> [SearchWord] {
     var splitter = Splitter()
     var start = text.startIndex
-    while start < text.endIndex, splitter.words.count < most {
+    while start < text.endIndex, splitter.words.count < max {
       let end = text.index(after: start)
       for scalar in text[start..<end].unicodeScalars { splitter.take(scalar, at: start..<end) }
       splitter.offset += 1
@@ -26,7 +26,7 @@ struct SearchWord: Hashable {
     var offset = 0
     private var last = Last.complete
 
-    /// What the last word is waiting for.
+    /// State of the last word.
     private enum Last {
       case complete, letters, run, otherHalfOfFlag
     }

@@ -1,10 +1,10 @@
 public import ParleyJSON
 
-/// Large work that goes on in the background, for who may know how far it has come.
+/// Background job, for users that may see its progress.
 public struct JobView: Sendable, Hashable {
   public enum State: String, Sendable, Hashable, CaseIterable {
     case running, finished
-    /// It ended before it was done.
+    /// Aborted by an error.
     case failed
   }
 
@@ -12,9 +12,9 @@ public struct JobView: Sendable, Hashable {
   /// Such as `departure`.
   public var kind: String
   public var state: State
-  /// From 0 to 1, which is all of it.
+  /// From 0 to 1.
   public var progress: Double
-  /// The code of what ended it badly.
+  /// Error code of a failed job.
   public var error: String?
   public var startedAt: Int64
   public var finishedAt: Int64?

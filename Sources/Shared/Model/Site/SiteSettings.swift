@@ -1,45 +1,45 @@
 public import ParleyJSON
 
-/// What those who look after the place have decided about it. Everyone may know it, signed in or not.
+/// Settings of the site, made by staff and public to visitors.
 public struct SiteSettings: Sendable, Hashable {
   public var name = "Parley"
-  /// The colour of the place, in degrees.
+  /// The site's hue in degrees.
   public var hue = 260
-  /// What the front page says.
+  /// Text of the front page.
   public var welcome = ""
-  /// What users accept when they register; empty where there is nothing to accept.
+  /// Rules that users accept on registration; empty for none.
   public var rules = ""
   public var registration = Registration.invite
   public var mayInvite = Circle.users
   public var mayCreateForums = Circle.users
-  /// Who may tell others something through a program.
+  /// Users that may publish app signals.
   public var mayPublish = Circle.users
-  /// Whether users can be found by an address that they gave.
+  /// Whether users can be found by their addresses.
   public var hasDiscovery = false
-  /// How much those may do who are new.
+  /// Limits for users on probation.
   public var newcomers = Newcomers()
-  /// Whether pictures lose what they say of where and when they were taken.
+  /// Whether time and location metadata is stripped from images.
   public var cutsMetadata = true
-  /// Whether the server looks at what stands behind links.
+  /// Whether the server fetches link previews.
   public var linkPreviews = true
-  /// The place's own picture.
+  /// The site's picture.
   public var icon: ID<File>?
   public var revision = 1
 
   public init() {}
 
-  /// How users come in.
+  /// Registration mode.
   public enum Registration: String, Sendable, Hashable, CaseIterable {
     case open
-    /// They wait until one of the staff says yes; who brings an invite need not.
+    /// Staff approves registrations; an invite needs no approval.
     case approval
     case invite
     case closed
   }
 
-  /// Who may do something at the place.
+  /// Users with a permission on the site.
   public enum Circle: String, Sendable, Hashable, CaseIterable {
-    /// Everyone with an user who is not a guest.
+    /// All users except guests.
     case users
     case moderators
     /// Admins and owners.
@@ -88,7 +88,7 @@ extension SiteSettings: JSONReadable {
   }
 }
 
-/// What a PATCH of the settings says. What is absent stays.
+/// PATCH of the settings. Absent members stay unchanged.
 public struct SiteSettingsChange: Sendable, Hashable {
   public var name: String?
   public var hue: Int?
@@ -103,10 +103,10 @@ public struct SiteSettingsChange: Sendable, Hashable {
   public var cutsMetadata: Bool?
   public var linkPreviews: Bool?
   public var icon = Change<ID<File>>.unchanged
-  /// Refused unless it is the present one.
+  /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
-  /// Nothing yet.
+  /// An empty change.
   public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {

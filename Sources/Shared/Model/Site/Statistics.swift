@@ -1,25 +1,25 @@
 public import ParleyJSON
 
-/// What those want to know who look after the place: a handful of facts, each the beginning of a sentence.
+/// Statistics of the site for staff.
 public struct Statistics: Sendable, Hashable {
-  /// Reports that wait.
+  /// Open reports.
   public var openReports = 0
   public var users = 0
-  /// Who asks to come in.
+  /// Registrations that await approval.
   public var pendingUsers = 0
-  /// Who was here in the last seven days.
+  /// Users active in the last seven days.
   public var activeUsers = 0
-  /// All that were ever said, tombstones among them.
+  /// All messages, including tombstones.
   public var messages = 0
   // In bytes.
   public var databaseSize = 0
   public var fileSize = 0
-  /// Of the disk that the data folder is on; nil where the system does not say.
+  /// Of the data folder's disk; nil if the system does not report it.
   public var freeSpace: Int?
   public var totalSpace: Int?
   public var lastBackup: Backup?
 
-  /// The last backup that was made while the server ran, and was read again.
+  /// Last successful backup of the running server, verified by reading it again.
   public struct Backup: Sendable, Hashable {
     public var at: Int64
     public var size: Int

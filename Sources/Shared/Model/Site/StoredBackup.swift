@@ -1,18 +1,18 @@
 public import ParleyJSON
 
-/// A backup that was asked for through the API, in the data folder's `backups`.
+/// Backup requested through the API, in the data folder's `backups`.
 public struct StoredBackup: Sendable, Hashable {
   public enum State: String, Sendable, Hashable, CaseIterable {
     case running
-    /// It was read again and compared before it got its name.
+    /// Verified by reading it again before the file was renamed to its final name.
     case done
     case failed
-    /// It was done, and the file is there no longer.
+    /// Completed, but the file no longer exists.
     case gone
   }
 
   public var id: ID<StoredBackup>
-  /// Of the file.
+  /// File name.
   public var name: String
   public var createdBy: ID<User>
   public var createdAt: Int64
@@ -20,7 +20,7 @@ public struct StoredBackup: Sendable, Hashable {
   public var state: State
   /// In bytes.
   public var size: Int?
-  /// Files that the database names and that could not be copied.
+  /// Files referenced by the database that could not be copied.
   public var missingCount: Int
 
   public init(

@@ -1,12 +1,12 @@
-/// Somebody and a user whom they would write to first.
+/// Relation of a sender and the recipient of a first message.
 public struct Acquaintance: Sendable, Hashable {
-  /// Who may, by the other's wish.
+  /// The recipient's setting.
   public var reachableBy: Reach
-  /// One has blocked the other.
+  /// Either has blocked the other.
   public var isBlocked: Bool
-  /// The other follows them.
+  /// The recipient follows the sender.
   public var isFollowed: Bool
-  /// In a forum or a conversation together.
+  /// Both are in the same forum or conversation.
   public var isTogether: Bool
 
   public init(

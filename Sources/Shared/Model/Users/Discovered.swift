@@ -1,8 +1,8 @@
 public import ParleyJSON
 
-/// Somebody who said that they may be found, by the address that found them.
+/// Discoverable user, with the address that matched.
 public struct Discovered: Sendable, Hashable {
-  /// As the asker wrote it.
+  /// As sent in the request.
   public let address: String
   public let user: UserSummary
 

@@ -1,4 +1,4 @@
-// What a user asks to be made, as the request says it.
+// Requests to create objects.
 
 public import ParleyJSON
 

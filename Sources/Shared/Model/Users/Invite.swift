@@ -1,23 +1,23 @@
 public import ParleyJSON
 
-/// A way for others to come in, as those see it who may: its maker, and those who keep order.
+/// Invite, visible to its creator and to moderators.
 public struct Invite: Sendable, Hashable {
   public var id: ID<Invite>
-  /// What stands in its address: who knows it may come in.
+  /// Secret in its link: grants registration.
   public var code: String
   public var createdBy: ID<User>
-  /// What who comes by it will be.
+  /// Role of new users.
   public var role: Role
-  /// Where they land, as a member.
+  /// Forum that new users join.
   public var forum: ID<Forum>?
-  /// The imported user whom it lets in.
+  /// Imported user that the invite claims.
   public var claims: ID<User>?
   public var uses: Int
   public var maxUses: Int?
   public var createdAt: Int64
   public var expiresAt: Int64?
   public var revokedAt: Int64?
-  /// Who came by it, the latest first; in the single thing only.
+  /// Users that registered with it, newest first; in the single invite only.
   public var usedBy: [ID<User>]?
 
   public init(
@@ -38,7 +38,7 @@ public struct Invite: Sendable, Hashable {
     self.usedBy = usedBy
   }
 
-  /// Whether it still lets somebody in.
+  /// Whether the invite can still be used.
   public func isOpen(at now: Int64) -> Bool {
     revokedAt == nil && expiresAt.map { $0 > now } ?? true && maxUses.map { uses < $0 } ?? true
   }
@@ -63,13 +63,13 @@ extension Invite: JSONWritable {
   }
 }
 
-/// What an invite says to who holds it and is not in yet.
+/// Public information of an invite for a visitor with its code.
 public struct Welcome: Sendable, Hashable {
   public var inviter: UserSummary
   public var role: Role
   public var forum: ID<Forum>?
   public var forumTitle: String?
-  /// The imported user whom it lets in.
+  /// Imported user that the invite claims.
   public var claims: UserSummary?
   public var expiresAt: Int64?
 
@@ -98,9 +98,9 @@ extension Welcome: JSONWritable {
   }
 }
 
-/// What else is said when an invite is closed.
+/// Options for revoking an invite.
 public struct InviteClosing: Sendable {
-  /// Whether those who came by it are banned, too.
+  /// Bans the users that registered with it.
   public var bans = false
   public var reason: String?
 

@@ -1,19 +1,19 @@
 public import ParleyJSON
 
-/// How somebody goes.
+/// Deactivation, departure or erasure of a user.
 public struct Leaving: Sendable {
   public var how: How
-  /// Proves that it is they themselves who go.
+  /// Confirms the user's own request.
   public var password: String?
-  /// Why the staff sends them away.
+  /// Reason for a removal by staff.
   public var reason: String?
 
   public enum How: String, Sendable, Hashable, CaseIterable {
-    /// The name and all else stays; signing in brings them back.
+    /// Name and profile stay; signing in reactivates the user.
     case deactivate
-    /// Name and profile go; what they wrote stays, under "former member".
+    /// Name and profile are deleted; messages stay, under "former member".
     case leave
-    /// What they wrote goes too.
+    /// Messages are erased too.
     case erase
   }
 

@@ -1,16 +1,16 @@
 public import ParleyJSON
 
-/// What a one-time link is for, as it says to who holds it.
+/// Purpose of a one-time link, public to its holder.
 public struct LinkPurpose: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable {
-    /// Makes the owner of the place.
+    /// Creates the owner of the site.
     case setup
     /// Sets a new password.
     case reset
   }
 
   public var kind: Kind
-  /// Whose password it sets.
+  /// User of the new password.
   public var user: UserSummary?
   public var expiresAt: Int64?
 

@@ -1,10 +1,10 @@
 public import ParleyJSON
 
-/// All that one user has said of another.
+/// All relations of one user to another.
 public struct UserRelations: Sendable, Hashable {
   public var other: ID<User>
   public var kinds: Set<Relation>
-  /// Conversations that the other has begun and that wait to be taken.
+  /// Pending message requests from the other user.
   public var requests: Set<ID<Conversation>>
 
   public init(_ other: ID<User>, _ kinds: Set<Relation> = [], requests: Set<ID<Conversation>> = []) {

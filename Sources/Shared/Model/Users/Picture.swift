@@ -1,12 +1,13 @@
-/// Drawings for users and forums that have no picture of their own: SVG made of a digest, the same for ever. A user is a
-/// blossom, a forum is a quilt; both in one of twelve hues and its two companions.
+/// Default pictures of users and forums: SVG drawn from a digest, stable forever. A user is a blossom, a forum is a
+/// quilt; both in one of twelve hues and its two companions.
 ///
-/// The ground is a fill of the web app (oklch .52 .19 h, into sRGB); with it go a light colour 50° on (.88 .10) and a dark one
-/// (.44 .16). Light and white have 3:1 against ground and dark, and the ground has 3:1 against light and dark pages.
+/// The ground is a fill of the web app (oklch .52 .19 h, into sRGB); with it go a light colour 50° on (.88 .10) and a
+/// dark one (.44 .16). Light and white have 3:1 against ground and dark, and the ground has 3:1 against light and dark
+/// pages.
 ///
-/// A change here would change users's faces: a test holds every drawing to what it is.
+/// A change here would change existing pictures: a test pins every drawing.
 public enum Picture {
-  /// For a user, from a digest of the name. Eight bytes of it are used at most.
+  /// Picture of a user, from a digest of the name. Uses at most eight bytes.
   public static func blossom(_ digest: [UInt8]) -> String {
     var choice = Choice(digest)
     let colors = choice.of(palette)
@@ -23,13 +24,13 @@ public enum Picture {
     return svg(ground(colors) + "<g transform=\"translate(50 50)\">\(drawing)</g>")
   }
 
-  /// For a forum, from a digest of the title. Its corners mirror one another. Thirteen bytes of the digest are used.
+  /// Picture of a forum, from a digest of the title. Its corners mirror one another. Uses thirteen bytes.
   public static func quilt(_ digest: [UInt8]) -> String {
     var choice = Choice(digest)
     let colors = choice.of(palette)
     var corner = ""
-    for place in 0..<4 {
-      let (x, y) = (place % 2 * 25, place / 2 * 25)
+    for index in 0..<4 {
+      let (x, y) = (index % 2 * 25, index / 2 * 25)
       if x == y { corner += "<path fill=\"\(colors.dark)\" d=\"M\(x) \(y)h25v25h-25Z\"/>" }
       let patch = choice.of(patches)
       let turn = choice.of([0, 90, 180, 270])
@@ -39,7 +40,7 @@ public enum Picture {
     let drawing = ["1 0 0 1 0 0", "-1 0 0 1 100 0", "1 0 0 -1 0 100", "-1 0 0 -1 100 100"].map { mirror in
       "<g transform=\"matrix(\(mirror))\">\(corner)</g>"
     }
-    // A frame of the ground, so that a light patch does not run into a light page.
+    // Frame in the ground colour, so that a light patch does not merge with a light page.
     return svg(ground(colors) + "<g transform=\"translate(4 4) scale(.92)\">\(drawing.joined())</g>")
   }
 
@@ -78,7 +79,7 @@ public enum Picture {
     "M0 0C-8 -8 -7 -22 0 -22S8 -8 0 0Z", "M0 0Q-9 -14 0 -25Q9 -14 0 0Z", "M-2 -12A3 3 0 1 1 -2 -11.9Z",
   ]
 
-  /// A patch is 25 wide and high.
+  /// Patches are 25 by 25.
   private static let patches = [
     "M0 0H25A25 25 0 0 1 0 25Z", "M0 0A25 25 0 0 1 25 25A25 25 0 0 1 0 0Z", "M0 0H25L0 25Z",
     "M12.5 3A9.5 9.5 0 1 1 12.4 3Z", "M0 0H25A12.5 12.5 0 0 1 0 0Z",
@@ -99,16 +100,16 @@ public enum Picture {
   }
 }
 
-/// Reads a digest byte by byte, around and around.
+/// Reads a digest byte by byte, cyclically.
 private struct Choice {
   private let digest: [UInt8]
-  private var place = 0
+  private var position = 0
 
   init(_ digest: [UInt8]) { self.digest = digest }
 
   mutating func of<Value>(_ values: [Value]) -> Value {
-    let byte = digest.isEmpty ? 0 : Int(digest[place % digest.count])
-    place += 1
+    let byte = digest.isEmpty ? 0 : Int(digest[position % digest.count])
+    position += 1
     return values[byte % values.count]
   }
 }

@@ -1,8 +1,8 @@
 public import ParleyJSON
 
-/// Somebody asks to come in.
+/// Request to register.
 public struct Registration: Sendable {
-  /// Nil where an invite lets an imported user in: they have one.
+  /// Nil with an invite that claims an imported user, which has a name.
   public var name: String?
   public var password: String
   public var displayName: String?
@@ -22,9 +22,9 @@ public struct Registration: Sendable {
   }
 }
 
-/// Somebody comes in by a one-time link.
+/// Use of a one-time link.
 public struct LinkUse: Sendable {
-  /// For a set-up link: what the owner is called.
+  /// For a setup link: the owner's name.
   public var name: String?
   public var displayName: String?
   public var password: String

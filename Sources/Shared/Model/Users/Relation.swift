@@ -1,9 +1,9 @@
-/// What one user has said of another, for themselves alone.
+/// Relation of one user to another, visible only to the first.
 public enum Relation: String, Sendable, Hashable, CaseIterable {
-  /// Is told what the other posts.
+  /// Receives posts of the other user.
   case follow
-  /// Does not see what the other writes, unless they ask for it. The other never learns of it.
+  /// Hides messages of the other user until opened. The other user is not notified.
   case mute
-  /// The two begin no conversation, and neither follows the other.
+  /// Prevents new conversations and following in both directions.
   case block
 }

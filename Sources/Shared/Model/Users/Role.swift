@@ -1,17 +1,17 @@
-/// What somebody is at the site. Somebody without an user has no role: *nobody* is the absence of one.
+/// Role on the site. Visitors have none.
 public enum Role: String, Sendable, Hashable, CaseIterable {
   case owner, admin, moderator, member
-  /// A program with an user of its own.
+  /// Program with its own user.
   case bot
-  /// Limited to the conversations and forums it was invited to.
+  /// Limited to the conversations and forums of the invite.
   case guest
 
-  /// Owners and admins look after the place itself.
+  /// Owners and admins, which manage the site.
   public var isStaff: Bool { self == .owner || self == .admin }
-  /// Who keeps order wherever they may read.
+  /// Moderators and staff: they moderate all content that they may read.
   public var isModerator: Bool { isStaff || self == .moderator }
 
-  /// Whether the other looks after more of the place.
+  /// Whether the other role has more permissions.
   public func isBelow(_ other: Role) -> Bool { rank < other.rank }
 
   private var rank: Int {
@@ -24,7 +24,7 @@ public enum Role: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a way in may be used for. Each includes those before it.
+/// Scope of a credential. Each scope includes the previous ones.
 public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
   case read, write, admin
 

@@ -1,23 +1,23 @@
 public import ParleyJSON
 
-/// A way in, as the one sees it whose it is. The secret is not in it: it is told once, when it is made.
+/// Credential, visible to its user. The secret is excluded: it is returned once, on creation.
 public struct Session: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable {
-    /// Of a device, by name and password.
+    /// Signed-in device.
     case session
-    /// Made by a user for a program.
+    /// Created by a user for a program.
     case token
   }
 
   public var id: ID<Session>
   public var kind: Kind
-  /// The device, or what the token is for.
+  /// Device name, or purpose of the token.
   public var name: String
   public var scope: Scope
   public var createdAt: Int64
   public var lastUsedAt: Int64?
   public var expiresAt: Int64?
-  /// The one by which this was asked.
+  /// The credential of this request.
   public var isCurrent: Bool
 
   public init(

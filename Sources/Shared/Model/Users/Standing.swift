@@ -1,14 +1,14 @@
-// The facts that decide what somebody may do somewhere. Storage reads them, in the transaction that acts on them; what
-// follows from them is said in one place, by the community.
+// Facts for permission checks. Storage reads them in the transaction that depends on them; only the community derives
+// permissions from them.
 
-/// Who may see a forum.
+/// Readers of a forum.
 public enum Visibility: String, Sendable, Hashable, CaseIterable {
   case `public`, members, `private`
 }
 
-/// Who may do something in a forum.
+/// Users with a permission in a forum.
 public enum ForumPolicy: String, Sendable, Hashable, CaseIterable {
-  /// Every user who may read it.
+  /// Every user with read access.
   case readers
   case members, moderators
 }
@@ -17,23 +17,23 @@ public enum ForumRole: String, Sendable, Hashable, CaseIterable {
   case member, moderator, admin
 }
 
-/// Who may read or write a channel or a feed, beside its participants.
+/// Readers or writers of a channel or a feed, beside its participants.
 public enum Audience: String, Sendable, Hashable, CaseIterable {
-  /// Whoever comes, signed in or not.
+  /// All users and visitors.
   case anyone
-  /// Every user with an user that is not a guest.
+  /// All users except guests.
   case users
-  /// The participants alone.
+  /// Participants only.
   case listed
 }
 
 public enum ParticipantRole: String, Sendable, Hashable, CaseIterable {
-  /// Reads, and does not write.
+  /// Can read, but not write.
   case reader
   case member, admin
 }
 
-/// Somebody and a forum.
+/// Facts about a user in a forum.
 public struct ForumStanding: Sendable, Hashable {
   public var visibility: Visibility
   public var write: ForumPolicy
@@ -41,9 +41,9 @@ public struct ForumStanding: Sendable, Hashable {
   public var roomMention: ForumPolicy
   public var isLocked: Bool
   public var isArchived: Bool
-  /// Nil for who is not a member.
+  /// Nil for non-members.
   public var role: ForumRole?
-  /// Told to be quiet, here or everywhere.
+  /// Silenced in this forum or on the whole site.
   public var isSilenced: Bool
 
   public init(
@@ -62,7 +62,7 @@ public struct ForumStanding: Sendable, Hashable {
   }
 }
 
-/// Somebody and a conversation.
+/// Facts about a user in a conversation.
 public struct Standing: Sendable, Hashable {
   public var kind: Conversation.Kind
   public var isLocked: Bool
@@ -70,23 +70,23 @@ public struct Standing: Sendable, Hashable {
   public var writers: Audience
   /// Of a room or a topic.
   public var forum: ForumStanding?
-  /// Nil for who is not a participant.
+  /// Nil for non-participants.
   public var participant: Participation?
   public var isOwner: Bool
-  /// Told to be quiet, here or everywhere.
+  /// Silenced in this forum or on the whole site.
   public var isSilenced: Bool
-  /// In a conversation of two: one has blocked the other.
+  /// In a conversation of two: either has blocked the other.
   public var isBlocked: Bool
-  /// Where history begins for those who read because it is open to users with an user, and for everyone else.
+  /// Start of history for readers by an audience of users, and for readers by an audience of anyone.
   public var usersFromSeq: Int
   public var anyoneFromSeq: Int
-  /// Where it begins for a member of the forum, who may have come in when only what was said later was open.
+  /// Start of history for a forum member, later than the first message if the member joined with limited history.
   public var memberFromSeq: Int
 
   public struct Participation: Sendable, Hashable {
     public var role: ParticipantRole
     public var fromSeq: Int
-    /// A stranger's first message that was not taken yet.
+    /// Message request from an unknown user, still pending.
     public var isRequest: Bool
 
     public init(role: ParticipantRole = .member, fromSeq: Int = 1, isRequest: Bool = false) {

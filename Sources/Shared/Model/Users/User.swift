@@ -1,18 +1,18 @@
 public import ParleyJSON
 
-/// A user as everyone sees them who may see them. What depends on the viewer is in `User`.
+/// Public members of a user. Members that depend on the viewer are in `User`.
 public struct UserSummary: Sendable, Hashable {
   public var id: ID<User>
-  /// Nil for who has left: the name is free again.
+  /// Nil after the user has left; the name is free again.
   public var name: String?
   public var displayName: String?
   public var bio: String
-  /// What the bio names, where one user is asked for alone: a JSON object.
+  /// Entities of the bio, for requests of a single user: a JSON object.
   public internal(set) var bioEntities: JSONRaw?
   public var role: Role
   /// Milliseconds since 1970.
   public var createdAt: Int64
-  /// Each change makes it greater, of what only the user sees too.
+  /// Increases with each change, including private members.
   public var revision: Int
 
   public init(
@@ -34,16 +34,16 @@ public struct UserSummary: Sendable, Hashable {
     bioEntities = JSONRaw(trusted: json.bytes)
   }
 
-  /// Where the picture is: an upload, or a drawing made of the name.
+  /// URL path of the picture: an upload, or a drawing of the name.
   public var avatar: String { "/api/v1/users/\(id)/avatar" }
 }
 
-/// A user as one viewer sees them.
+/// A user as one viewer sees it.
 public struct User: Sendable, Hashable {
   public var summary: UserSummary
-  /// For the user, and for those who keep order.
+  /// For the user and for moderators.
   public var standing: Standing?
-  /// For the user alone.
+  /// For the user only.
   public var own: Own?
 
   public init(_ summary: UserSummary, standing: Standing? = nil, own: Own? = nil) {
@@ -54,7 +54,7 @@ public struct User: Sendable, Hashable {
 
   public struct Standing: Sendable, Hashable {
     public var state: UserState
-    /// Came with an import, and no invite has claimed it.
+    /// Imported and not claimed by an invite.
     public var isImported: Bool
     public var lastSeenAt: Int64?
 
@@ -66,14 +66,14 @@ public struct User: Sendable, Hashable {
   }
 
   public struct Own: Sendable, Hashable {
-    /// May be found by who knows an address of theirs.
+    /// Can be found by a known address.
     public var isDiscoverable: Bool
     public var reachableBy: Reach
-    /// Whether others see how far they have read, and they how far others have.
+    /// Shares read positions in both directions.
     public var showsReceipts: Bool
-    /// Whether others see that they are here.
+    /// Shares presence with other users.
     public var showsPresence: Bool
-    /// What clients keep for the user: a JSON object.
+    /// Settings of clients: a JSON object.
     public var preferences: JSONRaw
 
     public init(
@@ -88,10 +88,10 @@ public struct User: Sendable, Hashable {
   }
 }
 
-/// Who may write to somebody first.
+/// Users that may send a first message.
 public enum Reach: String, Sendable, Hashable, CaseIterable {
   case anyone
-  /// Who is in a forum or conversation with them.
+  /// Users in a common forum or conversation.
   case shared
   case nobody
 }

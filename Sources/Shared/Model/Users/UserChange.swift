@@ -1,27 +1,27 @@
 public import ParleyJSON
 
-/// What a PATCH of a user says. What is absent stays.
+/// PATCH of a user. Absent members stay unchanged.
 public struct UserChange: Sendable, Hashable {
-  // The profile.
+  // Profile.
   public var displayName = Change<String>.unchanged
   public var bio: String?
-  // What is one's own.
+  // Private settings.
   public var isDiscoverable: Bool?
   public var reachableBy: Reach?
   public var showsReceipts: Bool?
   public var showsPresence: Bool?
   public var preferences: JSONRaw?
-  /// To be found by; these in the place of those before.
+  /// Addresses for discovery; they replace the previous ones.
   public var addresses: [String]?
-  // What the staff decides.
+  // Set by staff.
   public var name: String?
   public var role: Role?
   public var isDisabled: Bool?
   public var reason: String?
-  /// Refused unless it is the present one.
+  /// Refused with a conflict unless it is the current revision.
   public var ifRevision: Int?
 
-  /// Nothing yet.
+  /// An empty change.
   public init() {}
 
   public init(_ object: inout JSONObject) throws(JSONError) {
@@ -43,12 +43,12 @@ public struct UserChange: Sendable, Hashable {
     ifRevision = try object.optional("if_revision")
   }
 
-  /// Whether it says something that only the user may say.
+  /// Whether the change is permitted to the user only.
   public var isOwn: Bool {
     isDiscoverable != nil || reachableBy != nil || showsReceipts != nil || showsPresence != nil
       || preferences != nil || addresses != nil
   }
 
-  /// Whether it says something that only the staff may say.
+  /// Whether the change needs staff.
   public var governs: Bool { name != nil || role != nil || isDisabled != nil }
 }

@@ -1,4 +1,5 @@
-// A user as one JSON object: what everyone sees, then what only some do. Absent is what the viewer may not know.
+// A user as one JSON object: public members first, then restricted ones. Members that the viewer may not read are
+// absent.
 
 public import ParleyJSON
 
@@ -19,7 +20,7 @@ extension UserSummary: JSONWritable {
 }
 
 extension UserSummary: JSONReadable {
-  /// Members that nobody knows here are left alone: a newer server may say more.
+  /// Ignores unknown members: a newer server may send more.
   public init(json value: JSONValue) throws(JSONError) {
     var object = try value.object()
     try self.init(&object)
@@ -38,7 +39,7 @@ extension UserSummary: JSONReadable {
 extension User: JSONWritable {
   public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
-  /// For an answer that says more beside them.
+  /// Writes the members into an open object of a larger response.
   public func writeMembers(to json: inout JSONWriter) {
     summary.writeMembers(to: &json)
     if let standing {

@@ -1,21 +1,21 @@
-/// The name by which users sign in and are mentioned: letters and digits of ASCII, in parts that one `.`, `_` or `-`
-/// joins, such as `ada.lovelace`. Of two names that differ only in case there is one.
+/// Name for sign-in and mentions: ASCII letters and digits, in parts joined by a single `.`, `_` or `-`, such as
+/// `ada.lovelace`. Names are unique regardless of case.
 ///
-/// ASCII alone, because names must be told apart by the eye; what users are called stands in the display name.
+/// ASCII only, because names must be visually distinct; other characters belong in the display name.
 public struct UserName: Sendable, Hashable {
-  /// As it is shown.
+  /// Original spelling.
   public let text: String
-  /// As it is compared.
+  /// Case-folded form for comparison.
   public var key: String { Self.key(text) }
 
   public static let maxBytes = 64
 
-  /// What means more than one user, or nobody.
+  /// Names with a special meaning.
   public static let reserved: Set<String> = [
     "me", "everyone", "all", "here", "room", "nobody", "system", "parley", "moderators", "admins",
   ]
 
-  /// Nil for what is no name, or is reserved.
+  /// Nil for an invalid or reserved name.
   public init?(_ text: String) {
     guard Self.isWellFormed(text), !Self.reserved.contains(Self.key(text)) else { return nil }
     self.text = text
@@ -39,7 +39,7 @@ public struct UserName: Sendable, Hashable {
       default: return false
       }
     }
-    // Without a letter it would look like an id.
+    // A name without letters would look like an id.
     return mayJoin && hasLetter
   }
 }

@@ -1,6 +1,6 @@
 public import ParleyJSON
 
-/// How a request names a user: `me`, `@name`, or an id.
+/// Reference to a user in a request: `me`, `@name`, or an id.
 public enum UserReference: Sendable, Hashable {
   case me
   case name(String)
@@ -20,7 +20,7 @@ public enum UserReference: Sendable, Hashable {
 }
 
 extension UserReference: CustomStringConvertible {
-  /// As a request says it: `me`, `@ada` or `7`.
+  /// `me`, `@ada` or `7`.
   public var description: String {
     switch self {
     case .me: "me"

@@ -1,14 +1,14 @@
-/// Somebody and a user they ask about.
+/// Facts about a user from the caller's view.
 public struct UserStanding: Sendable, Hashable {
-  /// The other's.
+  /// Role of the requested user.
   public var role: Role
   public var state: UserState
   public var isSelf: Bool
-  /// In a forum or a conversation together.
+  /// Both are in the same forum or conversation.
   public var isTogether: Bool
-  /// The other takes part where everyone reads.
+  /// The requested user participates in a public forum or conversation.
   public var isInPublic: Bool
-  /// One of the two has blocked the other.
+  /// Either has blocked the other.
   public var isBlocked: Bool
 
   public init(

@@ -1,15 +1,15 @@
-/// Where a user stands with the place.
+/// State of a user on the site.
 public enum UserState: String, Sendable, Hashable, CaseIterable {
-  /// Has asked to come in.
+  /// Registration awaits approval.
   case pending
   case active
-  /// Kept out by those who look after the place.
+  /// Disabled by staff.
   case disabled
-  /// Away by their own wish; the name stays.
+  /// Deactivated by the user; the name stays.
   case deactivated
-  /// Gone; what they wrote stays under "former member".
+  /// Deleted; messages stay under "former member".
   case left
-  /// Gone with everything they wrote.
+  /// Deleted with all messages.
   case erased
 
   public var hasGone: Bool { self == .left || self == .erased }
