@@ -79,17 +79,17 @@ extension Store {
         try Disk.makeFolder(folder.backups)
         report = try await backUp(to: "\(folder.backups)/\(backup.name)", program: program) { _ in }
       } catch {
-        complain("the backup \(backup.name) failed: \(error)")
+        log("the backup \(backup.name) failed: \(error)")
       }
       let outcome = report
-      // When the place is closed meanwhile, the next start says that it failed.
+      // If the store is closed meanwhile, the next start flags the backup as failed.
       try? await write { tx throws(Refusal) in try tx.finish(backup.id, outcome) }
     }
   }
 }
 
 extension Connection {
-  /// Marks backups that were running when the server stopped as failed.
+  /// Flags backups that were running when the server stopped as failed.
   func failUnfinishedBackups(at now: Int64) throws(SQLiteError) {
     try execute(
       """

@@ -45,7 +45,9 @@ struct TarReader: ~Copyable {
   }
 
   private mutating func end() throws {
-    guard try readExactly(TarHeader.blockSize).allSatisfy({ $0 == 0 }) else { throw BackupDamage.badPadding(at: position) }
+    guard try readExactly(TarHeader.blockSize).allSatisfy({ $0 == 0 }) else {
+      throw BackupDamage.badPadding(at: position)
+    }
     guard position == size else { throw BackupDamage.trailingBytes }
   }
 

@@ -1,12 +1,12 @@
-// What a user has not read. It is counted, never stored: so no edit, deletion or lost update makes it wrong. The index
-// `message_for_people` holds all that the count needs.
+// Unread counts. They are computed and never stored, so no edit, deletion or lost update makes them wrong. The index
+// `message_for_people` covers the count.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// How many messages of a conversation wait for a user: at most `ConversationHead.maxUnread`. Who is no participant
-  /// has joined at its beginning.
+  /// The number of unread messages, at most `ConversationHead.maxUnread`. For a user that is not a participant the
+  /// count starts at the beginning.
   public func unread(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
     let start = try run { connection in
       try connection.first(
@@ -26,7 +26,7 @@ extension ReadTransaction {
     return try unread(of: user, in: conversation, after: start)
   }
 
-  /// Where each of a user's conversations stands, by id.
+  /// The heads of the user's conversations, by id.
   public func heads(of user: ID<User>) throws(Refusal) -> [ConversationHead] {
     var heads: [ConversationHead] = []
     var starts: [Int] = []
@@ -55,13 +55,13 @@ extension ReadTransaction {
           ConversationHead.unreadStart(readSeq: readSeq, joinedSeq: try row.int(4), fromSeq: fromSeq))
       }
     }
-    for place in heads.indices where heads[place].lastSeq > starts[place] {
-      heads[place].unread = try unread(of: user, in: heads[place].conversation, after: starts[place])
+    for index in heads.indices where heads[index].lastSeq > starts[index] {
+      heads[index].unread = try unread(of: user, in: heads[index].conversation, after: starts[index])
     }
     return heads
   }
 
-  /// Copies that a move has made count nowhere, and what those wrote whom the user mutes or blocks.
+  /// The unread messages after `seq`. Copies made by a move and messages of muted or blocked users do not count.
   public func unread(
     of user: ID<User>, in conversation: ID<Conversation>, after seq: Int
   ) throws(Refusal) -> Int {

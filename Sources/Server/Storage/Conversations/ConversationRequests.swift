@@ -1,17 +1,17 @@
 public import ParleyModel
 import ParleySQLite
 
-/// A conversation that a stranger began, as it stands with the one who is to take it.
+/// A conversation request: a conversation started by an unknown user, from the view of its recipient.
 public struct ConversationRequest: Sendable, Hashable {
   public let isWaiting: Bool
-  /// Refused, it waits still: closed.
+  /// A declined request stays pending, and its conversation is closed.
   public let isRefused: Bool
   public let from: ID<User>
   public let kind: Conversation.Kind
 }
 
 extension ReadTransaction {
-  /// What somebody has to say about taking part; nil for who takes no part.
+  /// The request of a participant; nil if the user is not a participant.
   public func request(
     of user: ID<User>, in conversation: ID<Conversation>
   ) throws(Refusal) -> ConversationRequest? {
@@ -32,7 +32,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Takes what a stranger began, also when it was refused before.
+  /// Accepts a request, also after it was declined.
   public func takeRequest(
     of conversation: ID<Conversation>, by user: ID<User>, from other: ID<User>, wasRefused: Bool
   ) throws(Refusal) {
@@ -48,7 +48,7 @@ extension WriteTransaction {
     if wasRefused { try setRefused(false, conversation, by: user) }
   }
 
-  /// Nobody writes in it any more, and nobody sees it, until the one who refused takes it after all.
+  /// Declines a request. The conversation is closed and hidden until the recipient accepts it.
   public func refuseRequest(
     of conversation: ID<Conversation>, by user: ID<User>, from other: ID<User>
   ) throws(Refusal) {
@@ -73,7 +73,7 @@ extension WriteTransaction {
     try log(
       kind, in: .conversation(conversation), subject: conversation.number, revision: revision, actor: actor.number)
     for participant in try participants(of: conversation, after: nil, limit: 2) {
-      try tell(kind, of: conversation, to: participant.user, by: actor)
+      try notify(kind, of: conversation, to: participant.user, by: actor)
     }
   }
 }

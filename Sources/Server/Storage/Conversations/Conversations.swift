@@ -1,14 +1,14 @@
-// Conversations that stand by themselves, and what all of them have in common. Rooms and topics are made with their
-// forums.
+// Conversations outside of forums, and the operations that all conversations share. Rooms and topics are created in
+// `Forums/`.
 
 public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// What is needed to store a conversation, checked by the rules above.
+/// The input for storing a conversation, already validated by the rules.
 public struct NewConversation: Sendable {
   public var kind: Conversation.Kind
-  /// Whose feed it is.
+  /// The owner of a feed.
   public var owner: ID<User>?
   public var title: String?
   public var type: String?
@@ -16,14 +16,14 @@ public struct NewConversation: Sendable {
   public var readers = Conversation.Openness()
   public var writers = Conversation.Openness()
   public var isHistoryVisible = true
-  /// Its participants in one text, where it is the only one of theirs.
+  /// The participant ids as one text, for a conversation that is unique for its participants.
   public var distinctKey: String?
   public var participants: [NewParticipant] = []
 
   public init(_ kind: Conversation.Kind) { self.kind = kind }
 }
 
-/// Somebody who will take part; to a stranger the conversation is a request.
+/// A user to add. `isRequest` if the user does not know the creator and has to accept the conversation.
 public struct NewParticipant: Sendable, Hashable {
   public var user: ID<User>
   public var role: ParticipantRole
@@ -37,20 +37,20 @@ public struct NewParticipant: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// What `Conversation.init(_: Row)` reads, in its order.
+  /// The columns of `Conversation.init(_: Row)`, in its order.
   static let conversationColumns = """
     c.id, c.kind, c.forum_id, c.owner_id, c.title, c.type, c.annotations, c.readers, c.writers, c.readers_immutable,
     c.writers_immutable, c.history_visible, c.slow_seconds, c.locked, c.pinned, c.solved_by, c.distinct_key is not null,
     c.last_seq, c.last_message_id, c.created_by, c.created_at, c.revision
     """
 
-  /// What `OwnConversation.init(_: Row)` reads besides.
+  /// The additional columns of `OwnConversation.init(_: Row)`.
   static let ownColumns = """
     p.role, p.from_seq, p.from_offset, p.request, coalesce(p.joined_seq, 0), coalesce(k.read_seq, 0),
     coalesce(k.delivered_seq, 0), coalesce(s.head, 0), coalesce(l.level, case when c.kind = 'room' then f.level end)
     """
 
-  /// A conversation that is open; nil where there is none.
+  /// An open conversation; nil for an unknown or closed one.
   public func conversation(_ id: ID<Conversation>) throws(Refusal) -> Conversation? {
     let found = try run { connection in
       try connection.first(
@@ -66,7 +66,7 @@ extension ReadTransaction {
     return found
   }
 
-  /// Of one that is open or not; nil where there never was one.
+  /// The kind of a conversation, open or closed; nil for an unknown id.
   public func kind(of id: ID<Conversation>) throws(Refusal) -> Conversation.Kind? {
     try run { connection in
       try connection.first(
@@ -79,8 +79,8 @@ extension ReadTransaction {
     }
   }
 
-  /// Conversations as one user has them, in the order in which they are asked for. `fromSeq` says where the history
-  /// of each begins for that user. What they think of its last message has to be added.
+  /// Conversations from the view of one user, in the order of `ids`. `fromSeq` is the start of the user's history. The
+  /// caller adds the user's own actions on the last messages.
   public func conversations(
     _ ids: [(id: ID<Conversation>, fromSeq: Int)], of user: ID<User>
   ) throws(Refusal) -> [OwnConversation] {
@@ -91,13 +91,13 @@ extension ReadTransaction {
     }
     let last = try messages(found.compactMap(\.conversation.lastMessage))
     let byID = Dictionary(last.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
-    for place in found.indices {
-      found[place].lastMessage = found[place].conversation.lastMessage.flatMap { byID[$0] }.map { MessageView($0) }
+    for index in found.indices {
+      found[index].lastMessage = found[index].conversation.lastMessage.flatMap { byID[$0] }.map { MessageView($0) }
     }
     return found
   }
 
-  /// Without its last message. What is before `fromSeq` is as if it were not there.
+  /// One of them, without its last message. Messages before `fromSeq` are ignored.
   private func own(
     _ id: ID<Conversation>, of user: ID<User>, fromSeq: Int
   ) throws(Refusal) -> OwnConversation? {
@@ -125,8 +125,8 @@ extension ReadTransaction {
     return own
   }
 
-  /// Which conversations somebody takes part in, last active first; `activity` is the newest id that belongs to one: its
-  /// last message's, or its own. A forum's count where its visibility is among `seen`, or for its members.
+  /// The conversations of a participant, last active first. `activity` is the id of the last message or, without one,
+  /// of the conversation. Conversations of a forum are included if its visibility is in `seen` or the user is a member.
   public func conversations(
     of user: ID<User>, seeing seen: [Visibility], kind: Conversation.Kind?, type: String?, before activity: Int?,
     limit: Int
@@ -160,7 +160,7 @@ extension ReadTransaction {
     }
   }
 
-  /// The one conversation of these participants, and whether it is open.
+  /// The unique conversation of these participants, and whether it is open.
   public func conversation(
     distinct key: String
   ) throws(Refusal) -> (id: ID<Conversation>, isOpen: Bool)? {
@@ -189,16 +189,16 @@ extension ReadTransaction {
 
   private func addParticipants(to conversation: inout Conversation) throws(Refusal) {
     guard !conversation.kind.isInForum, conversation.kind != .feed else { return }
-    let some = try participants(of: conversation.id, after: nil, limit: Conversation.maxListed + 1)
-    if some.count <= Conversation.maxListed { conversation.participants = some }
+    let listed = try participants(of: conversation.id, after: nil, limit: Conversation.maxListed + 1)
+    if listed.count <= Conversation.maxListed { conversation.participants = listed }
     conversation.participantCount =
-      some.count <= Conversation.maxListed
-      ? some.count : try participantCount(of: conversation.id, upTo: Conversation.maxCounted)
+      listed.count <= Conversation.maxListed
+      ? listed.count : try participantCount(of: conversation.id, upTo: Conversation.maxCounted)
   }
 }
 
 extension WriteTransaction {
-  /// Makes it, with all who take part from the beginning.
+  /// Creates a conversation with its first participants.
   public func add(_ new: NewConversation, by creator: ID<User>) throws(Refusal) -> ID<Conversation> {
     let id = ID<Conversation>(nextID())
     try run { connection in
@@ -216,13 +216,13 @@ extension WriteTransaction {
     try log(.conversationCreated, in: .conversation(id), subject: id.number, revision: 1, actor: creator.number)
     for participant in new.participants {
       try insert(participant, in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
-      try tell(.conversationCreated, of: id, to: participant.user, by: creator)
+      try notify(.conversationCreated, of: id, to: participant.user, by: creator)
     }
-    if let owner = new.owner { try tell(.conversationCreated, of: id, to: owner, by: creator) }
+    if let owner = new.owner { try notify(.conversationCreated, of: id, to: owner, by: creator) }
     return id
   }
 
-  /// Stores what was changed of a conversation. The caller has compared; the revision goes up by one.
+  /// Updates a conversation and raises its revision by one. The caller has checked that it changed.
   public func change(
     _ conversation: Conversation, from old: Conversation, by actor: ID<User>
   ) throws(Refusal) -> Conversation {
@@ -246,7 +246,7 @@ extension WriteTransaction {
     return conversation
   }
 
-  /// From where on those read whom a wider audience lets in: from now, or from the beginning.
+  /// Sets the start of the history for users that a wider audience admits: now, or the beginning.
   public func openHistory(
     of conversation: Conversation, from audience: Audience, beginning: Bool
   ) throws(Refusal) {
@@ -261,12 +261,12 @@ extension WriteTransaction {
     }
   }
 
-  /// Nobody sees it any more, and whoever took part is told. Its messages stay for those who look after the place.
+  /// Closes a conversation for all users and notifies the participants. Its messages stay for moderators.
   public func delete(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
     let participants = try conversation.kind.isInForum ? [] : participants(of: conversation.id, after: nil, limit: .max)
     try close(conversation, as: "deleted", by: actor)
     for participant in participants {
-      try tell(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
+      try notify(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
     }
     guard !participants.isEmpty else { return }
     try run { connection in
@@ -274,7 +274,7 @@ extension WriteTransaction {
     }
   }
 
-  /// The last one has left.
+  /// Closes a conversation after its last participant left.
   func deactivate(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
     try close(conversation, as: "inactive", by: actor)
   }
@@ -295,7 +295,7 @@ extension WriteTransaction {
     try log(.conversationRemoved, of: closed, by: actor)
   }
 
-  /// In its stream, and where it belongs to a forum also there.
+  /// Logs to the conversation's stream, and to the stream of its forum.
   private func log(
     _ kind: Event.Kind, of conversation: Conversation, by actor: ID<User>
   ) throws(Refusal) {
@@ -305,8 +305,8 @@ extension WriteTransaction {
     try log(kind, in: .forum(forum), subject: id.number, revision: revision, actor: actor.number)
   }
 
-  /// Gaining or losing a conversation is news for all of a user's devices.
-  func tell(
+  /// Logs to the user's stream that the user gained or lost a conversation, for all devices.
+  func notify(
     _ kind: Event.Kind, of conversation: ID<Conversation>, to user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
     try log(kind, in: .user(user), subject: conversation.number, revision: 0, actor: actor.number)

@@ -1,18 +1,18 @@
 public import ParleyModel
 import ParleySQLite
 
-/// A conversation in which somebody takes part, or their feed, as it is followed along.
+/// A conversation of a participant, or the user's own feed, with the facts that subscriptions and catch-up need.
 public struct FollowedConversation: Sendable {
   public let id: ID<Conversation>
   public let fromSeq: Int
-  /// The first event that they get to see.
+  /// The offset of the first visible event.
   public let fromOffset: Int
-  /// Whose rights decide, and whether they begin later than the forum does for others.
+  /// The forum that grants access, and whether its history may start late for this user.
   public let forum: (id: ID<Forum>, standing: ForumStanding, hasStart: Bool)?
 }
 
 extension ReadTransaction {
-  /// What somebody takes part in, as far as it is open, and their own feed.
+  /// The open conversations of a participant, and the user's own feed.
   public func followedConversations(of user: ID<User>) throws(Refusal) -> [FollowedConversation] {
     try run { connection in
       try connection.all(
@@ -42,7 +42,7 @@ extension ReadTransaction {
     }
   }
 
-  /// The first event of a conversation that somebody gets to see.
+  /// The offset of the first event that the user may see.
   public func fromOffset(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(

@@ -1,23 +1,24 @@
-// What comes from another place. An imported conversation is made, filled and then opened: until then nobody but the
-// importer knows of it, and then it is there as a whole. Its messages keep their own times. Everything else is as with
-// `post`: the chain, the ids in its order, the search index, and one event a message, whose time is that of the import.
+// Import of conversations. An imported conversation is created, filled and then opened. It is invisible until it is
+// opened. Its messages keep their own times. Everything else works as in `post`: the chain, the ids in its order, the
+// search index, and one event per message with the time of the import.
 //
-// An importer fills it in chunks, as a job, with a `clientID` for each message: after a crash a chunk that is repeated
-// finds what it made. People who are to take part join after it was opened, so that they have nothing unread.
+// An importer fills the conversation in chunks, as a job, with a `clientID` for each message, so that a chunk repeated
+// after a crash finds its messages. Participants join after the conversation was opened, so that its messages are not
+// unread.
 
 public import ParleyModel
 import ParleySQLite
 
-/// The conversation that an import makes.
+/// The conversation to import.
 public struct ImportedConversation: Sendable {
   public let kind: Conversation.Kind
-  /// Of a room or a topic, and of nothing else.
+  /// Only for a room or a topic.
   public var forum: ID<Forum>?
-  /// Of a feed, and of nothing else.
+  /// Only for a feed.
   public var owner: ID<User>?
   public var title: String?
   public let creator: ID<User>
-  /// When it began, in milliseconds since 1970.
+  /// In milliseconds since 1970.
   public let createdAt: Int64
 
   public init(_ kind: Conversation.Kind, title: String? = nil, by creator: ID<User>, createdAt: Int64) {
@@ -29,7 +30,7 @@ public struct ImportedConversation: Sendable {
 }
 
 extension WriteTransaction {
-  /// Makes a conversation that nobody sees. A room or a feed is `conflict` where there is one already.
+  /// Creates an invisible conversation. Throws `conflict` if the room or feed exists already.
   public func startImport(of conversation: ImportedConversation) throws(Refusal) -> ID<Conversation> {
     guard conversation.createdAt <= now else { throw .invalid("created_at", .outOfRange(0...Int(now))) }
     let id = ID<Conversation>(nextID())
@@ -48,19 +49,19 @@ extension WriteTransaction {
     return id
   }
 
-  /// Adds the next message, which is not older than the one before it.
+  /// Adds the next message. It must not be older than the previous one.
   public func importMessage(_ message: NewMessage, createdAt: Int64) throws(Refusal) -> StoredMessage {
     let fingerprint = message.clientID == nil ? [] : try message.fingerprint()
     if let earlier = try earlier(message, fingerprint) { return earlier }
-    guard let place = try end(of: message.conversation, in: "importing") else { throw .notFound }
+    guard let end = try end(of: message.conversation, in: "importing") else { throw .notFound }
     let earliest = try lastTime(in: message.conversation)
     guard earliest <= createdAt, createdAt <= now else {
       throw .invalid("created_at", .outOfRange(Int(min(earliest, now))...Int(now)))
     }
-    return try append(message, to: place, at: createdAt, fingerprint)
+    return try append(message, to: end, at: createdAt, fingerprint)
   }
 
-  /// From now on it is a conversation like any other, and can be read and written.
+  /// Opens the conversation for reading and writing.
   public func openImported(_ id: ID<Conversation>, by actor: ID<User>) throws(Refusal) {
     let opened = try run { connection in
       try connection.first(
@@ -80,7 +81,7 @@ extension WriteTransaction {
       .conversationCreated, in: .forum(forum), subject: id.number, revision: opened.revision, actor: actor.number)
   }
 
-  /// Of its last message, or else of itself.
+  /// The time of the last message or, without one, of the conversation.
   private func lastTime(in conversation: ID<Conversation>) throws(Refusal) -> Int64 {
     try run { connection in
       try connection.first(

@@ -2,7 +2,7 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// What somebody said that they want to hear of a conversation; nil where they said nothing.
+  /// The notification level that the user set for a conversation; nil if unset.
   public func level(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Level? {
     try level(of: user, at: conversation.number)
   }
@@ -11,21 +11,21 @@ extension ReadTransaction {
     try level(of: user, at: forum.number)
   }
 
-  fileprivate func level(of user: ID<User>, at place: Int) throws(Refusal) -> Level? {
+  fileprivate func level(of user: ID<User>, at scope: Int) throws(Refusal) -> Level? {
     try run { connection in
       try connection.first(
         """
         select level
         from level
         where user_id = $1 and scope_id = $2
-        """, user.number, place
+        """, user.number, scope
       ) { row in try row.word(0) }
     }
   }
 }
 
 extension WriteTransaction {
-  /// Nil is what is usual there. What was so before writes nothing.
+  /// Sets or, with nil, resets a level. An unchanged level is not written.
   public func setLevel(_ level: Level?, of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) {
     try setLevel(level, of: user, at: conversation.number)
   }
@@ -34,14 +34,14 @@ extension WriteTransaction {
     try setLevel(level, of: user, at: forum.number)
   }
 
-  /// Who writes in a topic follows it, unless they have said what they want to hear of it.
+  /// Sets `everything` for an author of a topic, unless the user has set a level.
   public func follow(_ topic: ID<Conversation>, by user: ID<User>) throws(Refusal) {
     guard try level(of: user, in: topic) == nil else { return }
     try setLevel(.everything, of: user, in: topic)
   }
 
-  private func setLevel(_ level: Level?, of user: ID<User>, at place: Int) throws(Refusal) {
-    guard try self.level(of: user, at: place) != level else { return }
+  private func setLevel(_ level: Level?, of user: ID<User>, at scope: Int) throws(Refusal) {
+    guard try self.level(of: user, at: scope) != level else { return }
     try run { connection in
       if let level {
         try connection.execute(
@@ -50,15 +50,15 @@ extension WriteTransaction {
           values ($1, $2, $3)
           on conflict (user_id, scope_id) do update
           set level = excluded.level
-          """, user.number, place, level.rawValue)
+          """, user.number, scope, level.rawValue)
       } else {
         try connection.execute(
           """
           delete from level
           where user_id = $1 and scope_id = $2
-          """, user.number, place)
+          """, user.number, scope)
       }
     }
-    try log(.levelChanged, in: .user(user), subject: place, revision: 0, actor: user.number)
+    try log(.levelChanged, in: .user(user), subject: scope, revision: 0, actor: user.number)
   }
 }

@@ -1,11 +1,11 @@
-// All that one user has, at once: what a first screen shows.
+// The state of one user in one read: the content of a first screen.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// What somebody takes part in and their feed, whether or not their rights let them read it still, last active first.
-  /// Without last messages. Unread is counted from where their own row says that their history begins.
+  /// The conversations of a participant and the user's feed, last active first, without last messages. Access is not
+  /// checked. Unread counts start at the history of the participant row.
   public func ownConversations(of user: ID<User>, limit: Int) throws(Refusal) -> [OwnConversation] {
     var found = try run { connection in
       var found = try connection.all(
@@ -38,24 +38,24 @@ extension ReadTransaction {
         return own
       }
       let users = try Self.listed(found.map(\.conversation), connection)
-      for place in found.indices {
-        found[place].conversation.participants = users[found[place].conversation.id]
+      for index in found.indices {
+        found[index].conversation.participants = users[found[index].conversation.id]
       }
       return found
     }
-    for place in found.indices {
-      let id = found[place].conversation.id
-      let participation = found[place].participation
-      let (lastSeq, fromSeq) = (found[place].conversation.lastSeq, participation?.fromSeq ?? 1)
-      if lastSeq < fromSeq { found[place].conversation.lastMessage = nil }
+    for index in found.indices {
+      let id = found[index].conversation.id
+      let participation = found[index].participation
+      let (lastSeq, fromSeq) = (found[index].conversation.lastSeq, participation?.fromSeq ?? 1)
+      if lastSeq < fromSeq { found[index].conversation.lastMessage = nil }
       let start = ConversationHead.unreadStart(
-        readSeq: found[place].readSeq, joinedSeq: participation?.joinedSeq ?? 0, fromSeq: fromSeq)
-      if lastSeq > start { found[place].unread = try unread(of: user, in: id, after: start) }
+        readSeq: found[index].readSeq, joinedSeq: participation?.joinedSeq ?? 0, fromSeq: fromSeq)
+      if lastSeq > start { found[index].unread = try unread(of: user, in: id, after: start) }
     }
     return found
   }
 
-  /// In which of these forums not everything can be read that was ever said, by this user.
+  /// The forums with a late start of history for this user.
   public func forumsWithHistoryStart(
     among forums: [ID<Forum>], for user: ID<User>
   ) throws(Refusal) -> Set<ID<Forum>> {
@@ -77,7 +77,7 @@ extension ReadTransaction {
     where f.users_from_id > 0 or f.anyone_from_id > 0 or m.from_id > 0
     """)
 
-  /// Where somebody has said what they want to hear.
+  /// The notification levels that the user has set.
   public func levels(of user: ID<User>) throws(Refusal) -> [LevelScope: Level] {
     var levels: [LevelScope: Level] = [:]
     try run { connection in
@@ -89,15 +89,15 @@ extension ReadTransaction {
         where l.user_id = $1
         """, user.number
       ) { row in
-        let place: LevelScope =
+        let scope: LevelScope =
           try row.bool(2) ? .conversation(ID(try row.int(0))) : .forum(ID(try row.int(0)))
-        levels[place] = try row.word(1)
+        levels[scope] = try row.word(1)
       }
     }
     return levels
   }
 
-  /// Whom somebody follows, mutes and blocks.
+  /// The users that this user follows, mutes or blocks.
   public func relations(of user: ID<User>) throws(Refusal) -> [ID<User>: Set<Relation>] {
     var relations: [ID<User>: Set<Relation>] = [:]
     try run { connection in
@@ -112,7 +112,7 @@ extension ReadTransaction {
     return relations
   }
 
-  /// The last message of each, where it is not before the history.
+  /// Adds the last message of each conversation, unless it is before the user's history.
   public func addLastMessages(to conversations: inout [OwnConversation]) throws(Refusal) {
     let ids = conversations.compactMap(\.conversation.lastMessage)
     var found: [ID<Message>: Message] = [:]
@@ -121,8 +121,8 @@ extension ReadTransaction {
         found[message.id] = message
       }
     }
-    for place in conversations.indices {
-      conversations[place].lastMessage = conversations[place].conversation.lastMessage.flatMap { found[$0] }.map {
+    for index in conversations.indices {
+      conversations[index].lastMessage = conversations[index].conversation.lastMessage.flatMap { found[$0] }.map {
         MessageView($0)
       }
     }

@@ -32,7 +32,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Nobody is counted beyond `most`.
+  /// The number of participants, counted up to `most`.
   public func participantCount(of conversation: ID<Conversation>, upTo most: Int) throws(Refusal) -> Int {
     try run { connection in
       try connection.first(
@@ -49,7 +49,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether an admin is left, besides this one.
+  /// Whether the conversation has another admin.
   public func hasAdmin(of conversation: ID<Conversation>, besides user: ID<User>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
@@ -63,8 +63,8 @@ extension ReadTransaction {
     }
   }
 
-  /// Who leads after the last admin: of the members, else of the readers, the one who has been there the longest.
-  fileprivate func heir(of conversation: Conversation) throws(Refusal) -> ID<User>? {
+  /// The next admin after the last one left: the longest-standing member, else the longest-standing reader.
+  fileprivate func nextAdmin(of conversation: Conversation) throws(Refusal) -> ID<User>? {
     try run { connection in
       try connection.first(
         """
@@ -80,7 +80,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Adds somebody whose history begins at `fromSeq`; nil for whoever joins now and sees nothing from before.
+  /// Adds a participant. The visible history begins at `fromSeq`, or now with nil.
   public func add(
     _ participant: NewParticipant, to conversation: Conversation, fromSeq: Int?, by actor: ID<User>
   ) throws(Refusal) {
@@ -89,7 +89,7 @@ extension WriteTransaction {
       participant, in: conversation.id, fromSeq: fromSeq ?? conversation.lastSeq + 1,
       fromOffset: fromSeq == nil ? head + 1 : 1, joinedSeq: conversation.lastSeq)
     try logParticipant(.participantJoined, participant.user, of: conversation.id, by: actor)
-    try tell(.conversationCreated, of: conversation.id, to: participant.user, by: actor)
+    try notify(.conversationCreated, of: conversation.id, to: participant.user, by: actor)
     try becomeOrdinary(conversation, by: actor)
   }
 
@@ -107,13 +107,13 @@ extension WriteTransaction {
     try logParticipant(.participantChanged, user, of: conversation, by: actor)
   }
 
-  /// Somebody is there no longer. A conversation without anyone is closed.
+  /// Removes a participant. A conversation without participants is closed.
   public func remove(
     _ participant: Participant, from conversation: Conversation, by actor: ID<User>
   ) throws(Refusal) {
     _ = try removeRow(of: participant.user, in: conversation.id)
     try logParticipant(.participantLeft, participant.user, of: conversation.id, by: actor)
-    try tell(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
+    try notify(.conversationRemoved, of: conversation.id, to: participant.user, by: actor)
     guard try participantCount(of: conversation.id, upTo: 1) > 0 else {
       return try deactivate(conversation, by: actor)
     }
@@ -121,32 +121,34 @@ extension WriteTransaction {
     try promoteNextAdmin(of: conversation, after: participant, by: actor)
   }
 
-  /// Who has been there the longest leads where nobody does any more, once `participant` is gone.
-  func promoteNextAdmin(of conversation: Conversation, after participant: Participant, by actor: ID<User>) throws(Refusal) {
+  /// Promotes the longest-standing participant after the last admin, `participant`, left.
+  func promoteNextAdmin(
+    of conversation: Conversation, after participant: Participant, by actor: ID<User>
+  ) throws(Refusal) {
     guard participant.role == .admin, try !hasAdmin(of: conversation.id, besides: participant.user),
-      let heir = try heir(of: conversation)
+      let next = try nextAdmin(of: conversation)
     else { return }
-    try setRole(.admin, of: heir, in: conversation.id, by: actor)
+    try setRole(.admin, of: next, in: conversation.id, by: actor)
   }
 
-  /// Who has something to do with a topic takes part in it: whoever writes there, or is mentioned. What was said before
-  /// the message that drew them in, at `seq`, is read, but does not wait to be.
+  /// Adds an author or a mentioned user to a topic. Messages before `seq`, the message that added the user, are visible
+  /// but not unread.
   public func takePart(
     _ user: ID<User>, inTopic topic: ID<Conversation>, since seq: Int, by actor: ID<User>
   ) throws(Refusal) {
     guard try participant(user, of: topic) == nil else { return }
     try insert(NewParticipant(user), in: topic, fromSeq: 1, fromOffset: 1, joinedSeq: seq - 1)
     try logParticipant(.participantJoined, user, of: topic, by: actor)
-    try tell(.conversationCreated, of: topic, to: user, by: actor)
+    try notify(.conversationCreated, of: topic, to: user, by: actor)
   }
 
-  /// Who follows a topic takes part in it from now on, and has read none of it. Nothing for who already does.
+  /// Adds a user to a topic, with all of it unread, unless the user is a participant already.
   public func follow(_ topic: Conversation, by user: ID<User>) throws(Refusal) {
     guard try participant(user, of: topic.id) == nil else { return }
     try add(NewParticipant(user), to: topic, fromSeq: 1, by: user)
   }
 
-  /// With others in it, it is no longer the only one of these participants.
+  /// Drops the distinct key after the participants changed.
   private func becomeOrdinary(_ conversation: Conversation, by actor: ID<User>) throws(Refusal) {
     guard conversation.isDistinct else { return }
     var ordinary = conversation
@@ -168,7 +170,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Whether there was one.
+  /// Returns whether there was a row.
   func removeRow(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.execute(

@@ -1,6 +1,6 @@
-// How far users have come. A readPosition is one row for a user and a conversation, and so are the receipts of all its
-// messages. Others are told in small conversations only, of each reader once a second at most: what moves too soon after
-// is owed, and the housekeeping tells it.
+// Read positions: one row per user and conversation, which also holds the receipts of all its messages. Receipts are
+// sent in small conversations only, and at most once a second per reader. A receipt that is due too soon is stored as
+// pending, and housekeeping sends it.
 
 public import ParleyModel
 import ParleySQLite
@@ -10,7 +10,7 @@ extension ReadTransaction {
     try storedReadPosition(of: user, in: conversation).readPosition
   }
 
-  /// Where a message stands that somebody may see whose history begins at `fromSeq`.
+  /// The `seq` of a message, unless it is before `fromSeq`, the start of the user's history.
   public func seq(
     of message: ID<Message>, in conversation: ID<Conversation>, from fromSeq: Int
   ) throws(Refusal) -> Int? {
@@ -25,8 +25,8 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether the others in a conversation are told how far somebody has come.
-  fileprivate func tellsReceipts(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
+  /// Whether the user's receipts are sent to the other participants.
+  fileprivate func sendsReceipts(of user: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Bool {
     let isShown = try run { connection in
       try connection.first(
         """
@@ -44,7 +44,7 @@ extension ReadTransaction {
 
   fileprivate func storedReadPosition(
     of user: ID<User>, in conversation: ID<Conversation>
-  ) throws(Refusal) -> (readPosition: ReadPosition, toldAt: Int64) {
+  ) throws(Refusal) -> (readPosition: ReadPosition, receiptSentAt: Int64) {
     try run { connection in
       try connection.first(
         """
@@ -60,18 +60,18 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Between two times at which a conversation is told of the same reader.
+  /// Minimum time between two receipts of one reader in a conversation, in milliseconds.
   static let timeBetweenReceipts: Int64 = 1_000
 
-  /// Moves a readPosition ahead; nothing when it is there already.
+  /// Advances a read position. It never moves back.
   public func move(
     _ kind: ReadPosition.Kind, of user: ID<User>, in conversation: ID<Conversation>, to seq: Int
   ) throws(Refusal) -> ReadPosition {
-    let (old, toldAt) = try storedReadPosition(of: user, in: conversation)
+    let (old, receiptSentAt) = try storedReadPosition(of: user, in: conversation)
     let readPosition = old.moved(kind, to: seq)
     guard readPosition != old else { return old }
-    let isTold = try tellsReceipts(of: user, in: conversation)
-    let isDue = isTold && now - toldAt >= Self.timeBetweenReceipts
+    let hasReceipts = try sendsReceipts(of: user, in: conversation)
+    let isDue = hasReceipts && now - receiptSentAt >= Self.timeBetweenReceipts
     try run { connection in
       try connection.execute(
         """
@@ -83,16 +83,17 @@ extension WriteTransaction {
           read_at = coalesce(excluded.read_at, read_at), delivered_at = coalesce(excluded.delivered_at, delivered_at),
           receipt_sent_at = excluded.receipt_sent_at, receipt_pending = excluded.receipt_pending
         """, user.number, conversation.number, readPosition.readSeq, readPosition.deliveredSeq,
-        readPosition.readSeq > old.readSeq ? Int(now) : nil, readPosition.deliveredSeq > old.deliveredSeq ? Int(now) : nil,
-        isDue ? Int(now) : Int(toldAt), isTold && !isDue)
+        readPosition.readSeq > old.readSeq ? Int(now) : nil,
+        readPosition.deliveredSeq > old.deliveredSeq ? Int(now) : nil,
+        isDue ? Int(now) : Int(receiptSentAt), hasReceipts && !isDue)
     }
     try log(.readPositionUpdated, in: .user(user), subject: conversation.number, revision: 0, actor: user.number)
     if isDue { try logReceipt(of: user, in: conversation) }
     return readPosition
   }
 
-  /// Tells what moved too soon after it was told before. Whether more is left.
-  func tellOwedReceipts(limit: Int) throws(Refusal) -> Bool {
+  /// Sends pending receipts. Returns whether more are left.
+  func sendPendingReceipts(limit: Int) throws(Refusal) -> Bool {
     let due = try run { connection in
       try connection.all(
         """
@@ -113,8 +114,8 @@ extension WriteTransaction {
           where user_id = $2 and conversation_id = $3
           """, Int(now), user.number, conversation.number)
       }
-      // They may have left meanwhile, or show it no longer.
-      if try tellsReceipts(of: user, in: conversation) { try logReceipt(of: user, in: conversation) }
+      // The user may have left or disabled receipts meanwhile.
+      if try sendsReceipts(of: user, in: conversation) { try logReceipt(of: user, in: conversation) }
     }
     return due.count == limit
   }

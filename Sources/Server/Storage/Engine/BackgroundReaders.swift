@@ -2,8 +2,8 @@ import ParleyModel
 import ParleySQLite
 import Synchronization
 
-/// Readers for long queries: searches, exports, replay pages. Each has a thread of its own, so that neither an event loop nor
-/// the shared pool waits for the disk, and a time limit for its query.
+/// Readers for long queries: searches, exports, replay pages. Each has a thread of its own, so that neither an event
+/// loop nor the shared pool waits for the disk, and a time limit for its query.
 final class BackgroundReaders: Sendable {
   private let lanes: [Lane]
 

@@ -20,8 +20,8 @@ public final class DataFolder: Sendable {
     }
   }
 
-  /// Locks the folder for this process, until the object is released or the process ends. Completes an interrupted restore
-  /// first.
+  /// Locks the folder for this process, until the object is released or the process ends. Completes an interrupted
+  /// restore first.
   public init(_ path: String) throws(Fault) {
     self.path = path
     let descriptor = unsafe open(Self.lockPath(in: path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -48,7 +48,7 @@ enum Disk {
   }
 
   static func makeFolder(_ path: String) throws(DiskError) {
-    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw DiskError("\(path) can't be made") }
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw DiskError("\(path) can't be created") }
   }
 
   /// Makes the folders that a path passes through, from `folder` on, which is there.
@@ -175,7 +175,7 @@ final class DiskFile {
   /// Makes a file that only its owner may read, where there is none.
   static func make(_ path: String) throws(DiskError) -> DiskFile {
     let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw DiskError("\(path) can't be made") }
+    guard descriptor >= 0 else { throw DiskError("\(path) can't be created") }
     return DiskFile(path, descriptor)
   }
 

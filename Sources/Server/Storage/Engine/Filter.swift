@@ -1,7 +1,7 @@
 import ParleySQLite
 
-/// Optional conditions of a query. The SQL contains only the conditions in use, so that each combination gets its index.
-/// Values are bound.
+/// Optional conditions of a query. The SQL contains only the conditions in use, so that each combination gets its
+/// index. Values are bound.
 struct Filter {
   private var clauses: [String] = []
   private var values: [Value] = []

@@ -1,8 +1,8 @@
 public import ParleyModel
 import ParleySQLite
 
-/// Kinds of rows that are created under a `client_id`, so that a repeated request creates no second one. The raw values are
-/// stored.
+/// Kinds of rows that are created under a `client_id`, so that a repeated request creates no second one. The raw values
+/// are stored.
 public enum CreationKind: String, Sendable, Hashable, CaseIterable {
   case user, invite, token
   case forum, conversation, message

@@ -1,7 +1,8 @@
 import ParleySQLite
 
-/// A query about many ids at once: one statement for up to 200, in the three sizes that are asked for, so that few texts
-/// are prepared. A list that is shorter than its statement names its last id more than once, which `in` does not mind.
+/// A query for many ids at once: one statement for up to 200 ids, in three sizes, so that few
+/// texts are prepared. A list that is shorter than its statement names its last id more than once, which `in` does not
+/// mind.
 struct ListQuery: Sendable {
   private let texts: [(size: Int, sql: SQL)]
 
@@ -24,8 +25,8 @@ struct ListQuery: Sendable {
     while let last = rest.last, let (size, sql) = texts.first(where: { $0.size >= rest.count }) ?? texts.last {
       let statement = try connection.prepare(sql)
       for index in 1...size {
-        let place = rest.startIndex + index - 1
-        try statement.bind(place < rest.endIndex ? rest[place] : last, at: index)
+        let position = rest.startIndex + index - 1
+        try statement.bind(position < rest.endIndex ? rest[position] : last, at: index)
       }
       if let one { try statement.bind(one, at: size + 1) }
       while try statement.step() { try read(statement.row) }

@@ -1,7 +1,7 @@
 import ParleySQLite
 
-/// A query for many pairs of ids, as `ListQuery` is for single ids. The pairs form a constant table `wanted (a, b)` that the
-/// query joins by index.
+/// A query for many pairs of ids, as `ListQuery` is for single ids. The pairs form a constant table `wanted (a, b)`
+/// that the query joins by index.
 struct PairQuery: Sendable {
   private let texts: [(size: Int, sql: SQL)]
 
@@ -20,8 +20,8 @@ struct PairQuery: Sendable {
     while let last = rest.last, let (size, sql) = texts.first(where: { $0.size >= rest.count }) ?? texts.last {
       let statement = try connection.prepare(sql)
       for index in 1...size {
-        let place = rest.startIndex + index - 1
-        let pair = place < rest.endIndex ? rest[place] : last
+        let position = rest.startIndex + index - 1
+        let pair = position < rest.endIndex ? rest[position] : last
         try statement.bind(pair.0, at: 2 * index - 1)
         try statement.bind(pair.1, at: 2 * index)
       }

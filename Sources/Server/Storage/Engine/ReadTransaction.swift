@@ -3,8 +3,8 @@ import ParleySQLite
 
 /// A consistent snapshot of the database, for the duration of one closure.
 ///
-/// Queries are extensions of this class, in one file per group of tables. `WriteTransaction` is a subclass, so a rule reads
-/// in the transaction that it changes.
+/// Queries are extensions of this class, in one file per group of tables. `WriteTransaction` is a subclass, so a rule
+/// reads in the transaction that it changes.
 public class ReadTransaction {
   let connection: Connection
   /// Milliseconds since 1970, the same for the whole closure.

@@ -7,21 +7,21 @@ public final class Reader {
   private let path: String
   private let vfs: String?
   private let clock: @Sendable () -> Int64
-  private let complain: @Sendable (String) -> Void
+  private let log: @Sendable (String) -> Void
   private var connection: Connection?
 
-  /// The time limit of an inline query, so that a wrong query plan cannot block a loop. Time without the processor does not
-  /// count.
+  /// The time limit of an inline query, so that a wrong query plan cannot block a loop. Time without the processor does
+  /// not count.
   private static let longest: Duration = .seconds(1)
 
   init(
     _ path: String, vfs: String?, clock: @escaping @Sendable () -> Int64,
-    complain: @escaping @Sendable (String) -> Void
+    log: @escaping @Sendable (String) -> Void
   ) {
     self.path = path
     self.vfs = vfs
     self.clock = clock
-    self.complain = complain
+    self.log = log
   }
 
   /// Runs `body` on one picture of the database: every write that was acknowledged before is in it.
@@ -30,14 +30,14 @@ public final class Reader {
   ) throws(Refusal) -> Value {
     let connection: Connection
     do { connection = try open() } catch {
-      complain("the database can't be read: \(error)")
+      log("the database can't be read: \(error)")
       throw .unavailable
     }
     // On a background thread only queued requests wait.
     let patience = time == nil ? 20 : 2
     return try connection.limited(to: time ?? Self.longest, patience: patience) { () throws(Refusal) in
       let picture = ReadTransaction(connection, now: clock())
-      defer { if let fault = picture.fault { complain("a query failed: \(fault)") } }
+      defer { if let fault = picture.fault { log("a query failed: \(fault)") } }
       // A read transaction: commit and rollback at the end of the scope are the same.
       let transaction = try picture.begin()
       let value = try body(picture)

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// A thread of its own for an actor that blocks: on the disk, or in a long query. The shared pool has as many threads as
-/// the machine has cores, and must not wait for either.
+/// A thread of its own for an actor that blocks: on the disk, or in a long query. The shared pool has as many threads
+/// as the machine has cores, and must not wait for either.
 public final class SerialQueue: SerialExecutor {
   private let queue: DispatchQueue
 

@@ -8,7 +8,7 @@ public final class Store: Sendable {
   /// The migrations that opening it has applied.
   public let migrated: [String]
   let clock: @Sendable () -> Int64
-  let complain: @Sendable (String) -> Void
+  let log: @Sendable (String) -> Void
   let jobs: JobRunner
   private let writer: Writer
   private let background: BackgroundReaders
@@ -30,34 +30,34 @@ public final class Store: Sendable {
   public init(
     _ folder: DataFolder, migrations: String, vfs: String? = nil, jobs: [JobKind] = [],
     clock: @escaping @Sendable () -> Int64, deliver: @escaping @Sendable (Delivery) -> Void = { _ in },
-    complain: @escaping @Sendable (String) -> Void = { _ in }
+    log: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreFault) {
     self.folder = folder
     self.vfs = vfs
     self.clock = clock
-    self.complain = complain
-    blobs = Blobs(folder.files, complain: complain)
+    self.log = log
+    blobs = Blobs(folder.files, log: log)
     let (starts, jobStarts) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.jobStarts = jobStarts
     let connection: Connection
     (connection, migrated) = try Schema.open(folder, migrations: migrations, vfs: vfs, at: clock())
     do {
       epoch = try Epoch.readOrMake(connection)
-      try SearchIndex.rebuildIfOutdated(connection, tell: complain)
+      try SearchIndex.rebuildIfOutdated(connection, log: log)
       try connection.failUnfinishedBackups(at: clock())
       writer = try Writer(
-        connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, complain: complain)
+        connection, clock: clock, deliver: deliver, startJobs: { jobStarts.yield() }, log: log)
     } catch {
       throw StoreFault(error, opening: folder.database)
     }
-    self.jobs = JobRunner(writer, jobs, starts: starts, clock: clock, complain: complain)
+    self.jobs = JobRunner(writer, jobs, starts: starts, clock: clock, log: log)
     let database = folder.database
-    background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, complain: complain) }
+    background = BackgroundReaders { Reader(database, vfs: vfs, clock: clock, log: log) }
     jobStarts.yield()
   }
 
   /// A reader for one event loop.
-  public func reader() -> Reader { Reader(folder.database, vfs: vfs, clock: clock, complain: complain) }
+  public func reader() -> Reader { Reader(folder.database, vfs: vfs, clock: clock, log: log) }
 
   /// Runs a long query on a background thread. After `time` it is interrupted and refused as `unavailable`.
   public func readInBackground<Value: Sendable>(
@@ -66,17 +66,17 @@ public final class Store: Sendable {
     try await background.read(within: time, body)
   }
 
-  /// Runs `rule` in the writer's transaction and returns after the commit is durable. The closure runs on the writer's thread,
-  /// and twice if another closure of the batch is rolled back; it must only read and change `tx`. If it throws, its changes
-  /// are rolled back.
+  /// Runs `rule` in the writer's transaction and returns after the commit is durable. The closure runs on the writer's
+  /// thread, and twice if another closure of the batch is rolled back; it must only read and change `tx`. If it throws,
+  /// its changes are rolled back.
   ///
-  /// A closure that exceeds the limits of `Writer` in time or rows is rolled back, refused as `unavailable`, and logged with
-  /// its call site. Larger work is a job.
+  /// A closure that exceeds the limits of `Writer` in time or rows is rolled back, refused as `unavailable`, and logged
+  /// with its call site. Larger work is a job.
   @discardableResult public func write<Value: Sendable>(
     file: StaticString = #fileID, line: Int = #line,
     _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
-    try await writer.write(Place(file: file, line: line), rule)
+    try await writer.write(CallSite(file: file, line: line), rule)
   }
 
   /// Writes an online backup to one file. One at a time. `program` is the version of Parley.
@@ -91,17 +91,17 @@ public final class Store: Sendable {
     return made
   }
 
-  /// Whether a backup is running. Unreferenced files must not be removed then, since the backup may still copy them. Check
-  /// inside `write` and remove them there.
+  /// Whether a backup is running. Unreferenced files must not be removed then, since the backup may still copy them.
+  /// Check inside `write` and remove them there.
   public var isBackingUp: Bool { backups.isBusy }
 
-  /// Uses the writer's connection between two batches, outside of a transaction, for checkpoints and merges. It delays all
-  /// writes, so it has a time limit.
+  /// Uses the writer's connection between two batches, outside of a transaction, for checkpoints and merges. It delays
+  /// all writes, so it has a time limit.
   func aside<Value: Sendable>(
     isLimited: Bool = true, file: StaticString = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws(Refusal) -> Value {
-    try await writer.aside(Place(file: file, line: line), isLimited: isLimited, body)
+    try await writer.aside(CallSite(file: file, line: line), isLimited: isLimited, body)
   }
 
   /// Whether the store accepts writes: it is open, and the last commit succeeded.

@@ -1,6 +1,7 @@
 import ParleySQLite
 
-/// The reason for a failure to open the store. The description names the fault and a remedy. The database was not changed.
+/// The reason for a failure to open the store. The description names the fault and a remedy. The database was not
+/// changed.
 public enum StoreFault: Error, Sendable, CustomStringConvertible {
   case damaged(String, reason: String)
   case unusable(String, reason: String)

@@ -1,8 +1,8 @@
 import ParleyModel
 import ParleySQLite
 
-/// The writer's transaction. All closures of a batch share one database transaction; a refusal rolls back its own changes
-/// only, for which the closures before it may run again.
+/// The writer's transaction. All closures of a batch share one database transaction; a refusal rolls back its own
+/// changes only, for which the closures before it may run again.
 public final class WriteTransaction: ReadTransaction {
   var counters: Counters
   /// Logged events, in order. They are published after the commit.

@@ -1,11 +1,12 @@
 // The single writer, with group commit. Callers queue closures. The writer runs all queued closures in one transaction,
-// updates the search index once, commits once with fsync, and then answers all callers. The next batch gathers during the
-// sync, so concurrent load makes batches larger.
+// updates the search index once, commits once with fsync, and then answers all callers. The next batch gathers during
+// the sync, so concurrent load makes batches larger.
 //
 // A closure that refuses, takes too long or changes too many rows is rolled back alone. Nearly all refusals come before
-// the first change, so a batch starts without savepoints, which are a fifth of its cost. If a closure needs a rollback after
-// a change, the transaction is rolled back and all closures run again, each in a savepoint. After a database fault nothing
-// of the batch is acknowledged, every caller gets `unavailable`, and the next batch tries the disk again.
+// the first change, so a batch starts without savepoints, which are a fifth of its cost. If a closure needs a rollback
+// after a change, the transaction is rolled back and all closures run again, each in a savepoint. After a database
+// fault no request of the batch is acknowledged, every caller gets `unavailable`, and the next batch tries the disk
+// again.
 //
 // Between two batches the writer can run one task outside of a transaction, such as a checkpoint.
 
@@ -18,7 +19,7 @@ import Synchronization
 actor Writer {
   /// One closure that waits, and how its caller is answered.
   private struct Request: Sendable {
-    let place: Place
+    let callSite: CallSite
     /// Runs the closure. The result answers the caller after the commit.
     let run: @Sendable (WriteTransaction) -> Outcome
     /// For a closure that never ran.
@@ -78,7 +79,7 @@ actor Writer {
   private let clock: @Sendable () -> Int64
   private let deliver: @Sendable (Delivery) -> Void
   private let startJobs: @Sendable () -> Void
-  private nonisolated let complain: @Sendable (String) -> Void
+  private nonisolated let log: @Sendable (String) -> Void
 
   /// Maximum number of queued closures. Further callers get `unavailable`.
   static let maxWaiting = 8_192
@@ -86,8 +87,9 @@ actor Writer {
   private static let maxInBatch = 256
   /// How long a batch takes more closures: the first of them waits for the last.
   private static let longestBatch: Duration = .milliseconds(50)
-  /// The processor time after which a closure is logged, and the time after which it is rolled back. Processor time does not
-  /// depend on other load, but a virtual machine counts stolen time as used, hence two limits. Larger work is a job.
+  /// The processor time after which a closure is logged, and the time after which it is rolled back. Processor time
+  /// does not depend on other load, but a virtual machine counts stolen time as used, hence two limits. Larger work is
+  /// a job.
   static let muchWork: Duration = .milliseconds(100)
   static let maxWork: Duration = .seconds(2)
   static let maxRows = 10_000
@@ -97,14 +99,14 @@ actor Writer {
   init(
     _ connection: sending Connection, clock: @escaping @Sendable () -> Int64,
     deliver: @escaping @Sendable (Delivery) -> Void, startJobs: @escaping @Sendable () -> Void,
-    complain: @escaping @Sendable (String) -> Void
+    log: @escaping @Sendable (String) -> Void
   ) throws(SQLiteError) {
     counters = try Self.readCounters(connection)
     self.connection = connection
     self.clock = clock
     self.deliver = deliver
     self.startJobs = startJobs
-    self.complain = complain
+    self.log = log
   }
 
   private static func readCounters(_ connection: Connection) throws(SQLiteError) -> Counters {
@@ -123,11 +125,11 @@ actor Writer {
   // MARK: Queueing
 
   nonisolated func write<Value: Sendable>(
-    _ place: Place, _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
+    _ callSite: CallSite, _ rule: @escaping @Sendable (WriteTransaction) throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
     let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
       let request = Request(
-        place: place,
+        callSite: callSite,
         run: { transaction in
           do throws(Refusal) {
             let value = try rule(transaction)
@@ -146,18 +148,18 @@ actor Writer {
 
   /// Runs `body` between two batches, outside of any transaction. Where it is limited it is cut short like a closure.
   nonisolated func aside<Value: Sendable>(
-    _ place: Place, isLimited: Bool, _ body: @escaping @Sendable (Connection) throws -> Value
+    _ callSite: CallSite, isLimited: Bool, _ body: @escaping @Sendable (Connection) throws -> Value
   ) async throws(Refusal) -> Value {
     let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
       let isTaken = submit { inbox in
-        inbox.asides.append { [complain] connection in
+        inbox.asides.append { [log] connection in
           do {
             let value =
               try isLimited
               ? connection.limited(to: Self.longest, patience: 1) { try body(connection) } : body(connection)
             return { continuation.resume(returning: .success(value)) }
           } catch {
-            complain("\(place): \(error)")
+            log("\(callSite): \(error)")
             return { continuation.resume(returning: .failure(.unavailable)) }
           }
         }
@@ -261,7 +263,7 @@ actor Writer {
       try transaction.commit()
       isCommitted = true
     } catch {
-      complain("a batch of \(batch.requests.count) writes failed: \(error)")
+      log("a batch of \(batch.requests.count) writes failed: \(error)")
       counters = before
     }
     let unrun = unrun(batch)
@@ -282,8 +284,8 @@ actor Writer {
     return batch.requests + taken.reversed()
   }
 
-  /// Runs a request without a savepoint. If it fails after a change, the whole transaction must be rolled back: returns its
-  /// answer, which is not yet among the others.
+  /// Runs a request without a savepoint. If it fails after a change, the whole transaction must be rolled back: returns
+  /// its answer, which is not yet among the others.
   private func runTogether(_ request: Request, _ batch: inout Batch) -> Answer? {
     let run = run(request)
     if run.isKept { keep(run, &batch) } else if run.rows > 0 { return run.answer }
@@ -319,7 +321,7 @@ actor Writer {
     let rows = connection.totalChanges - rowsBefore
     let time = ProcessorTime.ofThread - workBefore
     let fault = work.fault ?? Self.excess(rows, time)
-    if let complaint = fault ?? Self.much(time) { complain("\(request.place): \(complaint)") }
+    if let reason = fault ?? Self.much(time) { log("\(request.callSite): \(reason)") }
     return switch outcome {
     // The rule continued after a failed statement, or exceeded a limit: its result is discarded.
     case .changed(let answer) where fault != nil: Run(work: work, rows: rows, isKept: false) { _ in answer(false) }
@@ -338,8 +340,8 @@ actor Writer {
   }
 
   private static func excess(_ rows: Int, _ time: Duration) -> String? {
-    if rows > maxRows { return "a write changed \(rows) rows, and \(maxRows) is the most" }
-    if time > maxWork { return "a write took \(time) of the processor, and \(maxWork) is the most" }
+    if rows > maxRows { return "a write changed \(rows) rows; the maximum is \(maxRows)" }
+    if time > maxWork { return "a write took \(time) of the processor; the maximum is \(maxWork)" }
     return nil
   }
 

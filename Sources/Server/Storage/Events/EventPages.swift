@@ -95,8 +95,8 @@ extension ReadTransaction {
     """
   }
 
-  /// The offset of the stream's last event up to `event`: 0 where it has none. Ids grow with offsets, so halving finds it
-  /// with twenty looks among a million, and the log needs no index for it.
+  /// The offset of the stream's last event up to `event`: 0 where it has none. Ids grow with offsets, so a binary search
+  /// finds it with twenty lookups among a million, and the log needs no index for it.
   public func offset(in stream: EventStream, at event: Int) throws(Refusal) -> Int {
     guard let head = try heads(of: [stream], movedSince: 0).first else { return 0 }
     guard head.event > event else { return head.offset }

@@ -187,7 +187,9 @@ extension ReadTransaction {
   public func readPositions(
     of concerns: some Sequence<Concern<Conversation>>
   ) throws(Refusal) -> [Concern<Conversation>: ReadPosition] {
-    try each(concerns, Self.readPositionsOfUsers) { row in ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
+    try each(concerns, Self.readPositionsOfUsers) { row in
+      ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3))
+    }
   }
 
   private static let readPositionsOfUsers = PairQuery(
@@ -201,7 +203,9 @@ extension ReadTransaction {
   public func receipts(
     of concerns: some Sequence<Concern<Conversation>>
   ) throws(Refusal) -> [Concern<Conversation>: ReadPosition] {
-    try each(concerns, Self.receiptsOfUsers) { row in ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3)) }
+    try each(concerns, Self.receiptsOfUsers) { row in
+      ReadPosition(readSeq: try row.int(2), deliveredSeq: try row.int(3))
+    }
   }
 
   private static let receiptsOfUsers = PairQuery(

@@ -29,13 +29,13 @@ public final class StoredContent: Sendable {
 
 public final class Blobs: Sendable {
   let folder: String
-  private let complain: @Sendable (String) -> Void
+  private let log: @Sendable (String) -> Void
   private let queues: [SerialQueue]
   private let state = Mutex(State())
 
   private struct State {
     var claims: [[UInt8]: Int] = [:]
-    /// Digests whose last claim ended; they may have no row.
+    /// Digests without a remaining claim; they may have no row.
     var released: Set<[UInt8]> = []
     var parts: [ID<Upload>: PartFile] = [:]
     var writerCount = 0
@@ -46,9 +46,9 @@ public final class Blobs: Sendable {
   private static let newPrefix = "new-"
   static let partPrefix = "upload-"
 
-  init(_ folder: String, complain: @escaping @Sendable (String) -> Void) {
+  init(_ folder: String, log: @escaping @Sendable (String) -> Void) {
     self.folder = folder
-    self.complain = complain
+    self.log = log
     queues = (0..<Self.queueCount).map { SerialQueue("parley.files.\($0)") }
     removeUnfinished()
   }
@@ -105,7 +105,7 @@ public final class Blobs: Sendable {
     }
   }
 
-  /// Content whose claims ended since the last call: it has a row, or has to be removed.
+  /// Content without a remaining claim since the last call: it has a row, or has to be removed.
   func takeReleased() -> Set<[UInt8]> {
     state.withLock { state in
       defer { state.released = [] }
@@ -147,7 +147,7 @@ public final class Blobs: Sendable {
 
   /// Logs the failure and returns a refusal for the uploader.
   func storageFailure(_ error: any Error) -> Refusal {
-    complain("an upload failed: \(error)")
+    log("an upload failed: \(error)")
     return .unavailable
   }
 
@@ -160,7 +160,7 @@ public final class Blobs: Sendable {
       for name in try Disk.names(in: temporary) where name.hasPrefix(Self.newPrefix) {
         try Disk.remove("\(temporary)/\(name)")
       }
-    } catch { complain("unfinished uploads can't be removed: \(error)") }
+    } catch { log("unfinished uploads can't be removed: \(error)") }
   }
 
   /// Uploads with received bytes.

@@ -59,7 +59,8 @@ extension Store {
       for digest in blobs.takeReleased() where try !connection.isReferenced(digest) { _ = try blobs.remove(digest) }
       let none: [UInt8] = []
       let loose = try connection.all(
-        "select digest from unreferenced_content where digest >= $1 order by digest limit $2", none, Self.contentsPerSweep
+        "select digest from unreferenced_content where digest >= $1 order by digest limit $2", none,
+        Self.contentsPerSweep
       ) { row in try row.bytes(0) }
       var isDone = false
       for digest in loose {

@@ -2,7 +2,7 @@ import ParleyCrypto
 public import ParleyModel
 
 /// Received bytes of a resumable upload, on a thread for disk I/O. Each request takes a turn; a later turn ends the
-/// earlier one, whose connection is lost without notice.
+/// earlier one, since its connection was lost without notice.
 public actor PartFile {
   private nonisolated let queue: SerialQueue
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
@@ -11,7 +11,7 @@ public actor PartFile {
   private var file: DiskFile?
   private var turn = 0
   private var isClosed = false
-  /// While the file is hashed, or once it is linked as content, nothing is appended.
+  /// While the file is hashed, or once it is linked as content, appending is refused.
   private var isHashing = false
   private var isComplete = false
   /// Received bytes, not all of them durable.

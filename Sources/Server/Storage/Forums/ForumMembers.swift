@@ -4,7 +4,7 @@ public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// Adds a member, whose history begins after `message`, or changes a member's role. Returns whether anything
+  /// Adds a member, with a history that begins after `message`, or changes a member's role. Returns whether anything
   /// changed.
   public func setMember(
     _ user: ID<User>, _ role: ForumRole, of forum: ID<Forum>, after message: ID<Message>? = nil,
@@ -50,7 +50,7 @@ extension WriteTransaction {
         on conflict (conversation_id, user_id) do nothing
         """, room.id.number, user.number, Int(now), fromSeq, room.lastSeq)
     }
-    try tell(.conversationCreated, of: room.id, to: user, by: actor)
+    try notify(.conversationCreated, of: room.id, to: user, by: actor)
   }
 
   private func room(
@@ -87,7 +87,7 @@ extension WriteTransaction {
   }
 
   /// Promotes the member of longest standing to admin if the forum has none: a moderator before a member. Excludes
-  /// `user`, who has just stepped down.
+  /// `user`, the former admin.
   public func promoteNextAdmin(of forum: ID<Forum>, excluding user: ID<User>) throws(Refusal) {
     guard try firstMember(of: forum, .admin, excluding: nil) == nil else { return }
     for role in [ForumRole.moderator, .member] {
@@ -131,7 +131,7 @@ extension WriteTransaction {
     _ conversation: ID<Conversation>, _ user: ID<User>, by actor: ID<User>
   ) throws(Refusal) {
     guard try removeRow(of: user, in: conversation) else { return }
-    try tell(.conversationRemoved, of: conversation, to: user, by: actor)
+    try notify(.conversationRemoved, of: conversation, to: user, by: actor)
   }
 
   /// Removes a user from up to `limit` conversations of a forum. Returns whether more remain.

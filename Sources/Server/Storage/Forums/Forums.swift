@@ -178,7 +178,7 @@ extension ReadTransaction {
     }
   }
 
-  /// The user who deleted a forum; nil if it is not deleted.
+  /// The user that deleted a forum; nil if it is not deleted.
   public func deleter(of forum: ID<Forum>) throws(Refusal) -> ID<User>? {
     try run { connection in
       try connection.first(

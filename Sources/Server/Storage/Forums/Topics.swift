@@ -9,7 +9,7 @@ extension WriteTransaction {
     let id = ID<Conversation>(nextID())
     try addConversation(id, .topic, in: forum, title: title, by: creator)
     try insert(NewParticipant(creator), in: id, fromSeq: 1, fromOffset: 1, joinedSeq: 0)
-    try tell(.conversationCreated, of: id, to: creator, by: creator)
+    try notify(.conversationCreated, of: id, to: creator, by: creator)
     return id
   }
 

@@ -1,5 +1,5 @@
 // Expiry of data with limited retention. Each call does a bounded part, so that housekeeping can run it between other
-// writes until nothing remains.
+// writes until all of it is deleted.
 
 public import ParleyModel
 import ParleySQLite

@@ -1,4 +1,4 @@
-// Background maintenance of the store. `tick` is called every few seconds and does what is due in small parts: a chore
+// Background maintenance of the store. `tick` is called every few seconds and runs due work in small parts: a chore
 // is a closure of the writer, queued again while rows remain, so that users' writes run in between.
 //
 // Deleted content must be gone from the files after ten minutes. The database overwrites it (`secure_delete`) at the
@@ -12,7 +12,7 @@ import ParleySQLite
 public actor Housekeeping {
   /// Periodic deletions.
   private enum Chore: CaseIterable {
-    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, owedReceipts, expiredBans,
+    case finishedJobs, expiredSessions, expiredLinks, expiredSeals, expiredReportCopies, pendingReceipts, expiredBans,
       unusedFiles, idleUploads
 
     /// Deletes up to `limit` rows and returns whether more remain.
@@ -23,7 +23,7 @@ public actor Housekeeping {
       case .expiredLinks: try tx.removeExpiredLinks(limit: limit)
       case .expiredSeals: try tx.expireSealed(limit: limit)
       case .expiredReportCopies: try tx.expireReportCopies(limit: limit)
-      case .owedReceipts: try tx.tellOwedReceipts(limit: limit)
+      case .pendingReceipts: try tx.sendPendingReceipts(limit: limit)
       case .expiredBans: try tx.liftExpiredBans(limit: limit)
       case .unusedFiles: try tx.removeUnusedFiles(limit: limit)
       case .idleUploads: try tx.removeIdleUploads(limit: limit)
@@ -165,7 +165,9 @@ public actor Housekeeping {
     do throws(Refusal) {
       let (changes, checkpoint) = try await store.aside { connection in
         let changes = connection.totalChanges
-        return (changes, changes == lastTruncation?.changes ? nil : try connection.checkpoint(.truncate, isWaiting: false))
+        return (
+          changes, changes == lastTruncation?.changes ? nil : try connection.checkpoint(.truncate, isWaiting: false)
+        )
       }
       guard let checkpoint else { return }
       if checkpoint.isBusy { return logSize(checkpoint.pages) }
@@ -177,7 +179,7 @@ public actor Housekeeping {
   private func logSize(_ pages: Int) {
     guard pages > Self.maxLogPages, !hasLoggedSize else { return }
     hasLoggedSize = true
-    store.complain(
+    store.log(
       "the write-ahead log has \(pages) pages and can't be truncated: a reader such as a backup is still running")
   }
 }

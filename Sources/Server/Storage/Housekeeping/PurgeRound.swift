@@ -52,7 +52,7 @@ struct PurgeRound: Sendable {
     case .merging:
       let before = connection.totalChanges
       try Self.merge(Self.pagesPerStep, connection)
-      // A step that ends early has nothing more to merge: each page written is at least one change.
+      // A step with fewer changes than pages has completed the merge: each page written is at least one change.
       if connection.totalChanges - before < Self.pagesPerStep {
         stage = isRewriting ? .rewriting : .truncatingLog
       }

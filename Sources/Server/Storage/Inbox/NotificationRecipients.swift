@@ -28,7 +28,7 @@ extension ReadTransaction {
   }
 
   /// Members of a forum to notify of an `@room` mention by an author in one of its conversations, with ids above
-  /// `user`. Omits members whose level for the conversation, or else for the forum, is nothing.
+  /// `user`. Omits members with the level `nothing` for the conversation or else for the forum.
   public func roomMentionRecipients(
     of forum: ID<Forum>, by author: ID<User>, in conversation: ID<Conversation>, after user: ID<User>?,
     limit: Int

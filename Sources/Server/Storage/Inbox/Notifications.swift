@@ -148,7 +148,9 @@ extension WriteTransaction {
   }
 
   /// Returns whether more may remain.
-  fileprivate func removeNotificationChunk(_ message: ID<Message>, limit: Int, by actor: ID<User>) throws(Refusal) -> Bool {
+  fileprivate func removeNotificationChunk(_ message: ID<Message>, limit: Int, by actor: ID<User>) throws(Refusal)
+    -> Bool
+  {
     let users = try run { connection in
       try connection.all(
         """
@@ -173,7 +175,8 @@ extension WriteTransaction {
 
 extension JobKind {
   /// Removes the notifications for a deleted message beyond the first chunk.
-  public static let notificationRemoval = JobKind("inbox-removal") { (tx, removal: inout NotificationRemoval) throws(Refusal) in
+  public static let notificationRemoval = JobKind("inbox-removal") {
+    (tx, removal: inout NotificationRemoval) throws(Refusal) in
     // Restored meanwhile: its notifications stay.
     guard try tx.state(of: removal.message).deletion != nil else { return true }
     return try !tx.removeNotificationChunk(
@@ -181,7 +184,8 @@ extension JobKind {
   }
 
   /// Notifies the members of a forum of an `@room` mention beyond the first chunk.
-  public static let roomMentions = JobKind("room-ringing") { (tx, progress: inout RoomMentionProgress) throws(Refusal) in
+  public static let roomMentions = JobKind("room-ringing") {
+    (tx, progress: inout RoomMentionProgress) throws(Refusal) in
     guard try tx.state(of: progress.message).deletion == nil else { return true }
     return try !tx.notifyNextChunk(&progress)
   }
@@ -200,7 +204,8 @@ extension WriteTransaction {
   /// Returns whether more may remain.
   fileprivate func notifyNextChunk(_ progress: inout RoomMentionProgress) throws(Refusal) -> Bool {
     let members = try roomMentionRecipients(
-      of: progress.forum, by: progress.author, in: progress.conversation, after: progress.last, limit: Self.notificationChunk)
+      of: progress.forum, by: progress.author, in: progress.conversation, after: progress.last,
+      limit: Self.notificationChunk)
     for member in members {
       try addNotification(.room, of: member, in: progress.conversation, message: progress.message, by: progress.author)
     }

@@ -5,9 +5,9 @@ public import ParleyModel
 ///
 ///     let erasure = JobKind("erase") { (tx, state: inout Erasure) throws(Refusal) in … }
 ///
-/// A chunk is a closure of the writer, with its limits. It updates the state and returns whether the job is finished; both
-/// are committed together with its changes, so each chunk runs exactly once. After `unavailable` it is retried later; any
-/// other refusal ends the job, with its code as the error.
+/// A chunk is a closure of the writer, with its limits. It updates the state and returns whether the job is finished;
+/// both are committed together with its changes, so each chunk runs exactly once. After `unavailable` it is retried
+/// later; any other refusal ends the job, with its code as the error.
 public struct JobKind: Sendable {
   public let name: String
   let chunk: @Sendable (WriteTransaction, _ state: String) throws(Refusal) -> (state: String, isFinished: Bool)

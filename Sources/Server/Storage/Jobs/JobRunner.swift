@@ -1,12 +1,12 @@
 import ParleyModel
 
-/// Runs stored jobs, chunk by chunk. A chunk is queued after the commit of the previous one, so that other writes run in
-/// between. Jobs are stored in the database only: after a restart or crash they resume at the last commit.
+/// Runs stored jobs, chunk by chunk. A chunk is queued after the commit of the previous one, so that other writes run
+/// in between. Jobs are stored in the database only: after a restart or crash they resume at the last commit.
 actor JobRunner {
   private let writer: Writer
   private let kinds: [String: JobKind]
   private let clock: @Sendable () -> Int64
-  private let complain: @Sendable (String) -> Void
+  private let log: @Sendable (String) -> Void
 
   /// The backoff of a failed job.
   private struct Retry {
@@ -16,7 +16,7 @@ actor JobRunner {
 
   private var retries: [ID<Job>: Retry] = [:]
   /// Jobs of kinds that this program does not have: named in the log once.
-  private var strange: Set<ID<Job>> = []
+  private var unknownKinds: Set<ID<Job>> = []
   private var round: Task<Void, Never>?
   private var isWoken = false
   private var isClosed = false
@@ -30,12 +30,12 @@ actor JobRunner {
   /// - Parameter starts: signals that jobs may be due.
   init(
     _ writer: Writer, _ kinds: [JobKind], starts: AsyncStream<Void>, clock: @escaping @Sendable () -> Int64,
-    complain: @escaping @Sendable (String) -> Void
+    log: @escaping @Sendable (String) -> Void
   ) {
     self.writer = writer
     self.kinds = Dictionary(kinds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.clock = clock
-    self.complain = complain
+    self.log = log
     Task { for await _ in starts { await run() } }
   }
 
@@ -66,7 +66,7 @@ actor JobRunner {
   private func runRound() async -> Bool {
     let open: [(id: ID<Job>, kind: String)]
     do throws(Refusal) {
-      open = try await writer.write(Place()) { tx throws(Refusal) in try tx.openJobs(limit: Self.maxAtOnce) }
+      open = try await writer.write(CallSite()) { tx throws(Refusal) in try tx.openJobs(limit: Self.maxAtOnce) }
     } catch {
       return false
     }
@@ -75,7 +75,7 @@ actor JobRunner {
       if isClosed { return false }
       if let retry = retries[job.id], retry.at > clock() { continue }
       guard let kind = kinds[job.kind] else {
-        complainOnce(job.id, job.kind)
+        logUnknownKind(job.id, job.kind)
         continue
       }
       if await runChunk(of: job.id, kind) { hasRun = true }
@@ -87,11 +87,11 @@ actor JobRunner {
   private func runChunk(of id: ID<Job>, _ kind: JobKind) async -> Bool {
     do throws(Refusal) {
       do throws(Refusal) {
-        try await writer.write(Place()) { tx throws(Refusal) in try tx.runChunk(of: id, kind) }
+        try await writer.write(CallSite()) { tx throws(Refusal) in try tx.runChunk(of: id, kind) }
       } catch {
         if error == .unavailable { throw error }
-        complain("the job \(id) (\(kind.name)) ended: \(error.code)")
-        try await writer.write(Place()) { tx throws(Refusal) in try tx.endJob(id, with: error) }
+        log("the job \(id) (\(kind.name)) ended: \(error.code)")
+        try await writer.write(CallSite()) { tx throws(Refusal) in try tx.endJob(id, with: error) }
       }
       retries[id] = nil
       return true
@@ -103,8 +103,8 @@ actor JobRunner {
     }
   }
 
-  private func complainOnce(_ id: ID<Job>, _ kind: String) {
-    guard strange.insert(id).inserted else { return }
-    complain("the job \(id) is of the kind \"\(kind)\", which this program does not know: it waits for one that does")
+  private func logUnknownKind(_ id: ID<Job>, _ kind: String) {
+    guard unknownKinds.insert(id).inserted else { return }
+    log("the job \(id) is of the kind \"\(kind)\", which this program does not know: it waits for one that does")
   }
 }

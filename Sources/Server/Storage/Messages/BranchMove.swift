@@ -1,20 +1,20 @@
-// A branch that is too long for one transaction becomes a topic in a stored job. It walks the conversation once, in its order: an
-// answer stands behind what it answers, so when a message is looked at it is known whether what it answers belongs to the
-// branch. What is said in answer to the branch meanwhile comes along. At every moment each message is in one place.
+// Moves a branch that is too long for one transaction to a topic, in a stored job. The job walks the conversation once,
+// by `seq`. A reply has a higher `seq` than its parent, so the walk knows whether the parent belongs to the branch.
+// Replies posted meanwhile are moved too. At every moment each message is live in exactly one conversation.
 
 public import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
-/// How far a branch has come into its topic.
+/// The progress of moving a branch to its topic.
 public struct BranchMove: Sendable {
-  /// The message that the topic is made of.
+  /// The message that starts the topic.
   let root: ID<Message>
   let conversation: ID<Conversation>
   let topic: ID<Conversation>
   let forum: ID<Forum>
   let actor: ID<User>
-  /// Where the branch begins; all up to `seq` has been looked at.
+  /// The `seq` of the root. The walk has processed all messages up to `seq`.
   let first: Int
   var seq: Int
 
@@ -38,29 +38,29 @@ extension JobKind {
 }
 
 extension WriteTransaction {
-  private static let movedAtOnce = 100
-  private static let lookedAtAtOnce = 2_000
+  private static let maxMoved = 100
+  private static let maxVisited = 2_000
 
-  /// One chunk; whether nothing is left.
+  /// Moves one chunk. Returns whether the branch is done.
   public func moveMore(_ move: inout BranchMove) throws(Refusal) -> Bool {
     guard try isOpen(move.topic), try isOpen(move.conversation) else { return true }
     var walk = BranchWalk(root: move.root, topic: move.topic)
-    let rows = try stretch(of: move.conversation, after: move.seq, limit: Self.lookedAtAtOnce)
+    let rows = try rows(of: move.conversation, after: move.seq, limit: Self.maxVisited)
     var branch: [ID<Message>] = []
-    var looked = 0
+    var visited = 0
     for row in rows {
-      guard branch.count < Self.movedAtOnce else { break }
-      looked += 1
+      guard branch.count < Self.maxMoved else { break }
+      visited += 1
       move.seq = row.seq
-      if try walk.holds(row.id, answering: row.replyTo, self) { branch.append(row.id) }
+      if try walk.contains(row.id, replyTo: row.replyTo, self) { branch.append(row.id) }
     }
-    // What is no longer there has nothing to copy, and stays where it is.
+    // Tombstones have no content to copy and stay in the conversation.
     let live = try messages(branch).filter { $0.tombstone == nil && $0.kind == .message }
     _ = try self.move(live, to: move.topic, in: move.forum, by: move.actor)
     for author in Set(live.map(\.author)).sorted() {
       try takePart(author, inTopic: move.topic, since: 1, by: move.actor)
     }
-    return looked == rows.count && rows.count < Self.lookedAtAtOnce
+    return visited == rows.count && rows.count < Self.maxVisited
   }
 
   private func isOpen(_ conversation: ID<Conversation>) throws(Refusal) -> Bool {
@@ -73,7 +73,7 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  fileprivate func stretch(
+  fileprivate func rows(
     of conversation: ID<Conversation>, after seq: Int, limit: Int
   ) throws(Refusal) -> [(id: ID<Message>, seq: Int, replyTo: ID<Message>?)] {
     try run { connection in
@@ -95,7 +95,7 @@ extension ReadTransaction {
   }
 }
 
-/// Knows of the messages of one stretch whether they belong to a branch.
+/// Membership of a branch for one range of messages.
 private struct BranchWalk {
   let root: ID<Message>
   let topic: ID<Conversation>
@@ -107,18 +107,18 @@ private struct BranchWalk {
     known[root] = true
   }
 
-  /// For each message of the stretch, in order.
-  mutating func holds(
-    _ id: ID<Message>, answering reply: ID<Message>?, _ tx: ReadTransaction
+  /// Must be called for each message of the range, in order.
+  mutating func contains(
+    _ id: ID<Message>, replyTo reply: ID<Message>?, _ tx: ReadTransaction
   ) throws(Refusal) -> Bool {
     if id == root { return true }
-    let isIn = try reply.map { reply throws(Refusal) in try holds(reply, tx) } ?? false
+    let isIn = try reply.map { reply throws(Refusal) in try contains(reply, tx) } ?? false
     known[id] = isIn
     return isIn
   }
 
-  /// Of one before the stretch: it has been moved already, or it was deleted and what it answers tells.
-  private mutating func holds(_ id: ID<Message>, _ tx: ReadTransaction) throws(Refusal) -> Bool {
+  /// For a message before the range: it was moved to the topic, or it was deleted and its own parent decides.
+  private mutating func contains(_ id: ID<Message>, _ tx: ReadTransaction) throws(Refusal) -> Bool {
     var path: [ID<Message>] = []
     var next: ID<Message>? = id
     var isIn = false
@@ -128,12 +128,12 @@ private struct BranchWalk {
         break
       }
       path.append(id)
-      guard id > root, let place = try tx.branchPosition(of: id) else { break }
-      if place.topic == topic {
+      guard id > root, let position = try tx.branchPosition(of: id) else { break }
+      if position.topic == topic {
         isIn = true
         break
       }
-      next = place.isGone ? place.replyTo : nil
+      next = position.isGone ? position.replyTo : nil
     }
     for id in path { known[id] = isIn }
     return isIn

@@ -1,11 +1,11 @@
-// Marks that users set on messages. A star is its owner's alone: its events are of their own stream, and nobody else reads
-// the row.
+// Actions of users on messages: likes, stars, reposts, reactions, pins. A star is private: its events go to the stream
+// of its owner, and only the owner can read the row.
 
 public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// Whether it was not set before.
+  /// Returns whether the action is new.
   public func add(
     _ type: ActionType, to message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>
   ) throws(Refusal) -> Bool {
@@ -23,7 +23,7 @@ extension WriteTransaction {
     return isNew
   }
 
-  /// Whether it was set before.
+  /// Returns whether the action was set.
   public func remove(
     _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>
   ) throws(Refusal) -> Bool {
@@ -38,7 +38,7 @@ extension WriteTransaction {
     return isGone
   }
 
-  /// Whoever set it: of a pin there is one, and each who keeps order may take it off.
+  /// Removes an action regardless of its author. A message has one pin, and every moderator may remove it.
   public func removeAll(
     _ type: ActionType, from message: ID<Message>, in conversation: ID<Conversation>, by user: ID<User>
   ) throws(Refusal) {
@@ -62,7 +62,7 @@ extension WriteTransaction {
 }
 
 extension ReadTransaction {
-  /// How many kinds of public readPositions a message has, and how many of all readPositions on it are this user's.
+  /// Number of distinct public action types on a message, and of all actions of this user on it.
   public func actionCounts(
     of message: ID<Message>, _ user: ID<User>
   ) throws(Refusal) -> (types: Int, own: Int) {
@@ -102,7 +102,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Which readPositions a user has set on each of these messages.
+  /// The user's actions on each of these messages.
   public func actions(
     of user: ID<User>, on messages: [ID<Message>]
   ) throws(Refusal) -> [ID<Message>: Set<String>] {
@@ -123,7 +123,7 @@ extension ReadTransaction {
     """
   }
 
-  /// The readPositions on a message, by type and user: those that everyone sees, and the viewer's own.
+  /// The actions on a message, by type and user: the public ones, and the viewer's own.
   public func actions(
     on message: ID<Message>, type: String? = nil, after: (type: String, user: ID<User>)? = nil,
     viewer: ID<User>?, limit: Int
@@ -142,7 +142,7 @@ extension ReadTransaction {
     }
   }
 
-  /// What a user has marked so, the newest message first by when it was written, and where each stands.
+  /// The messages with this action of the user, newest message first, with their positions.
   public func marked(
     _ type: String, by user: ID<User>, before cursor: TimelineCursor?, limit: Int
   ) throws(Refusal) -> [(cursor: TimelineCursor, place: MessagePosition)] {

@@ -1,11 +1,11 @@
-// From rows to messages: the columns, and what other tables add to a whole page in one query each.
+// Reads messages from rows. Attachments and action counts of a whole page take one query each.
 
 import ParleyJSON
 public import ParleyModel
 import ParleySQLite
 
 extension Message {
-  /// What `init(_: Row)` reads, in its order.
+  /// The columns of `init(_: Row)`, in its order.
   static let columns = """
     id, conversation_id, seq, previous_message, author_id, client_id, kind, text, entities, annotations, reply_to,
     machine_only, created_at, sent_at, edited_at, edited_by, revision, deletion, deleted_at, deleted_by, reason,
@@ -13,7 +13,7 @@ extension Message {
     """
   static let columnCount = 23
 
-  /// Without attachments and actions.
+  /// Reads a row. `complete` adds attachments and actions.
   init(_ row: borrowing Row) throws(SQLiteError) {
     self.init(
       id: ID(try row.int(0)), conversation: ID(try row.int(1)), author: ID(try row.int(4)),
@@ -49,23 +49,23 @@ extension Message.Tombstone {
 }
 
 extension Row {
-  /// JSON that was checked before it was stored.
+  /// JSON that was validated before it was stored.
   func optionalJSON(_ column: Int) throws(SQLiteError) -> JSONRaw? {
     if isNull(column) { return nil }
     return try withBytes(column) { text in
       JSONRaw(
         trusted: [UInt8](capacity: text.count) { output in
-          for place in text.indices { output.append(text[place]) }
+          for index in text.indices { output.append(text[index]) }
         })
     }
   }
 }
 
 extension ReadTransaction {
-  /// A message, live or not; nil where there is none.
+  /// A message or its tombstone; nil if the id is unknown.
   public func message(_ id: ID<Message>) throws(Refusal) -> Message? { try messages([id]).first }
 
-  /// Messages in the order in which they are asked for, as often as they are; those that do not exist are left out.
+  /// Messages in the order of `ids`, with repetitions. Unknown ids are left out.
   public func messages(_ ids: [ID<Message>]) throws(Refusal) -> [Message] {
     guard ids.count <= MessageQuery.maxMessages else {
       throw .invalid("ids", .tooMany(limit: MessageQuery.maxMessages))
@@ -82,29 +82,29 @@ extension ReadTransaction {
   /// Adds the attachments and the counts of public actions.
   func complete(_ messages: inout [Message]) throws(Refusal) {
     let live = messages.indices.filter { messages[$0].isLive }.map { messages[$0].id.number }
-    try complete(&messages, filesOf: live, marksOf: live)
+    try complete(&messages, filesOf: live, actionsOf: live)
   }
 
-  /// The same where it is known which messages have them.
-  func complete(_ messages: inout [Message], filesOf attached: [Int], marksOf marked: [Int]) throws(Refusal) {
+  /// The same for callers that know which messages have attachments and actions.
+  func complete(_ messages: inout [Message], filesOf attached: [Int], actionsOf actedOn: [Int]) throws(Refusal) {
     var attachments: [Int: [ID<File>]] = [:]
     var actions: [Int: [Message.ActionCount]] = [:]
     try run { connection in
       try Self.attachmentsByMessage.each(attached, connection) { row in
         attachments[try row.int(0), default: []].append(ID(try row.int(1)))
       }
-      try Self.actionsByMessage.each(marked, connection) { row in
+      try Self.actionsByMessage.each(actedOn, connection) { row in
         actions[try row.int(0), default: []].append(
           Message.ActionCount(type: try row.text(1), count: try row.int(2)))
       }
     }
     guard !attachments.isEmpty || !actions.isEmpty else { return }
-    for place in messages.indices {
-      let id = messages[place].id.number
-      guard attachments[id] != nil || actions[id] != nil, var content = messages[place].content else { continue }
+    for index in messages.indices {
+      let id = messages[index].id.number
+      guard attachments[id] != nil || actions[id] != nil, var content = messages[index].content else { continue }
       content.attachments = attachments[id] ?? []
       content.actions = actions[id] ?? []
-      messages[place].state = .live(content)
+      messages[index].state = .live(content)
     }
   }
 
@@ -125,7 +125,7 @@ extension ReadTransaction {
     """
   }
 
-  // A star is its owner's alone.
+  // Stars are private.
   private static let actionsByMessage = ListQuery { list in
     """
     select message_id, type, count(*)

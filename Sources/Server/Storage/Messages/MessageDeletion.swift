@@ -1,15 +1,14 @@
-// Deletion. A message never leaves its place: it becomes a tombstone, which keeps who, where and when, and nothing of what
-// was said. The readPositions that others set on it stay in `action`: they are not its author's words, and taking them back would
-// be an event each.
+// Deletion. A deleted message becomes a tombstone at the same `seq`. The tombstone keeps author, conversation and time,
+// and none of the content. Actions of other users stay in `action`: removing them would take an event each.
 
 public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// The author's verb: for good. On what a moderator has removed it takes the seal away and leaves the tombstone as it
-  /// is, so that nobody can pass off a removal as a change of mind.
+  /// Deletes a message for good, for its author. On a message that a moderator removed it drops the seal and leaves the
+  /// tombstone unchanged, so that an author cannot disguise a removal as a deletion of their own.
   ///
-  /// - Returns: the message's revision now.
+  /// - Returns: the new revision of the message.
   @discardableResult
   public func delete(_ id: ID<Message>, by actor: ID<User>, reason: String? = nil) throws(Refusal) -> Int {
     let message = try state(of: id)
@@ -20,7 +19,7 @@ extension WriteTransaction {
     return try entomb(message, as: .author, by: actor, reason: reason)
   }
 
-  /// Makes a tombstone of a live message.
+  /// Turns a live message into a tombstone.
   func entomb(
     _ message: MessageState, as deletion: Deletion, by actor: ID<User>, reason: String? = nil,
     movedTo: ID<Message>? = nil
@@ -29,7 +28,7 @@ extension WriteTransaction {
     try removeRows(of: message.id)
     try removeNotifications(message.id, by: actor)
     try detachFiles(of: message.id)
-    try forgetFingerprint(of: message)
+    try dropFingerprint(of: message)
     try run { connection in
       try connection.execute(
         """

@@ -1,13 +1,13 @@
-// A conversation's digest: SHA-256 over one line per message. The text is hashed where SQLite holds it, and no more than
-// a stretch of attachments is in memory at once.
+// The digest of a conversation: SHA-256 over one line per message. Texts are hashed in SQLite's memory, and attachments
+// are loaded for one chunk of messages at a time.
 
 import ParleyCrypto
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// The digest of `seqs`, and of up to `parts` parts of it, as even as they go. What begins before the viewer's history
-  /// or ends after the last message is refused; nil is all that the viewer can see.
+  /// The digest of a range of `seq`, and of up to `parts` parts of nearly equal size. A range that begins before the
+  /// viewer's history or ends after the last message is refused. The default is the whole visible range.
   public func digest(
     of conversation: ID<Conversation>, fromSeq: Int? = nil, toSeq: Int? = nil, parts: Int = 16, historyFrom: Int = 1
   ) throws(Refusal) -> ConversationDigest {
@@ -23,8 +23,8 @@ extension ReadTransaction {
     var digests: [ConversationDigest.Part] = []
     for seqs in Self.split(from..<to + 1, parts) {
       var part = try hashing { () throws(CryptoError) in try Digest(.sha256) }
-      for stretch in Self.stretches(seqs) {
-        let lines = try lines(of: conversation, stretch)
+      for chunk in Self.chunks(of: seqs) {
+        let lines = try lines(of: conversation, chunk)
         try hashing { () throws(CryptoError) in
           try whole.update(lines)
           try part.update(lines)
@@ -36,7 +36,7 @@ extension ReadTransaction {
     return ConversationDigest(digest: try finish(whole), parts: digests, lastEvent: try lastEvent())
   }
 
-  /// Parts that differ by one at most, none of them empty.
+  /// Non-empty parts whose sizes differ by at most one.
   private static func split(_ seqs: Range<Int>, _ parts: Int) -> [Range<Int>] {
     let count = min(parts, seqs.count)
     return (0..<count).map { part in
@@ -44,9 +44,9 @@ extension ReadTransaction {
     }
   }
 
-  private static func stretches(_ seqs: Range<Int>) -> [Range<Int>] {
-    stride(from: seqs.lowerBound, to: seqs.upperBound, by: DigestLimits.stretch).map { start in
-      start..<min(start + DigestLimits.stretch, seqs.upperBound)
+  private static func chunks(of seqs: Range<Int>) -> [Range<Int>] {
+    stride(from: seqs.lowerBound, to: seqs.upperBound, by: DigestLimits.chunk).map { start in
+      start..<min(start + DigestLimits.chunk, seqs.upperBound)
     }
   }
 
@@ -56,7 +56,7 @@ extension ReadTransaction {
     lines.reserveCapacity(seqs.count * 112)
     try run { connection in
       let attachments = try Self.attachments(of: conversation, seqs, connection)
-      var said: [UInt8] = []
+      var content: [UInt8] = []
       try connection.each(
         """
         select seq, id, previous_message, revision, text, reply_to
@@ -66,20 +66,20 @@ extension ReadTransaction {
         """, conversation.number, seqs.lowerBound, seqs.upperBound
       ) { row in
         let seq = try row.int(0)
-        // A tombstone is a message without a text: the table holds it to that.
+        // A tombstone is a message without text. A check constraint of the table enforces that.
         let isDeleted = row.isNull(4)
         let numbers = [seq, try row.int(1), try row.optionalInt(2) ?? 0, try row.int(3), isDeleted ? 1 : 0]
         for number in numbers { lines.append(contentsOf: "\(number) ".utf8) }
         if isDeleted {
           lines.append(UInt8(ascii: "-"))
         } else {
-          said.removeAll(keepingCapacity: true)
-          try row.withBytes(4) { text in for place in text.indices { said.append(text[place]) } }
-          said.append(0)
-          if let reply = try row.optionalInt(5) { said.append(contentsOf: "\(reply)".utf8) }
-          said.append(0)
-          said.append(contentsOf: (attachments[seq] ?? "").utf8)
-          lines.append(contentsOf: Hex.text(try Digest.sha256(of: said)).utf8)
+          content.removeAll(keepingCapacity: true)
+          try row.withBytes(4) { text in for index in text.indices { content.append(text[index]) } }
+          content.append(0)
+          if let reply = try row.optionalInt(5) { content.append(contentsOf: "\(reply)".utf8) }
+          content.append(0)
+          content.append(contentsOf: (attachments[seq] ?? "").utf8)
+          lines.append(contentsOf: Hex.text(try Digest.sha256(of: content)).utf8)
         }
         lines.append(UInt8(ascii: "\n"))
       }
@@ -87,7 +87,7 @@ extension ReadTransaction {
     return lines
   }
 
-  /// The ids of the files of each message, with commas between.
+  /// The file ids of each message, separated by commas.
   private static func attachments(
     of conversation: ID<Conversation>, _ seqs: Range<Int>, _ connection: Connection
   ) throws -> [Int: String] {
@@ -118,8 +118,8 @@ extension ReadTransaction {
 }
 
 public enum DigestLimits {
-  /// How many parts may be asked for.
+  /// Maximum number of parts.
   public static let parts = 1_024
-  /// How many messages are read at once.
-  static let stretch = 512
+  /// Number of messages read at a time.
+  static let chunk = 512
 }

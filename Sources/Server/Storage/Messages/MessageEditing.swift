@@ -1,16 +1,15 @@
-// Editing. The earlier text stays as a revision until somebody deletes it alone, or the message goes.
+// Editing. The earlier text is kept as a revision until it or the message is deleted.
 
 public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// From this revision on a message is not edited any longer, so that its history, and with it the work of removing it,
-  /// has an end.
+  /// Maximum revision of a message that can be edited. It bounds the history, and with it the cost of a removal.
   static let lastEditableRevision = 500
 
-  /// Gives a message another text or other files, where they are given. What would change nothing writes nothing.
+  /// Replaces the text, the files or both. An edit without a change is not written.
   ///
-  /// - Returns: the message's revision now.
+  /// - Returns: the new revision of the message.
   @discardableResult
   public func edit(
     _ id: ID<Message>, to text: MessageText?, attachments: [ID<File>]? = nil, by editor: ID<User>,
@@ -27,25 +26,25 @@ extension WriteTransaction {
     guard message.revision < Self.lastEditableRevision else { throw .conflict }
 
     if let entry = try searchEntry(of: id) { searchChanges.append(.remove(entry)) }
-    try keepRevision(of: message, earlier)
-    try markEdited(id, by: editor)
+    try insertRevision(of: message, earlier)
+    try setEdited(id, by: editor)
     if let newText { try replaceText(of: message, by: newText) }
     if hasOtherFiles, let attachments { try replaceFiles(of: id, by: attachments) }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
-    try forgetFingerprint(of: message)
+    try dropFingerprint(of: message)
     return try logChange(.messageEdited, of: message, by: editor)
   }
 
-  /// Takes one earlier text away. The message's own revision rises, so that whoever holds the earlier texts asks anew.
+  /// Deletes one earlier text. The revision of the message rises, so that clients reload the history.
   ///
-  /// - Returns: the message's revision now.
+  /// - Returns: the new revision of the message.
   @discardableResult
   public func deleteRevision(
     _ revision: Int, of id: ID<Message>, by actor: ID<User>
   ) throws(Refusal) -> Int {
     let message = try state(of: id)
     guard message.deletion == nil else { throw .gone }
-    // The present text is no earlier one: it goes with the message.
+    // The current text can only be deleted with the message.
     guard (1..<message.revision).contains(revision) else { throw .notFound }
     let count = try run { connection in
       try connection.execute(
@@ -62,7 +61,7 @@ extension WriteTransaction {
     return try logChange(.messageEdited, of: message, by: actor)
   }
 
-  private func keepRevision(of message: MessageState, _ text: String) throws(Refusal) {
+  private func insertRevision(of message: MessageState, _ text: String) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """
@@ -72,7 +71,7 @@ extension WriteTransaction {
     }
   }
 
-  private func markEdited(_ id: ID<Message>, by editor: ID<User>) throws(Refusal) {
+  private func setEdited(_ id: ID<Message>, by editor: ID<User>) throws(Refusal) {
     try run { connection in
       try connection.execute(
         """

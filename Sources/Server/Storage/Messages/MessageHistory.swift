@@ -1,10 +1,10 @@
-// What belongs to one message: what it said before, and what was answered.
+// The revisions and replies of one message.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// What a message said before its edits, oldest first, after the revision `after`. A tombstone said nothing.
+  /// The earlier texts of a message, oldest first, after the revision `after`. A tombstone has none.
   public func revisions(
     of message: ID<Message>, after revision: Int = 0, limit: Int = 50
   ) throws(Refusal) -> (revisions: [MessageRevision], hasMore: Bool) {
@@ -32,11 +32,11 @@ extension ReadTransaction {
     return (revisions, hasMore)
   }
 
-  /// The answers to a message, oldest first, after the answer `after`. Tombstones among them stay.
+  /// The replies to a message, oldest first, after the reply `after`, including tombstones.
   ///
   /// - Parameters:
-  ///   - fromSeq: where the viewer's history of the conversation begins.
-  ///   - viewer: whose muted authors are left out.
+  ///   - fromSeq: the start of the viewer's history in the conversation.
+  ///   - viewer: authors that this user mutes or blocks are left out.
   public func replies(
     to message: ID<Message>, after reply: ID<Message>? = nil, fromSeq: Int = 1, viewer: ID<User>? = nil,
     limit: Int = 50

@@ -1,29 +1,29 @@
-// A branch of a conversation becomes a topic: its messages are copied, and the originals become tombstones that say where
-// the copies are. A message never leaves its place.
+// Moves a branch of a conversation to a topic. The messages are copied, and the originals become tombstones that link
+// to the copies.
 
 public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// A message and everything that answers it, and what answers that, in the order of the conversation: one more than
-  /// `most`, where there are more.
+  /// A message with its direct and indirect replies, in the order of the conversation. Longer branches return `most` +
+  /// 1 ids.
   public func branch(of root: ID<Message>, most: Int) throws(Refusal) -> [ID<Message>] {
     var branch = [root]
     var frontier = [root]
     while !frontier.isEmpty, branch.count <= most {
-      var answers: [ID<Message>] = []
+      var replies: [ID<Message>] = []
       try run { connection in
-        try Self.answers.each(frontier.map(\.number), connection) { row in
-          if branch.count + answers.count <= most { answers.append(ID(try row.int(0))) }
+        try Self.repliesByMessage.each(frontier.map(\.number), connection) { row in
+          if branch.count + replies.count <= most { replies.append(ID(try row.int(0))) }
         }
       }
-      branch += answers
-      frontier = answers
+      branch += replies
+      frontier = replies
     }
     return branch.sorted()
   }
 
-  private static let answers = ListQuery { list in
+  private static let repliesByMessage = ListQuery { list in
     """
     select id
     from message
@@ -31,9 +31,10 @@ extension ReadTransaction {
     """
   }
 
-  /// Where a message stands that was moved, and its new conversation; nil for one that was not.
-  public func movedPosition(of message: ID<Message>) throws(Refusal) -> (id: ID<Message>, conversation: ID<Conversation>)?
-  {
+  /// The copy of a moved message and its conversation; nil for a message that was not moved.
+  public func movedPosition(of message: ID<Message>) throws(Refusal) -> (
+    id: ID<Message>, conversation: ID<Conversation>
+  )? {
     try run { connection in
       try connection.first(
         """
@@ -48,9 +49,9 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Copies live messages, in this order, to the end of another conversation, and makes tombstones of them.
+  /// Copies live messages, in this order, to the end of another conversation, and turns them into tombstones.
   ///
-  /// - Returns: the copies, as each original's.
+  /// - Returns: the copy of each original.
   public func move(
     _ messages: [Message], to topic: ID<Conversation>, in forum: ID<Forum>, by actor: ID<User>
   ) throws(Refusal) -> [ID<Message>: ID<Message>] {
@@ -59,11 +60,11 @@ extension WriteTransaction {
       let reply =
         try message.replyTo.flatMap { reply throws(Refusal) in
           if let copy = copies[reply] { return copy }
-          // Of a long branch what it answers may have been moved by an earlier chunk.
+          // An earlier chunk of a long branch may have moved the parent.
           guard let moved = try movedPosition(of: reply), moved.conversation == topic else { return nil }
           return moved.id
         } as ID<Message>?
-      let copy = try self.copy(message, to: topic, answering: reply, by: actor)
+      let copy = try self.copy(message, to: topic, replyTo: reply, by: actor)
       copies[message.id] = copy
       _ = try entomb(try state(of: message.id), as: .moved, by: actor, movedTo: copy)
     }
@@ -72,7 +73,7 @@ extension WriteTransaction {
   }
 
   private func copy(
-    _ message: Message, to topic: ID<Conversation>, answering reply: ID<Message>?, by actor: ID<User>
+    _ message: Message, to topic: ID<Conversation>, replyTo reply: ID<Message>?, by actor: ID<User>
   ) throws(Refusal) -> ID<Message> {
     let id = ID<Message>(nextID())
     try run { connection in
@@ -100,7 +101,7 @@ extension WriteTransaction {
         where id = $2
         """, id.number, topic.number)
       for rows in Self.copiedRows { try connection.execute(rows, id.number, topic.number, message.id.number) }
-      for rows in Self.copiedNames { try connection.execute(rows, id.number, message.id.number) }
+      for rows in Self.copiedMessageRows { try connection.execute(rows, id.number, message.id.number) }
     }
     if let entry = try searchEntry(of: id) { searchChanges.append(.add(entry)) }
     try log(
@@ -108,7 +109,7 @@ extension WriteTransaction {
     return id
   }
 
-  /// What hangs on a message and names its conversation.
+  /// Rows of a message that also name its conversation.
   private static let copiedRows: [SQL] = [
     """
     insert into hashtag (message_id, conversation_id, tag)
@@ -130,8 +131,8 @@ extension WriteTransaction {
     """,
   ]
 
-  /// What hangs on a message alone.
-  private static let copiedNames: [SQL] = [
+  /// Rows of a message that do not name its conversation.
+  private static let copiedMessageRows: [SQL] = [
     """
     insert into mention (message_id, user_id)
     select $1, user_id

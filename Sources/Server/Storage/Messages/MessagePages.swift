@@ -1,7 +1,6 @@
-// Pages of a conversation. A window of `seq`s is found first, then the messages in it that the filters let through, from
-// the end at which the page begins. The filters stand in the query, so a page is as full as it can be, and what they left
-// out is told as ranges: pages that are fetched one after the other share out every `seq` of the conversation, each to
-// one page or one range.
+// Pagination of a conversation. A page resolves its window of `seq` first, then reads the filtered messages of the
+// window from the anchored end. The filters are part of the query, so pages are full. Filtered messages are returned as
+// `skipped` ranges: over consecutive pages every `seq` of the conversation is in exactly one page or one range.
 
 public import ParleyModel
 import ParleySQLite
@@ -13,15 +12,15 @@ extension ReadTransaction {
     }
     guard let latest = try lastSeq(of: query.conversation) else { throw .notFound }
     var query = query
-    // Nearly nobody mutes anyone, and then no message has to be looked at for it.
+    // Few users mute or block. Without either, the query needs no filter by author.
     if let viewer = query.viewer, try !hidesAnyone(viewer) { query.viewer = nil }
     var slice = try slice(query, latest: latest)
-    try complete(&slice.messages, filesOf: slice.attached, marksOf: slice.marked)
+    try complete(&slice.messages, filesOf: slice.attached, actionsOf: slice.actedOn)
     let skipped = try skipped(slice, query)
     if slice.order != query.order { slice.messages.reverse() }
     return MessagePage(
       messages: slice.messages, hasMore: slice.hasMore, nextOlder: slice.older?.id, nextNewer: slice.newer?.id,
-      skipped: skipped, marked: slice.marked.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
+      skipped: skipped, marked: slice.actedOn.map { ID($0) }, latestSeq: latest, lastEvent: try lastEvent())
   }
 
   private func hidesAnyone(_ viewer: ID<User>) throws(Refusal) -> Bool {
@@ -66,8 +65,8 @@ extension ReadTransaction {
     }
   }
 
-  /// Where an anchor stands, deleted or not. One that the viewer can't see is refused like one that is not there, and not
-  /// as `notFound`, which would be said of the conversation.
+  /// The `seq` of an anchor, deleted or not. An anchor outside of the viewer's history is refused like an unknown one.
+  /// It is not `notFound`, which refers to the conversation.
   private func seq(of id: ID<Message>, _ query: MessageQuery, as field: String) throws(Refusal) -> Int {
     let seq = try run { connection in
       try connection.first(
@@ -112,7 +111,7 @@ extension ReadTransaction {
     return slice
   }
 
-  /// Half of them newer than the anchor, unless one side has fewer.
+  /// Half of the messages are newer than the anchor, unless one side has fewer.
   private func slice(_ query: MessageQuery, _ window: Range<Int>, around seq: Int) throws(Refusal) -> Slice {
     let limit = query.limit
     var slice = Slice(window: window)
@@ -139,21 +138,21 @@ extension ReadTransaction {
 
   // MARK: Queries
 
-  /// Notes in the slice which of them have files and readPositions: few do, and only those are asked for them.
+  /// Records in the slice the messages with files and actions. Few have any, and only those are queried for them.
   private func messages(
     _ query: MessageQuery, _ seqs: Range<Int>, _ order: MessageQuery.Order, limit: Int, of slice: inout Slice
   ) throws(Refusal) -> [Message] {
     if seqs.isEmpty || limit == 0 { return [] }
     var messages: [Message] = []
     messages.reserveCapacity(limit)
-    var (attached, marked): ([Int], [Int]) = ([], [])
+    var (attached, actedOn): ([Int], [Int]) = ([], [])
     try each(Self.columns, query, seqs, order, limit: limit) { row in
       messages.append(try Message(row))
       if try row.bool(Message.columnCount) { attached.append(try row.int(0)) }
-      if try row.bool(Message.columnCount + 1) { marked.append(try row.int(0)) }
+      if try row.bool(Message.columnCount + 1) { actedOn.append(try row.int(0)) }
     }
     slice.attached += attached
-    slice.marked += marked
+    slice.actedOn += actedOn
     return messages
   }
 
@@ -189,8 +188,8 @@ extension ReadTransaction {
     }
   }
 
-  /// The filters stand in the text, so that what is not asked for costs nothing, and because with two of them the text
-  /// fits an index that has nothing else.
+  /// The filters are part of the SQL text: an unused filter is free, and with both deletion and machine filters the
+  /// text matches a partial index.
   private static func filtered(_ columns: String, _ query: MessageQuery, _ order: MessageQuery.Order) -> SQL {
     SQL(
       """
@@ -208,19 +207,19 @@ extension ReadTransaction {
   private static let hidden =
     "and author_id not in (select other_id from relation where user_id = $4 and kind in ('mute', 'block'))"
 
-  // MARK: What was left out
+  // MARK: Skipped ranges
 
   private func skipped(_ slice: Slice, _ query: MessageQuery) throws(Refusal) -> [MessagePage.Skipped] {
     var skipped: [MessagePage.Skipped] = []
-    let told = slice.told
-    if told.lowerBound < min(query.fromSeq, told.upperBound) {
-      skipped.append(.init(told.lowerBound...min(query.fromSeq, told.upperBound) - 1, .beforeJoining))
+    let covered = slice.covered
+    if covered.lowerBound < min(query.fromSeq, covered.upperBound) {
+      skipped.append(.init(covered.lowerBound...min(query.fromSeq, covered.upperBound) - 1, .beforeJoining))
     }
     for gap in slice.gaps(from: query.fromSeq) { skipped.append(.init(gap, try reason(for: gap, query))) }
     return skipped
   }
 
-  /// Why all messages of a stretch were left out. Where only one filter is on, that is known without looking.
+  /// The reason for a skipped range. With only one filter on, no query is needed.
   private func reason(for gap: ClosedRange<Int>, _ query: MessageQuery) throws(Refusal) -> MessagePage.Skipped.Reason {
     if query.includesDeleted, query.includesMachineOnly { return .muted }
     if query.includesDeleted, query.viewer == nil { return .machineOnly }
@@ -248,24 +247,24 @@ extension ReadTransaction {
   }
 }
 
-/// The messages of a page, and where it ends.
+/// The messages of a page, and its ends.
 private struct Slice {
   struct Neighbour {
     let id: ID<Message>
     let seq: Int
   }
 
-  /// The `seq`s that were asked for.
+  /// The requested range of `seq`.
   let window: Range<Int>
-  /// As they were read: those of a page are not turned round to be turned back.
+  /// In the order of the query, to avoid reversing twice.
   var messages: [Message] = []
   var order = MessageQuery.Order.ascending
-  /// Those with files, and those with readPositions of anybody.
+  /// The messages with files, and the messages with actions of any user.
   var attached: [Int] = []
-  var marked: [Int] = []
+  var actedOn: [Int] = []
   var older: Neighbour?
   var newer: Neighbour?
-  /// Whether the limit left messages of the window out, and where.
+  /// Whether the limit cut the window at its start or end.
   var isCutAtStart = false
   var isCutAtEnd = false
 
@@ -273,27 +272,27 @@ private struct Slice {
 
   var hasMore: Bool { isCutAtStart || isCutAtEnd }
 
-  /// The `seq`s at its ends.
+  /// The lowest and highest `seq` of the messages.
   var oldest: Int? { order == .ascending ? messages.first?.seq : messages.last?.seq }
   var newest: Int? { order == .ascending ? messages.last?.seq : messages.first?.seq }
 
-  /// The `seq`s of which the page says whether there is a message to be seen.
-  var told: Range<Int> {
+  /// The range of `seq` that the page covers with messages or skipped ranges.
+  var covered: Range<Int> {
     let start = isCutAtStart ? oldest : nil
     let end = isCutAtEnd ? newest.map { $0 + 1 } : nil
     return (start ?? window.lowerBound)..<(end ?? window.upperBound)
   }
 
-  /// The stretches without a message, from `seq` on.
+  /// The ranges without a message, from `seq` on.
   func gaps(from seq: Int) -> [ClosedRange<Int>] {
     var gaps: [ClosedRange<Int>] = []
-    var next = max(told.lowerBound, seq)
-    for place in messages.indices {
-      let seq = messages[order == .ascending ? place : messages.count - 1 - place].seq
+    var next = max(covered.lowerBound, seq)
+    for index in messages.indices {
+      let seq = messages[order == .ascending ? index : messages.count - 1 - index].seq
       if seq > next { gaps.append(next...seq - 1) }
       next = seq + 1
     }
-    if next < told.upperBound { gaps.append(next...told.upperBound - 1) }
+    if next < covered.upperBound { gaps.append(next...covered.upperBound - 1) }
     return gaps
   }
 }

@@ -1,16 +1,16 @@
-// Where a message stands, and what a rule about it has to know of that place.
+// Positions of messages, and the facts about their conversation and forum that permission rules need.
 
 public import ParleyModel
 import ParleySQLite
 
-/// Where a message stands.
+/// The position of a message: its conversation and `seq`.
 public struct MessagePosition: Sendable, Hashable {
   public let conversation: ID<Conversation>
   public let seq: Int
 }
 
 extension ReadTransaction {
-  /// Nil where there is no such message.
+  /// The position of a message; nil for an unknown id.
   public func place(of message: ID<Message>) throws(Refusal) -> MessagePosition? {
     try run { connection in
       try connection.first(
@@ -23,7 +23,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Nil for a conversation that stands by itself.
+  /// The forum of a room or topic; nil for other conversations.
   public func forum(of conversation: ID<Conversation>) throws(Refusal) -> ID<Forum>? {
     try run { connection in
       try connection.first(
@@ -36,7 +36,7 @@ extension ReadTransaction {
     }.flatMap(\.self)
   }
 
-  /// Whether everyone who reads a message of this conversation may see what it said before.
+  /// Whether all readers of this conversation may see earlier texts.
   public func showsRevisions(_ conversation: ID<Conversation>) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
@@ -50,10 +50,9 @@ extension ReadTransaction {
     }
   }
 
-  /// How many milliseconds a user still has to wait before writing there again, where it is slow; 0 for not at all.
+  /// Milliseconds until a user may write again in slow mode; 0 if the user may write now.
   ///
-  /// In a slow conversation each user writes once in that time, so what is looked through is about as long as the list
-  /// of those who write.
+  /// In slow mode each user writes once in that time, so the query reads about one row per active author.
   public func wait(of author: ID<User>, in conversation: ID<Conversation>) throws(Refusal) -> Int64 {
     let pause = try run { connection in
       try connection.first(
@@ -79,7 +78,7 @@ extension ReadTransaction {
     return last.flatMap(\.self).map { max(0, Int64($0) + pause - now) } ?? 0
   }
 
-  /// Who is called so, and what they are at the site. Who is not here is nobody.
+  /// The active user with this name, and their role on the site.
   public func user(called name: String) throws(Refusal) -> (id: ID<User>, role: Role)? {
     try run { connection in
       try connection.first(
@@ -92,7 +91,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether all of these are files that this user uploaded.
+  /// Whether this user uploaded all of these files.
   public func owns(_ files: [ID<File>], _ owner: ID<User>) throws(Refusal) -> Bool {
     for file in files {
       let isOwn = try run { connection in

@@ -1,22 +1,22 @@
-// How far the others have come. A receipt is computed from one readPosition for each user and conversation, never stored for a
-// message.
+// Read and delivery receipts. A receipt is computed from one read position per user and conversation and never stored
+// per message.
 
 public import ParleyModel
 import ParleySQLite
 
-/// Somebody in a conversation of a few, and how far they have come.
+/// A participant of a small conversation, with read and delivered positions.
 public struct ReadingParticipant: Sendable, Hashable {
   public let user: ID<User>
-  /// The conversation's last message when they came: what was said before was not said to them.
+  /// The last `seq` when the user joined. Earlier messages were not addressed to the user.
   public let joinedSeq: Int
-  /// 0 where they don't show it.
+  /// 0 if the user hides receipts.
   public let readSeq: Int
   public let deliveredSeq: Int
   public let showsReceipts: Bool
 }
 
 extension ReadTransaction {
-  /// Everyone in those of the conversations that are direct or groups of at most `most` users, by their ids.
+  /// The participants of the direct conversations and of the groups with at most `most` users, by user id.
   public func readingParticipants(
     of conversations: some Sequence<ID<Conversation>>, most: Int
   ) throws(Refusal) -> [ID<Conversation>: [ReadingParticipant]] {

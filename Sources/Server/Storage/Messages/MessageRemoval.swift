@@ -1,16 +1,16 @@
-// A moderator's removal. For everyone the message is a tombstone; what it said is sealed for a while, so that it can be
-// restored.
+// Removal by a moderator. The message becomes a tombstone for all users. Its content is sealed for a limited time and
+// can be restored until then.
 
 public import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// How long what was removed can be restored, in milliseconds.
+  /// How long a removed message can be restored, in milliseconds.
   public static let sealedTime: Int64 = 30 * 86_400_000
 
-  /// Makes a tombstone of a message and seals what it said. Of a tombstone nothing is left to remove.
+  /// Turns a message into a tombstone and seals its content. Does nothing on a tombstone.
   ///
-  /// - Returns: the message's revision now.
+  /// - Returns: the new revision of the message.
   @discardableResult
   public func remove(
     _ id: ID<Message>, by moderator: ID<User>, reason: String?, partOf removal: ID<Removal>? = nil,
@@ -22,9 +22,9 @@ extension WriteTransaction {
     return try entomb(message, as: .moderator, by: moderator, reason: reason)
   }
 
-  /// Puts back what a moderator removed, as it was. Of a live message nothing is to restore.
+  /// Restores a message that a moderator removed. Does nothing on a live message.
   ///
-  /// - Returns: the message's revision now.
+  /// - Returns: the new revision of the message.
   @discardableResult
   public func restore(_ id: ID<Message>, by moderator: ID<User>) throws(Refusal) -> Int {
     let message = try state(of: id)
@@ -62,8 +62,8 @@ extension WriteTransaction {
       }
     }
     for notice in seal.notices {
-      // Whoever it waited for may be gone by now, and what waits for many may not be gone yet.
-      let isBack = try run { connection in
+      // The recipient may have been deleted, and a job may not have removed the notifications of many recipients yet.
+      let isRestored = try run { connection in
         try connection.execute(
           """
           insert into notification (id, user_id, kind, conversation_id, message_id, actor_id, created_at, read_at)
@@ -74,8 +74,9 @@ extension WriteTransaction {
           """, notice.id, notice.kind, notice.conversation, id.number, notice.actor, notice.createdAt, notice.readAt,
           notice.user) == 1
       }
-      guard isBack else { continue }
-      try log(.notificationCreated, in: .user(ID(notice.user)), subject: notice.id, revision: 0, actor: notice.actor ?? 0)
+      guard isRestored else { continue }
+      try log(
+        .notificationCreated, in: .user(ID(notice.user)), subject: notice.id, revision: 0, actor: notice.actor ?? 0)
     }
   }
 }

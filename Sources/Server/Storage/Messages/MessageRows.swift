@@ -1,5 +1,5 @@
-// What lies beside a live message, so that it can be looked up: hashtags, mentions, links, annotation types, its place,
-// its files. A tombstone has none of it.
+// Rows of a live message in other tables, for lookups: hashtags, mentions, links, annotation types, location, files. A
+// tombstone has none.
 
 import ParleyModel
 import ParleySQLite
@@ -62,7 +62,7 @@ extension WriteTransaction {
     }
   }
 
-  /// What was found in its text.
+  /// Removes the rows derived from the text.
   func removeTextRows(of message: ID<Message>) throws(Refusal) {
     try run { connection in
       try connection.execute("delete from hashtag where message_id = $1", message.number)
@@ -71,7 +71,7 @@ extension WriteTransaction {
     }
   }
 
-  /// All but its files.
+  /// Removes all rows except attachments.
   func removeRows(of message: ID<Message>) throws(Refusal) {
     try removeTextRows(of: message)
     try run { connection in
@@ -125,7 +125,7 @@ extension WriteTransaction {
     try letGo(of: files)
   }
 
-  /// Files that nothing names any longer are unused from now on.
+  /// Flags files without a remaining reference as unused from now on.
   func letGo(of files: [ID<File>]) throws(Refusal) {
     for file in files {
       try run { connection in

@@ -6,7 +6,7 @@ public enum Deletion: String, Sendable {
   case author, moderator, moved, erased
 }
 
-/// A message as it stands, for the verbs that change it.
+/// The state of a message, for the operations that change it.
 struct MessageState {
   let id: ID<Message>
   let conversation: ID<Conversation>
@@ -17,7 +17,7 @@ struct MessageState {
   let deletion: Deletion?
   let text: String?
   let entities: String?
-  /// When and by whom the present text was written.
+  /// Time and author of the current text.
   let writtenAt: Int
   let writtenBy: Int
 }
@@ -45,7 +45,7 @@ extension WriteTransaction {
     return found
   }
 
-  /// Logs a change that has raised the revision by one; the revision now.
+  /// Logs a change that raised the revision by one. Returns the new revision.
   func logChange(_ kind: Event.Kind, of message: MessageState, by actor: ID<User>) throws(Refusal) -> Int {
     let revision = message.revision + 1
     try log(
@@ -54,9 +54,9 @@ extension WriteTransaction {
     return revision
   }
 
-  /// A repeated send is compared with what was created only as long as it is unchanged. A short text can be guessed from
-  /// its digest, so that goes with the first change.
-  func forgetFingerprint(of message: MessageState) throws(Refusal) {
+  /// Removes the fingerprint of a send with the first change of the message. Later repetitions are not compared, and a
+  /// short text could be guessed from its digest.
+  func dropFingerprint(of message: MessageState) throws(Refusal) {
     guard message.revision == 1, let clientID = message.clientID else { return }
     try run { connection in
       try connection.execute(

@@ -1,19 +1,19 @@
-// Messages in their conversations. A message gets the next `seq` of its conversation and the id of the one before it, in
-// the transaction that stores it: so the chain has no hole and no fork, whoever writes at once.
+// Messages of a conversation. The transaction that stores a message assigns the next `seq` and the id of the previous
+// message, so the chain has no gap and no fork under concurrent writes.
 
 public import ParleyModel
 import ParleySQLite
 
-/// Where a message stands.
+/// A stored message: its id and position.
 public struct StoredMessage: Sendable, Hashable {
   public let id: ID<Message>
   public let seq: Int
   public let previous: ID<Message>?
-  /// False when the same send had made it before.
+  /// False for a repeated send.
   public let isNew: Bool
 }
 
-/// Where a conversation ends, and where it belongs.
+/// The last message of a conversation, and its forum.
 struct ConversationEnd {
   let lastSeq: Int
   let lastID: Int
@@ -32,13 +32,13 @@ extension WriteTransaction {
 
   /// Stores a message as the last one of its conversation.
   func append(
-    _ message: NewMessage, to place: ConversationEnd, at time: Int64, _ fingerprint: [UInt8]
+    _ message: NewMessage, to end: ConversationEnd, at time: Int64, _ fingerprint: [UInt8]
   ) throws(Refusal) -> StoredMessage {
-    if let answered = message.replyTo { try requireMessage(answered, in: message.conversation) }
+    if let parent = message.replyTo { try requireMessage(parent, in: message.conversation) }
 
     let id = ID<Message>(nextID())
-    let seq = place.lastSeq + 1
-    let previous = place.lastSeq == 0 ? nil : ID<Message>(place.lastID)
+    let seq = end.lastSeq + 1
+    let previous = end.lastSeq == 0 ? nil : ID<Message>(end.lastID)
     try insert(message, id, seq, previous, at: time)
     try addRows(of: message.text, to: id, in: message.conversation)
     if let annotations = message.annotations {
@@ -48,14 +48,14 @@ extension WriteTransaction {
     if let clientID = message.clientID {
       try remember(.message, by: message.author, clientID, subject: id.number, fingerprint: fingerprint)
     }
-    if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: place.forum))) }
+    if !message.isMachineOnly { searchChanges.append(.add(try searchEntry(of: message, id, in: end.forum))) }
     try log(
       .messageCreated, in: .conversation(message.conversation), subject: id.number, revision: 1,
       actor: message.author.number)
     return StoredMessage(id: id, seq: seq, previous: previous, isNew: true)
   }
 
-  /// The same as would be read of its rows.
+  /// The entry that `searchEntry(of:)` would read from the rows.
   private func searchEntry(
     of message: NewMessage, _ id: ID<Message>, in forum: ID<Forum>?
   ) throws(Refusal) -> SearchEntry {
@@ -87,7 +87,7 @@ extension WriteTransaction {
     }
   }
 
-  /// The message that the same send made before, over whatever transport.
+  /// The message of an earlier send with the same `client_id`, over any transport.
   public func earlier(_ message: NewMessage) throws(Refusal) -> StoredMessage? {
     try earlier(message, message.clientID == nil ? [] : try message.fingerprint())
   }
@@ -111,7 +111,7 @@ extension WriteTransaction {
       }
     }
     guard let found else { return nil }
-    // Once edited or deleted nothing is compared: the sender only wants to know that it arrived.
+    // An edited or deleted message is not compared: the sender only needs to know that it arrived.
     guard found.revision > 1 || found.fingerprint == fingerprint else { throw .clientIDReused }
     return found.stored
   }
@@ -131,7 +131,7 @@ extension WriteTransaction {
     }
   }
 
-  /// An answer stands in the conversation of what it answers, which may be a tombstone.
+  /// A reply belongs to the conversation of its parent, which may be a tombstone.
   private func requireMessage(_ id: ID<Message>, in conversation: ID<Conversation>) throws(Refusal) {
     let found = try run { connection in
       try connection.first(

@@ -2,7 +2,7 @@ import ParleyCrypto
 import ParleyJSON
 public import ParleyModel
 
-/// What is needed to store a message, checked by the rules above.
+/// The input for storing a message, already validated by the rules.
 public struct NewMessage: Sendable {
   public enum Kind: String, Sendable {
     case message, system
@@ -26,23 +26,23 @@ public struct NewMessage: Sendable {
     self.text = text
   }
 
-  /// Of a text in which nothing was found.
+  /// A message without entities.
   public init(conversation: ID<Conversation>, author: ID<User>, clientID: String? = nil, text: String) {
     self.init(conversation: conversation, author: author, clientID: clientID, text: MessageText(text))
   }
 }
 
-/// A text and what was found in it. Storage looks into none of it.
+/// A text with its entities. Storage does not parse it.
 public struct MessageText: Sendable, Hashable {
   /// As it was sent.
   public var markdown: String
-  /// JSON: mentions, hashtags and links with their places in the text.
+  /// JSON: mentions, hashtags and links with their ranges in the text.
   public var entities: String?
-  /// In the form in which they are compared.
+  /// In normalized form.
   public var hashtags: [String] = []
   public var mentions: [ID<User>] = []
   public var links: [String] = []
-  /// Whether it rings everyone in the forum. It is a matter of the moment and not kept.
+  /// Whether the text has a room mention. It only notifies and is not stored.
   public var callsRoom = false
 
   public init(_ markdown: String) {
@@ -50,9 +50,9 @@ public struct MessageText: Sendable, Hashable {
   }
 }
 
-/// What programs hang on a message. It never changes.
+/// Annotations of a message, set by programs. They never change.
 public struct MessageAnnotations: Sendable, Hashable {
-  /// As it came.
+  /// As received.
   public var json: String
   public var types: [String]
   public var location: Location?
@@ -65,7 +65,7 @@ public struct MessageAnnotations: Sendable, Hashable {
 }
 
 extension NewMessage {
-  /// As everyone sees it who may read it, right after it was stored at this time.
+  /// The message as its readers see it right after it was stored at `time`.
   public func posted(_ stored: StoredMessage, at time: Int64) -> Message {
     Message(
       id: stored.id, conversation: conversation, author: author, clientID: clientID,
@@ -78,8 +78,8 @@ extension NewMessage {
           sentAt: sentAt)))
   }
 
-  /// What a repeated send must have in common with the first. Lengths stand before the parts, so that no two messages
-  /// have the same bytes.
+  /// The digest by which a repeated send is compared with the first. Each part is prefixed with its length, so that
+  /// different messages never have the same bytes.
   func fingerprint() throws(Refusal) -> [UInt8] {
     let files = attachments.map(\.description).joined(separator: ",")
     let parts = [

@@ -1,7 +1,7 @@
 import ParleyJSON
 import ParleyModel
 
-/// What a removed message said, and what hung on it, but its files: as JSON in the table `sealed`, and back.
+/// The content of a removed message without its files, stored as JSON in the table `sealed`.
 struct Seal {
   var text: MessageText
   var annotations: MessageAnnotations?
@@ -17,7 +17,7 @@ struct Seal {
     let editedBy: Int
   }
 
-  /// What waited in somebody's inbox because of it.
+  /// A notification about the message.
   struct Notice {
     let id: Int
     let user: Int

@@ -4,7 +4,8 @@ import ParleyModel
 import ParleySQLite
 
 extension WriteTransaction {
-  /// Seals what a live message says. Its files are named by the seal before the message lets go of them, so that they stay.
+  /// Seals the content of a live message. The seal references the files before the message drops them, so that they
+  /// stay in use.
   func seal(_ id: ID<Message>, until: Int64, partOf removal: ID<Removal>?) throws(Refusal) {
     let content = try content(of: id).json
     try run { connection in
@@ -23,7 +24,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Nothing once its time is over, whether or not it was taken away already.
+  /// The seal of a message; nil after its expiry, even if it has not been purged yet.
   func seal(of id: ID<Message>) throws(Refusal) -> Seal? {
     try run { connection in
       let content = try connection.first(
@@ -50,7 +51,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Takes the seal away, if there is one, and lets go of its files.
+  /// Deletes the seal, if there is one, and releases its files.
   func breakSeal(of id: ID<Message>) throws(Refusal) {
     let files = try sealedAttachments(of: id)
     let count = try run { connection in

@@ -2,12 +2,12 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// The live posts of those whom somebody follows and has not muted, newest first. Of each feed as many are looked at as
-  /// the page holds, so this grows with how many are followed: for the background.
+  /// The live posts of followed and not muted users, newest first. The query reads up to one page of each feed, so its
+  /// cost grows with the number of followed users: run it in the background.
   public func timeline(
     of user: ID<User>, isGuest: Bool, before cursor: TimelineCursor?, limit: Int
   ) throws(Refusal) -> (posts: [Message], next: TimelineCursor?) {
-    let places = try run { connection in
+    let cursors = try run { connection in
       try connection.all(
         """
         select m.id, coalesce(m.latest_at, m.created_at)
@@ -35,7 +35,7 @@ extension ReadTransaction {
         """, cursor?.time ?? .max, cursor?.message.number ?? .max, isGuest, limit + 1, user.number
       ) { row in TimelineCursor(time: try row.int(1), message: ID(try row.int(0))) }
     }
-    let page = places.prefix(limit)
-    return (try messages(page.map(\.message)), places.count > limit ? page.last : nil)
+    let page = cursors.prefix(limit)
+    return (try messages(page.map(\.message)), cursors.count > limit ? page.last : nil)
   }
 }

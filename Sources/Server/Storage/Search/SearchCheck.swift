@@ -70,7 +70,9 @@ struct SearchCheck {
     try eachIndexed { message, hash in
       if unequal.contains(message & (Self.sums - 1)) { sums[message, default: 0] &+= hash }
     }
-    try eachExpected(of: { unequal.contains($0 & (Self.sums - 1)) }) { message, hash in sums[message, default: 0] &-= hash }
+    try eachExpected(of: { unequal.contains($0 & (Self.sums - 1)) }) { message, hash in
+      sums[message, default: 0] &-= hash
+    }
     return sums.filter { $0.value != 0 }.keys.sorted()
   }
 

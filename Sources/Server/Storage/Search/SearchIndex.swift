@@ -55,7 +55,7 @@ enum SearchIndex {
 
   /// Rebuilds the index if another version prepared it, in one transaction, before any write or search: the entries of
   /// the older version could not be removed. A million messages take half a minute; the duration is logged.
-  static func rebuildIfOutdated(_ connection: Connection, tell: (String) -> Void) throws {
+  static func rebuildIfOutdated(_ connection: Connection, log: (String) -> Void) throws {
     guard try !isUpToDate(connection) else { return }
     let start = ContinuousClock.now
     let count = try connection.transaction { () throws in
@@ -64,7 +64,7 @@ enum SearchIndex {
       return count
     }
     guard count > 0 else { return }
-    tell(
+    log(
       "the search index was rebuilt for \(count) messages in \((ContinuousClock.now - start).components.seconds) s")
   }
 

@@ -1,4 +1,4 @@
-// Addresses for discovery, stored as HMAC under a key of the site: the stored digests reveal nothing without the key.
+// Addresses for discovery, stored as HMAC under a key of the site: the digests are useless without the key.
 
 public import ParleyModel
 import ParleySQLite
@@ -22,7 +22,7 @@ extension ReadTransaction {
       })
   }
 
-  /// Active users with this address who are discoverable.
+  /// Active, discoverable users with this address.
   public func discoverable(at digest: [UInt8], limit: Int) throws(Refusal) -> [User] {
     try run { connection in
       try connection.all(

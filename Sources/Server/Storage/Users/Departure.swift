@@ -1,7 +1,7 @@
 import ParleyJSON
 import ParleyModel
 
-/// Progress of the job that removes the data of a user who has left or is erased.
+/// Progress of the job that removes the data of a departed or erased user.
 struct Departure: Sendable {
   let user: ID<User>
   let actor: ID<User>

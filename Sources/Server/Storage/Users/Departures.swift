@@ -140,7 +140,7 @@ extension WriteTransaction {
     // A topic has no owner and stays open without participants.
     guard try removeRow(of: user, in: id) else { return }
     try logParticipant(.participantLeft, user, of: id, by: actor)
-    try tell(.conversationRemoved, of: id, to: user, by: actor)
+    try notify(.conversationRemoved, of: id, to: user, by: actor)
   }
 
   private func leaveForums(_ departure: Departure) throws(Refusal) -> Bool {

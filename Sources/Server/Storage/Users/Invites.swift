@@ -115,7 +115,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Users who signed up with an invite, latest first.
+  /// Users that signed up with an invite, latest first.
   public func users(invitedBy invite: ID<Invite>, limit: Int) throws(Refusal) -> [ID<User>] {
     try run { connection in
       try connection.all(

@@ -4,7 +4,7 @@ import ParleySQLite
 /// A one-time link: site setup or password reset.
 public struct OneTimeLink: Sendable, Hashable {
   public let kind: LinkPurpose.Kind
-  /// The user whose password it resets.
+  /// The user of a password reset.
   public let user: ID<User>?
   public let expiresAt: Int64?
   public let usedAt: Int64?

@@ -4,7 +4,7 @@ public import ParleyModel
 import ParleySQLite
 
 extension ReadTransaction {
-  /// Users that a user follows, mutes or blocks, with ids above `other`. Followed users who were disabled are omitted.
+  /// Users that a user follows, mutes or blocks, with ids above `other`. Disabled followed users are omitted.
   public func users(
     _ relation: Relation, of user: ID<User>, after other: ID<User>?, limit: Int
   ) throws(Refusal) -> [User] {

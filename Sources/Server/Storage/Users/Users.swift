@@ -64,7 +64,7 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether the site has an owner who can sign in, other than `user`.
+  /// Whether the site has an owner that can sign in, other than `user`.
   public func hasOwner(except user: ID<User>? = nil) throws(Refusal) -> Bool {
     try run { connection in
       try connection.first(
@@ -78,7 +78,7 @@ extension ReadTransaction {
     }
   }
 
-  /// The first owner who can sign in.
+  /// The first owner that can sign in.
   public func owner() throws(Refusal) -> ID<User>? {
     try run { connection in
       try connection.first(

@@ -54,7 +54,7 @@ extension Check {
 }
 
 extension Connection {
-  /// SQL expression that identifies a row by its primary key: "readPosition with user_id 2, conversation_id 3".
+  /// SQL expression that identifies a row by its primary key: "read_position with user_id 2, conversation_id 3".
   func rowName(in table: String) throws -> String {
     let columns = try all(
       """

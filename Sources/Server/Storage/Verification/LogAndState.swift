@@ -100,7 +100,9 @@ private struct MessageHistory {
   func fault(revision recorded: Int, isTombstone isDeleted: Bool) -> String? {
     if let fault { return fault }
     if revision == 0 { return isCut ? nil : "message \(message): no event created it" }
-    if revision != recorded { return "message \(message): it has revision \(recorded), but its events end at \(revision)" }
+    if revision != recorded {
+      return "message \(message): it has revision \(recorded), but its events end at \(revision)"
+    }
     if isKnown, isTombstone != isDeleted {
       return "message \(message): it \(isDeleted ? "is" : "is not") a tombstone, but its events disagree"
     }

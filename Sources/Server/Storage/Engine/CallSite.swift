@@ -1,5 +1,5 @@
 /// The source location of a call, for log entries about slow or failed closures.
-struct Place: Sendable, CustomStringConvertible {
+struct CallSite: Sendable, CustomStringConvertible {
   let file: StaticString
   let line: Int
 
