@@ -29,7 +29,8 @@ public final class LinkPreviews: Sendable {
   }
 
   /// - Parameter now: the clock, in milliseconds.
-  public init(_ client: UntrustedClient, limits: PreviewLimits = PreviewLimits(), now: @escaping @Sendable () -> Int64) {
+  public init(_ client: UntrustedClient, limits: PreviewLimits = PreviewLimits(), now: @escaping @Sendable () -> Int64)
+  {
     self.client = client
     self.limits = limits
     self.now = now
@@ -66,7 +67,7 @@ public final class LinkPreviews: Sendable {
     let now = now()
     return state.withLock { state in
       state.pending[address] = nil
-      // `busy` says nothing about this page, so it is not cached.
+      // `busy` does not depend on the page, so it is not cached.
       if outcome == .failure(.busy) { return outcome }
       return state.cache.store(outcome, for: address, now: now)
     }
@@ -79,7 +80,8 @@ public final class LinkPreviews: Sendable {
         accept: "text/html, application/xhtml+xml;q=0.9, image/*;q=0.8",
         [
           .init("text/html", maxBytes: limits.page, mayTruncate: true),
-          .init("application/xhtml+xml", maxBytes: limits.page, mayTruncate: true), .init("image/", maxBytes: limits.picture),
+          .init("application/xhtml+xml", maxBytes: limits.page, mayTruncate: true),
+          .init("image/", maxBytes: limits.picture),
         ]))
     var preview = LinkPreview(url: answer.address.description)
     if answer.type.type == "image" {

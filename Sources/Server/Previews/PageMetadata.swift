@@ -17,7 +17,7 @@ struct PageMetadata: Sendable, Hashable {
     "og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src",
   ]
   private static let metaNames = Set(titles + abouts + siteNames + pictures)
-  /// Elements whose content is skipped.
+  /// Elements with skipped content.
   private static let skippedElements: Set<String> = [
     "script", "style", "noscript", "template", "iframe", "noframes", "xmp", "textarea", "svg", "object",
   ]

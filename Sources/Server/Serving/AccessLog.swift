@@ -1,5 +1,5 @@
-// One line per request, written by a queue of its own: a slow disk or terminal never holds up a loop. When lines come
-// faster than they can be written, they are dropped and counted rather than kept without bound.
+// The access log: one line per request, written on its own queue, so that a slow disk or terminal never blocks an event
+// loop. The buffer is bounded. Lines beyond it are dropped and counted.
 
 import Dispatch
 import ParleyJSON
@@ -41,10 +41,10 @@ public final class AccessLog: Sendable {
       microseconds: Int(nanoseconds / 1_000), isAborted: isAborted)
   }
 
-  /// The shortest code that lets somebody in: an invite's. What is as long in a path lets in whoever reads the log.
+  /// The length of the shortest secret in a path, an invite code. Hexadecimal numbers of this length are redacted.
   private static let minSecretDigits = 32
 
-  /// The path, with only the first digits of each long hexadecimal number.
+  /// The path with each long hexadecimal number cut to its first digits.
   static func redactSecrets(_ path: String) -> String {
     var shown = ""
     var rest = path.utf8[...]
@@ -62,14 +62,15 @@ public final class AccessLog: Sendable {
 
   func logRejected(status: Status, client: IPAddress?, id: RequestID, at: Int64) {
     write(
-      method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isAborted: false)
+      method: "-", path: "-", status: status, sent: 0, id: id, client: client, at: at, microseconds: 0, isAborted: false
+    )
   }
 
   private func write(
     method: String, path: String, status: Status, sent: Int, id: RequestID, client: IPAddress?, at: Int64,
     microseconds: Int, isAborted: Bool
   ) {
-    // The query is left out: users put into it what should not stand in a log.
+    // The query is not logged: it may have private data.
     var line: [UInt8] = []
     switch format {
     case .text:
@@ -108,7 +109,7 @@ public final class AccessLog: Sendable {
     if mustSchedule { queue.asyncAfter(deadline: .now() + .milliseconds(20)) { self.flush() } }
   }
 
-  /// Writes what waits, and returns when it is written.
+  /// Flushes the buffer and waits for the write.
   public func finish() {
     queue.sync { flush() }
   }

@@ -1,29 +1,29 @@
 import ParleyWire
 import Web
 
-/// One request and its answer, while they are under way.
+/// A request and its response while they are in progress.
 final class Exchange {
   let head: RequestHead
   let id: RequestID
   let began: Int64
   let plan: Application.Plan
   let body: RequestBody
-  /// Finds the body in what comes in; nil when there is none.
+  /// Decodes the framing of the body; nil without a body.
   var decoder: BodyDecoder?
-  /// Whether the connection may serve another request after this one.
+  /// Whether the connection is kept alive after this request.
   var keepsAlive: Bool
   var isStarted = false
   var isAnswered = false
-  /// The client waits for 100, and nothing of the body has come.
-  var owesContinue: Bool
+  /// The client waits for 100 (Continue), and no bytes of the body have arrived.
+  var awaitsContinue: Bool
 
-  /// Since when the client owes the body. Moved on by the time in which the client had to wait for us.
+  /// The start of the body's transfer. Shifted by the time during which reading was paused.
   var bodyStartedAt: Int64
 
-  // How the answer is framed, and how far it is.
+  // The framing and the progress of the response.
   var status: Status = 0
   var isChunked = false
-  /// The length that the head of the answer gave.
+  /// The `Content-Length` of the response.
   var declaredLength: Int?
   var sent = 0
 
@@ -39,11 +39,12 @@ final class Exchange {
     self.body = body
     self.decoder = decoder
     self.keepsAlive = keepsAlive
-    owesContinue = head.expectsContinue
+    awaitsContinue = head.expectsContinue
   }
 
-  /// Until when the body has to have gone on, so that it comes at the rate that it has to on the whole.
+  /// The deadline of the next bytes of the body, at the minimum average rate `bodyRate` after `byteTime`.
   func bodyDeadline(_ limits: Limits) -> Int64 {
-    bodyStartedAt + Int64(limits.byteTime) * 1_000_000_000 + Int64(body.received) * 1_000_000_000 / Int64(limits.bodyRate)
+    bodyStartedAt + Int64(limits.byteTime) * 1_000_000_000 + Int64(body.received) * 1_000_000_000
+      / Int64(limits.bodyRate)
   }
 }

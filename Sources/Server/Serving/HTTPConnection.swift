@@ -1,11 +1,10 @@
-// One connection while it speaks HTTP. Bytes come in; a head is read as soon as it is there; the handler starts at
-// once and runs on this loop; its answer is written in order. One request is under way at a time: what a client sends
-// ahead waits, in bounded memory, and mostly in the kernel.
+// An HTTP/1 connection. The handler starts as soon as the head is parsed and runs on this loop. One request is in
+// progress at a time: pipelined requests wait in bounded memory, and mostly in the kernel.
 //
-//     head ──▶ body ──▶ handling ──▶ head …          (answered: what the handler left of the body is dropped)
-//       └────────────────▶ handling ──▶ closing      (refused, asked to close, or draining)
+//     head ──▶ body ──▶ handling ──▶ head …          (answered: the unread rest of the body is discarded)
+//       └────────────────▶ handling ──▶ closing      (refused, `Connection: close`, or draining)
 //
-// Framing is decided here and nowhere else: Content-Length, chunked, or the end of the connection for HTTP/1.0.
+// All framing is decided here: Content-Length, chunked, or the end of the connection for HTTP/1.0.
 
 import ParleyNetworking
 import ParleyWire
@@ -13,15 +12,15 @@ import Web
 
 final class HTTPConnection: StreamHandler {
   private enum Phase {
-    /// Waiting for a head, or in the middle of one.
+    /// Reading a head, or idle.
     case head
-    /// The handler runs, and the body is still coming in.
+    /// The handler runs while the body arrives.
     case body
     /// The handler runs; the body is complete.
     case handling
-    /// Answered, but the client is still sending the body of it.
+    /// Answered while the body still arrives.
     case discarding
-    /// Nothing more is read.
+    /// No further bytes are parsed.
     case closing
     case closed
   }
@@ -35,31 +34,31 @@ final class HTTPConnection: StreamHandler {
   private var exchange: Exchange?
   private var task: Task<Void, Never>?
   private var writer: BodyWriter?
-  /// What this connection has become.
+  /// The WebSocket connection after an upgrade.
   private var successor: WebSocketConnection?
 
-  /// What was read and not yet consumed, from `start`.
+  /// The bytes that are read and not yet consumed, from `start`.
   private var pending: [UInt8] = []
   private var start = 0
   private var isConsuming = false
-  /// Requests wait here although none is under way: for other connections to have a turn, or for earlier answers to be
-  /// taken.
+  /// Pipelined requests wait although none is in progress: for the turn of other connections, or for room in the send
+  /// queue.
   private var isDeferred = false
   private var isHeadTimed = false
   private var hasPeerEnded = false
   private var isPaused = false
   private var pausedAt: Int64 = 0
   private var discarded = 0
-  /// When the last answer was finished, or the client last seen to take a part of one.
+  /// The time at which the last response was finished or the client last received bytes.
   private var lastProgress = Int64.min / 2
-  /// Whether the deadline is there for a streamed answer to be taken.
+  /// Whether the deadline applies to the send queue.
   private var isOutputTimed = false
 
-  /// How much of a body waits for its handler before the socket is left alone.
+  /// The number of unread body bytes at which reading pauses.
   private static let bodyWindow = 131_072
-  /// How many bytes that came ahead are held while a request is under way.
+  /// The number of pipelined bytes at which reading pauses while a request is in progress.
   private static let pipelineWindow = 65_536
-  /// How much of an unwanted body is read, so that the connection can go on.
+  /// The maximum number of unread body bytes that are discarded to keep the connection alive.
   private static let maxDiscarded = 262_144
 
   init(shard: Shard, peer: IPAddress?, isEncrypted: Bool) {
@@ -71,7 +70,7 @@ final class HTTPConnection: StreamHandler {
 
   private var limits: Limits { shard.application.limits }
   var isIdle: Bool { phase == .head && exchange == nil }
-  /// Bytes that came and that wait to be sent.
+  /// The size of the receive and send buffers in bytes.
   var footprint: Int { pending.count + (exchange?.body.footprint ?? 0) + (stream?.unshared ?? 0) }
 
   func attach(_ stream: ParleyNetworking.Stream, on loop: isolated EventLoop) {
@@ -81,7 +80,7 @@ final class HTTPConnection: StreamHandler {
     stream.setDeadline(after: time)
   }
 
-  // MARK: What the stream tells
+  // MARK: StreamHandler
 
   func opened(on loop: isolated EventLoop) {
     setDeadline(limits.headTime)
@@ -105,7 +104,7 @@ final class HTTPConnection: StreamHandler {
     hasPeerEnded = true
     switch phase {
     case .head:
-      // Half a head is no request; whole ones that are held are answered first.
+      // A partial head is dropped. Complete pipelined requests are answered first.
       if !isDeferred { close() }
     case .body:
       // RFC 9112 §8: the body is incomplete, and so is the request.
@@ -129,18 +128,18 @@ final class HTTPConnection: StreamHandler {
     guard let stream else { return }
     isOutputTimed = false
     if stream.queued > 0 || stream.isFull {
-      // The client takes what we send, if slowly; or it does not.
+      // Extends the deadline if the client has received bytes since.
       if stream.hasProgressed() { lastProgress = stream.now }
       if !extendOutputDeadline(limits.byteTime) { stream.abort() }
       return
     }
     switch phase {
     case .head:
-      if isHeadTimed, stream.isOpen { return refuse(.requestTimeout, "The request took too long.", loop) }
+      if isHeadTimed, stream.isOpen { return reject(.requestTimeout, "The request took too long.", loop) }
       if !extendOutputDeadline(limits.idleTime) { close() }
     case .body:
-      // The client is waiting for the handler, not the handler for the client.
-      if isPaused || exchange?.owesContinue == true { return setDeadline(limits.byteTime) }
+      // The client waits for the handler: the timeout does not apply.
+      if isPaused || exchange?.awaitsContinue == true { return setDeadline(limits.byteTime) }
       exchange?.body.fail(Problem(.requestTimeout, code: "timeout", title: "The body took too long."))
       exchange?.keepsAlive = false
     case .handling:
@@ -152,7 +151,7 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  /// False when it has been quiet for so long already.
+  /// Extends the deadline to `seconds` after the last progress. Returns false if that has passed.
   private func extendOutputDeadline(_ seconds: Int) -> Bool {
     guard let stream else { return false }
     let end = lastProgress + Int64(seconds) * 1_000_000_000
@@ -181,10 +180,10 @@ final class HTTPConnection: StreamHandler {
 
   private func consumePending(_ loop: isolated EventLoop) {
     guard !isConsuming, start < pending.count else { return }
-    // The buffer is held here while it is read; a handler that ends meanwhile does not come back into this function.
+    // Keeps the buffer alive during the read. A handler that ends meanwhile does not re-enter this function.
     let buffer = pending
     let used = consume(buffer.span.extracting(start...), loop)
-    // Whoever closed meanwhile has let go of the bytes.
+    // The buffer is empty if the connection was closed meanwhile.
     guard !pending.isEmpty else { return }
     start += used
     if start == pending.count {
@@ -196,7 +195,7 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  /// Reads what it can; how many bytes that took.
+  /// Parses `bytes` and returns the number of consumed bytes.
   private func consume(_ bytes: Span<UInt8>, _ loop: isolated EventLoop) -> Int {
     isConsuming = true
     isDeferred = false
@@ -228,7 +227,7 @@ final class HTTPConnection: StreamHandler {
           requestCount += 1
           startRequest(head, loop)
         } catch {
-          refuse(error.status, error.explanation, loop)
+          reject(error.status, error.explanation, loop)
           return bytes.count
         }
       case .body, .discarding:
@@ -245,12 +244,12 @@ final class HTTPConnection: StreamHandler {
     return used
   }
 
-  /// False when the body can't be read on.
+  /// Returns false if the body can't be read further.
   private func readBody(_ rest: Span<UInt8>, _ used: inout Int, _ loop: isolated EventLoop) -> Bool {
     guard let exchange else { return false }
-    exchange.owesContinue = false
-    // One piece for all that came at once: chunks of one byte would else cost fifty times their size while they wait.
-    var piece: [UInt8] = []
+    exchange.awaitsContinue = false
+    // Joins the chunks of one read: queued chunks of one byte would cost fifty times their size.
+    var payload: [UInt8] = []
     var offset = 0
     do throws(BodyError) {
       while offset < rest.count, exchange.decoder?.isDone == false {
@@ -258,7 +257,7 @@ final class HTTPConnection: StreamHandler {
         switch try exchange.decoder?.next(input) {
         case .payload(let range):
           offset += range.upperBound
-          if phase == .body { piece.append(copying: input.extracting(range)) } else { discarded += range.count }
+          if phase == .body { payload.append(copying: input.extracting(range)) } else { discarded += range.count }
         case .more, nil: offset = rest.count
         case .end(let length): offset += length
         }
@@ -272,7 +271,7 @@ final class HTTPConnection: StreamHandler {
       finishAndClose()
       return false
     }
-    exchange.body.push(piece)
+    exchange.body.push(payload)
     if exchange.decoder?.isDone != false { bodyEnded(loop) }
     return true
   }
@@ -298,7 +297,7 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  /// After a stretch of reading: reads on, or leaves the rest in the kernel until there is room.
+  /// Pauses reading if a buffer is full, so that further bytes stay in the kernel, or resumes it.
   private func updateReading(_ loop: isolated EventLoop) {
     guard let stream, phase != .closed else { return }
     let isFull: Bool
@@ -320,7 +319,7 @@ final class HTTPConnection: StreamHandler {
     if phase == .body { setBodyDeadline() }
   }
 
-  /// Goes on with what a client sent ahead.
+  /// Continues with pipelined bytes.
   func resumed(on loop: isolated EventLoop) {
     consumePending(loop)
     passToSuccessor(loop)
@@ -345,26 +344,27 @@ final class HTTPConnection: StreamHandler {
     var contentLength: Int?
     if case .length(let length) = head.framing { contentLength = length }
     let onFirstRead: (() -> Void)? = head.expectsContinue ? { [weak self] in self?.sendContinue() } : nil
-    let body = RequestBody(contentLength: contentLength, limit: plan.bodyLimit, onFirstRead: onFirstRead) { [weak self] in
+    let body = RequestBody(contentLength: contentLength, limit: plan.bodyLimit, onFirstRead: onFirstRead) {
+      [weak self] in
       self?.bodyConsumed()
     }
     exchange = Exchange(
       head: head, id: shard.nextID(), began: loop.now, plan: plan, body: body,
       decoder: BodyDecoder(head.framing, limit: plan.bodyLimit), keepsAlive: keepsAlive)
     setDeadline(limits.byteTime)
-    // A client that waits for 100 sends nothing until the handler asks.
+    // A client that expects 100 (Continue) sends no body until the handler reads.
     if head.expectsContinue { startHandler(loop) }
   }
 
-  /// The handler took what waited; there is room again. Called on the loop, from the handler's task.
+  /// Called on the loop from the handler's task after it has read the buffered body.
   private func bodyConsumed() {
-    // Reading on at once would come back into the handler that is just taking bytes.
+    // Continues in a later turn: reading now would re-enter the handler.
     stream?.requestTurn()
   }
 
   private func sendContinue() {
-    guard let exchange, !exchange.isAnswered, exchange.owesContinue else { return }
-    exchange.owesContinue = false
+    guard let exchange, !exchange.isAnswered, exchange.awaitsContinue else { return }
+    exchange.awaitsContinue = false
     if let stream { exchange.bodyStartedAt = stream.now }
     setBodyDeadline()
     stream?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
@@ -383,7 +383,7 @@ final class HTTPConnection: StreamHandler {
       let response = await application.respond(request, context, exchange.plan)
       self.answer(response, to: exchange, on: loop)
     }
-    // A handler that did not wait has ended by now, and may have begun the next exchange.
+    // A handler that did not suspend has ended by now, and the next exchange may have started.
     if self.exchange === exchange, !exchange.isAnswered { self.task = task }
   }
 
@@ -455,9 +455,9 @@ final class HTTPConnection: StreamHandler {
       _ = loop
       do {
         try await write(writer)
-        self.wrote(exchange, nil)
+        self.finishWriting(exchange, nil)
       } catch {
-        self.wrote(exchange, error)
+        self.finishWriting(exchange, error)
       }
     }
     if self.exchange === exchange { self.task = task }
@@ -475,13 +475,13 @@ final class HTTPConnection: StreamHandler {
       stream.write(chunk)
     } else {
       if let declaredLength = exchange.declaredLength, exchange.sent > declaredLength {
-        shard.log("\(exchange.id) wrote more than it promised")
+        shard.log("\(exchange.id) wrote more bytes than its Content-Length")
         stream.abort()
         throw BodyWriter.Disconnected()
       }
       stream.write(bytes)
     }
-    // Set once and not moved by each write, or somebody who takes nothing would be waited for as long as we write.
+    // Set once and not moved by each write: otherwise a stuck client would have no timeout while the handler writes.
     if !isOutputTimed {
       isOutputTimed = true
       setDeadline(limits.byteTime)
@@ -489,18 +489,18 @@ final class HTTPConnection: StreamHandler {
     return !stream.isFull
   }
 
-  private func wrote(_ exchange: Exchange, _ error: (any Error)?) {
+  private func finishWriting(_ exchange: Exchange, _ error: (any Error)?) {
     writer = nil
     guard let stream, self.exchange === exchange else { return }
     if let error, !(error is BodyWriter.Disconnected) { shard.log("\(exchange.id) \(error)") }
-    // A body that broke off must not look complete.
+    // An incomplete body must not look complete.
     let isShort = exchange.declaredLength.map { $0 != exchange.sent } ?? false
     guard error == nil, !isShort else { return stream.abort() }
     if exchange.isChunked { stream.write(Chunk.last) }
     completed()
   }
 
-  /// The answer is on its way.
+  /// Called when the response is completely in the send queue.
   private func completed() {
     guard let exchange else { return }
     log(exchange, isAborted: false)
@@ -519,9 +519,9 @@ final class HTTPConnection: StreamHandler {
     phase = .head
     if shard.isDraining, pending.count == start { return close() }
     markProgress()
-    // The answer is not yet on its way: whether it is taken is asked first, and then how long there was no request.
+    // The response may still be queued: checks its progress first, then the idle timeout.
     setDeadline(min(limits.byteTime, limits.idleTime))
-    // Inside `consume` its loop goes on by itself.
+    // Inside `consume`, its loop continues.
     if !isConsuming, start < pending.count || isPaused { stream?.requestTurn() }
   }
 
@@ -537,7 +537,7 @@ final class HTTPConnection: StreamHandler {
     stream?.resumeReading()
   }
 
-  /// A body may rest for a while, and has to come at some rate on the whole.
+  /// A body may pause for `byteTime` and must arrive at the minimum average rate.
   private func setBodyDeadline() {
     guard let stream, let exchange else { return }
     stream.setDeadline(at: min(stream.now + Int64(limits.byteTime) * 1_000_000_000, exchange.bodyDeadline(limits)))
@@ -571,7 +571,7 @@ final class HTTPConnection: StreamHandler {
       socket.open(upgrade, on: loop)
       successor = socket
       if !isConsuming { passToSuccessor(loop) }
-      // It has left while the handler thought.
+      // The peer closed its side while the handler ran.
       if hasPeerEnded { socket.ended(on: loop) }
       if shard.isDraining { socket.drain() }
     } catch {
@@ -581,7 +581,7 @@ final class HTTPConnection: StreamHandler {
     }
   }
 
-  /// Gives what came behind the handshake to the socket.
+  /// Passes the bytes after the handshake to the WebSocket.
   private func passToSuccessor(_ loop: isolated EventLoop) {
     guard let socket = successor else { return }
     successor = nil
@@ -594,8 +594,8 @@ final class HTTPConnection: StreamHandler {
 
   // MARK: Refusing and closing
 
-  /// Answers a request whose framing can't be trusted; nothing that follows on this connection is read.
-  private func refuse(_ status: Status, _ explanation: String, _ loop: isolated EventLoop) {
+  /// Answers a request with invalid framing. No further bytes of this connection are parsed.
+  private func reject(_ status: Status, _ explanation: String, _ loop: isolated EventLoop) {
     guard let stream else { return }
     let id = shard.nextID()
     var problem = Problem(status, code: Self.code(status), title: explanation)
@@ -636,7 +636,7 @@ final class HTTPConnection: StreamHandler {
     stream?.finish()
   }
 
-  /// The server is stopping: idle connections end now, the others after their answer.
+  /// Closes an idle connection now and a busy one after its response.
   func drain() {
     exchange?.keepsAlive = false
     if isIdle, pending.isEmpty { close() }

@@ -1,8 +1,8 @@
 import ParleyNetworking
 import ParleyWire
 
-/// The time on the wall, derived from the loop's clock and set right once a second, and the Date field that goes with
-/// it, made once a second.
+/// The wall-clock time, derived from the loop's monotonic clock and synchronized once a second, and its cached `Date`
+/// field.
 final class LoopClock {
   private var offset: Int64 = 0
   private var refreshedAt = Int64.min
@@ -24,7 +24,7 @@ final class LoopClock {
     guard refreshedAt == .min || now - refreshedAt >= 1_000_000_000 else { return }
     let wall = ParleyNetworking.Clock.wall()
     offset = wall - ParleyNetworking.Clock.monotonic()
-    // The field shows whole seconds: the next refresh falls on the next one.
+    // The field has whole seconds: refreshes at the next full second.
     refreshedAt = now - wall % 1_000_000_000
     dateLine = Array("Date: \(HTTPDate.format(Int(wall / 1_000_000_000)))\r\n".utf8)
   }

@@ -1,9 +1,9 @@
 import ParleyWire
 import Web
 
-/// Writes the head of an answer: what the site said, and what belongs to the connection.
+/// Writes response heads: the handler's fields and those of the connection.
 extension Exchange {
-  /// RFC 9112 §6 and §9: how the end of the answer is known, and whether the connection goes on after it.
+  /// The head with the framing (RFC 9112 §6) and the persistence of the connection (RFC 9112 §9).
   func writeHead(_ response: Response, _ shard: Shard, now: Int64) -> [UInt8] {
     var output = shard.beginHead(
       response.status, response.fields, now: now, room: Self.defaultCapacity + (response.smallLength ?? 0))
@@ -17,7 +17,7 @@ extension Exchange {
 
   private func writeFraming(_ response: Response, to output: inout [UInt8]) {
     if !response.status.allowsBody {
-      // RFC 9112 §6.1, RFC 9110 §8.6: neither field; with 304 the length would be that of what is not sent.
+      // RFC 9112 §6.1, RFC 9110 §8.6: neither field; with 304 the length would be that of the unsent content.
     } else if let length = response.length {
       declaredLength = length
       output.append("Content-Length: " as StaticString)
@@ -38,7 +38,7 @@ extension Exchange {
 }
 
 extension Shard {
-  /// What every head starts with: status, date, and the fields that were set.
+  /// The start of every head: status, date and the handler's fields.
   func beginHead(_ status: Status, _ fields: Fields, now: Int64, room: Int = 0) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(room + fields.wireBytes.count)
@@ -50,7 +50,7 @@ extension Shard {
 }
 
 extension RequestID {
-  /// The last field of every head, and its end.
+  /// The end of every head, with the `X-Request-ID` field.
   func endHead(_ output: inout [UInt8]) {
     output.append("X-Request-ID: " as StaticString)
     append(to: &output)
@@ -59,7 +59,7 @@ extension RequestID {
 }
 
 extension Response {
-  /// The length of a body that is sent in one piece with its head.
+  /// The length of a body that is sent in one write with its head.
   var smallLength: Int? {
     guard case .bytes(let bytes) = body, bytes.count <= Self.maxSmallBytes else { return nil }
     return bytes.count

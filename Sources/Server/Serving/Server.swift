@@ -1,5 +1,5 @@
-// Listens, spreads connections over the loops, and stops without cutting anybody off. What a connection does is
-// HTTPConnection's matter; what an answer says is the site's.
+// The server: listens, distributes connections over the loops and shuts down gracefully. `HTTPConnection` implements
+// the protocol, the application the responses.
 
 public import ParleyNetworking
 import ParleyWire
@@ -10,7 +10,7 @@ public final class Server: Sendable {
   public struct Configuration: Sendable {
     public struct Endpoint: Sendable {
       public var socket: ListeningSocket
-      /// Present: connections begin with a TLS handshake.
+      /// Connections use TLS if this is set.
       public var tls: TLSConfiguration?
 
       public init(_ socket: ListeningSocket, tls: TLSConfiguration? = nil) {
@@ -42,7 +42,7 @@ public final class Server: Sendable {
     var all: [Listener] = []
   }
 
-  /// - Parameter clock: what the loops go by.
+  /// - Parameter clock: the clock of the loops.
   public init(
     _ configuration: Configuration, application: Application, accessLog: AccessLog? = nil,
     clock: @escaping @Sendable () -> Int64 = Clock.monotonic,
@@ -62,7 +62,7 @@ public final class Server: Sendable {
 
   public var addresses: [SocketAddress] { configuration.endpoints.map(\.socket.address) }
 
-  /// How many connections stand now.
+  /// The number of open connections.
   public var connectionCount: Int { counter.total }
 
   // MARK: Starting
@@ -84,7 +84,8 @@ public final class Server: Sendable {
     let locals = loop.resident(Locals.self) { Locals() }
     let shard = loop.resident(Shard.self) {
       Shard(
-        application: application, accessLog: accessLog, locals: locals, process: process, index: index, of: loops.count, log: log,
+        application: application, accessLog: accessLog, locals: locals, process: process, index: index, of: loops.count,
+        log: log,
         release: { counter.release($0) })
     }
     for (index, endpoint) in configuration.endpoints.enumerated() {
@@ -109,7 +110,7 @@ public final class Server: Sendable {
     loop.resident(Listeners.self) { Listeners() }.all.append(listener)
   }
 
-  /// One of too many: it is told, if that takes no waiting, and let go.
+  /// Closes a connection over the limit, after a 503 response if it can be written without blocking.
   private static func reject(_ descriptor: Descriptor) {
     descriptor.tryWrite(
       Array(
@@ -118,7 +119,7 @@ public final class Server: Sendable {
 
   // MARK: Changing while running
 
-  /// New connections of an endpoint use this certificate; those that stand keep theirs.
+  /// Replaces the certificate of an endpoint for new connections. Open ones keep theirs.
   public func use(_ tls: TLSConfiguration, forEndpoint index: Int) async throws {
     for loop in loops { try await use(tls, index, on: loop) }
   }
@@ -129,16 +130,16 @@ public final class Server: Sendable {
 
   // MARK: Memory
 
-  /// Cuts connections off where all of them together hold more than they may. To be called every second or so: how much
-  /// there is changes with every packet, and to add it up each time would cost everyone.
+  /// Aborts the connections with the largest buffers if all of them together exceed `limits.memory`. Called about once
+  /// a second: keeping the sum current with every packet would cost all connections.
   public func shedMemory() async {
     var footprints: [Int] = []
     for loop in loops { footprints += await self.footprints(on: loop) }
     let all = footprints.reduce(0, +)
     guard all > application.limits.memory else { return }
-    log("connections hold \(all) bytes, beyond --limit-memory: those that hold most are cut off")
+    log("connections buffer \(all) bytes, more than --limit-memory: aborting those with the largest buffers")
     footprints.sort(by: >)
-    // Well below, so that the next second does not begin with it again.
+    // Frees a quarter, so that the next call does not abort connections again.
     var rest = all
     var threshold = Int.max
     for bytes in footprints where rest > application.limits.memory / 4 * 3 {
@@ -150,12 +151,14 @@ public final class Server: Sendable {
 
   private func footprints(on loop: isolated EventLoop) -> [Int] { loop.shard?.footprints ?? [] }
 
-  private func abortConnections(holding bytes: Int, on loop: isolated EventLoop) { loop.shard?.abortConnections(holding: bytes) }
+  private func abortConnections(holding bytes: Int, on loop: isolated EventLoop) {
+    loop.shard?.abortConnections(holding: bytes)
+  }
 
   // MARK: Stopping
 
-  /// Takes no more connections, lets running requests finish, tells sockets to come back later, and cuts off what is
-  /// left when the time is over. True when nothing had to be cut off.
+  /// Closes the listeners, lets running requests finish, closes WebSockets with 1001, and aborts the remaining
+  /// connections at the timeout. Returns true if no connection was aborted.
   @discardableResult
   public func stop(within seconds: Int? = nil) async -> Bool {
     let deadline = Clock.monotonic() + Int64(seconds ?? application.limits.drainTime) * 1_000_000_000
@@ -163,7 +166,7 @@ public final class Server: Sendable {
     for loop in loops { await drain(loop) }
     while counter.total > 0, Clock.monotonic() < deadline { try? await Task.sleep(for: .milliseconds(5)) }
     let isClean = counter.total == 0
-    // What is cut off is closed at the end of a turn; the loop may end only after that.
+    // Aborted connections are closed at the end of a turn, so the loops stop after that.
     for loop in loops { await abort(loop) }
     for loop in loops { await loop.stop() }
     accessLog?.finish()
@@ -189,7 +192,7 @@ extension EventLoop {
   fileprivate var shard: Shard? { resident(Shard.self) }
 }
 
-/// Who is connected how often. A connection costs one lock when it comes and one when it goes.
+/// Counts connections in total and per address. Takes one lock per accepted and one per closed connection.
 final class ConnectionCounter: Sendable {
   private struct State {
     var total = 0
@@ -207,7 +210,7 @@ final class ConnectionCounter: Sendable {
 
   var total: Int { state.withLock { $0.total } }
 
-  /// False when there are too many.
+  /// Returns false at a limit.
   func acquire(_ peer: SocketAddress) -> Bool {
     let key = Self.key(peer)
     let isTrusted = addresses.trusts(IPAddress(peer))
@@ -232,7 +235,7 @@ final class ConnectionCounter: Sendable {
     }
   }
 
-  /// An IPv6 subscriber has a whole /64 (RFC 6177), so that is who is counted.
+  /// The address to count by. An IPv6 subscriber has a whole /64 (RFC 6177).
   private static func key(_ peer: SocketAddress) -> IPAddress? {
     guard let address = IPAddress(peer) else { return nil }
     return address.ipv4 == nil ? IPAddress(high: address.high, low: 0) : address

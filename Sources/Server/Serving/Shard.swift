@@ -2,7 +2,7 @@ import ParleyNetworking
 import ParleyWire
 import Web
 
-/// What one loop needs to serve: its connections, its own TLS context, and what they share so that each stays small.
+/// The state of one loop: its connections, its TLS contexts and the objects that the connections share to stay small.
 final class Shard {
   let application: Application
   let accessLog: AccessLog?
@@ -64,7 +64,7 @@ final class Shard {
     stride = UInt64(total)
   }
 
-  /// Numbers are unique in the process without the loops asking each other.
+  /// A request id, unique in the process without synchronization between loops: they number with a common stride.
   func nextID() -> RequestID {
     count += stride
     return RequestID(process: process, number: count)
@@ -83,12 +83,12 @@ final class Shard {
       connections[ObjectIdentifier(connection)] = Member(connection: .http(connection), peer: peer)
       connection.attach(stream, on: loop)
     } catch {
-      log("a connection could not be served: \(error)")
+      log("failed to set up a connection: \(error)")
       release(peer)
     }
   }
 
-  /// The connection has become a WebSocket.
+  /// Replaces a connection after its upgrade to WebSocket.
   func replace(_ old: HTTPConnection, with new: WebSocketConnection) {
     guard let member = connections.removeValue(forKey: ObjectIdentifier(old)) else { return }
     connections[ObjectIdentifier(new)] = Member(connection: .webSocket(new), peer: member.peer)
@@ -116,10 +116,10 @@ final class Shard {
 
   // MARK: Memory
 
-  /// What each connection keeps for itself, of those that keep something.
+  /// The sizes of the non-empty buffers of connections.
   var footprints: [Int] { connections.values.map(\.connection.footprint).filter { $0 > 0 } }
 
-  /// Cuts off those that keep so much or more.
+  /// Aborts the connections with buffers of at least `bytes`.
   func abortConnections(holding bytes: Int) {
     for member in Array(connections.values) where member.connection.footprint >= bytes { member.connection.abort() }
   }

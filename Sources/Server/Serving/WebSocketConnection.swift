@@ -1,5 +1,6 @@
-// One connection after its upgrade. The session says what bytes mean; this moves them, watches the time and bounds
-// what waits to be sent. A peer that gives no sign of life is pinged after half of the idle time and dropped at its end.
+// A connection after its upgrade to WebSocket. `WebSocketSession` implements the protocol; this class transfers the
+// bytes, enforces timeouts and bounds the queues. A silent peer is pinged after half of the idle time and aborted at
+// its end.
 
 import ParleyNetworking
 import ParleyWire
@@ -13,23 +14,23 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   private var stream: ParleyNetworking.Stream?
   private var session: WebSocketSession
   private var handler: (any WebSocketHandler)?
-  private var owesDrained = false
+  private var mustNotifyDrained = false
   private var isPingPending = false
-  /// When the message that has begun must be whole.
+  /// The deadline of the incomplete message.
   private var messageDeadline: Int64?
   private var isPaused = false
-  /// What had come when the handler paused: first what the session made of it, then bytes as they came.
+  /// The input while the handler is paused: first the parsed actions, then the unparsed bytes.
   private var pausedActions: [WebSocketSession.Action] = []
   private var pausedBytes: [UInt8] = []
-  /// We sent Close: what came before the answer to it is not the handler's any longer.
+  /// We sent Close: messages that arrive before the peer's Close are dropped.
   private var hasSentClose = false
-  /// Nothing follows: the handler was told so.
+  /// The handler's `closed` was called. No further calls follow.
   private var hasEnded = false
   private var isOpen: Bool { !hasSentClose && !hasEnded }
 
-  /// The session is given so many bytes at once, since deflated messages may become a thousand times as long.
+  /// The number of bytes per parse step, since deflate may expand messages a thousand times.
   private static let maxSlice = 16_384
-  /// How long a peer may take to answer our Close.
+  /// The timeout of the peer's Close, in seconds.
   private static let closeTime = 5
 
   init(
@@ -53,13 +54,17 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     handler.opened(on: loop)
   }
 
-  // MARK: What the stream tells
+  // MARK: StreamHandler
 
   func opened(on loop: isolated EventLoop) {}
 
   func received(_ bytes: Span<UInt8>, on loop: isolated EventLoop) {
     isPingPending = false
-    if isPaused || !pausedActions.isEmpty || !pausedBytes.isEmpty { pausedBytes.append(copying: bytes) } else { process(bytes, loop) }
+    if isPaused || !pausedActions.isEmpty || !pausedBytes.isEmpty {
+      pausedBytes.append(copying: bytes)
+    } else {
+      process(bytes, loop)
+    }
     if session.isInMessage, !isPaused, messageDeadline == nil, let stream {
       messageDeadline = stream.now + Int64(shard.application.limits.socketMessageTime) * 1_000_000_000
     }
@@ -86,12 +91,12 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func drained(on loop: isolated EventLoop) {
-    guard owesDrained else { return }
-    owesDrained = false
+    guard mustNotifyDrained else { return }
+    mustNotifyDrained = false
     handler?.drained(on: loop)
   }
 
-  /// The handler takes messages again: first those that are here.
+  /// Delivers the queued input after the handler has resumed.
   func resumed(on loop: isolated EventLoop) {
     guard !isPaused else { return }
     let actions = pausedActions
@@ -105,7 +110,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
   }
 
   func expired(on loop: isolated EventLoop) {
-    // Nothing is read from a peer that the handler keeps waiting; what it takes is its sign of life.
+    // Reading is paused, so only received bytes show that the peer is alive.
     if isOpen, isPaused, let stream, stream.queued == 0 || stream.hasProgressed() { return setIdleDeadline() }
     if isOpen, let messageDeadline, let stream, stream.now >= messageDeadline {
       return close(.policy, reason: "the message took too long")
@@ -114,7 +119,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
       stream?.abort()
       return
     }
-    // A peer that takes nothing answers no ping either.
+    // A peer that does not read does not answer pings either.
     isPingPending = true
     stream?.write(ping)
     setIdleDeadline()
@@ -122,7 +127,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   func closed(_ error: StreamError?, on loop: isolated EventLoop) {
     stream = nil
-    // What had come before is the handler's, paused or not.
+    // Delivers the messages received before the end, even to a paused handler.
     while !pausedActions.isEmpty {
       isPaused = false
       let actions = pausedActions
@@ -153,7 +158,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
         handler?.received(.binary(bytes), on: loop)
       case .ping, .pong: break
       case .send(let bytes):
-        // Answers to pings wait too; a peer that pings without reading is cut off.
+        // Pongs are queued too. A peer that sends pings without reading is aborted.
         guard let stream, stream.queued < options.queue + Self.maxControlBytes else {
           stream?.abort()
           continue
@@ -171,16 +176,16 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     }
   }
 
-  /// How much of our own control frames may wait beyond the queue.
+  /// The maximum size of our control frames beyond the queue's limit, in bytes.
   private static let maxControlBytes = 65_536
 
-  // MARK: What the handler asks
+  // MARK: WebSocket
 
   var isCompressed: Bool { deflate != nil }
 
   var queued: Int { stream?.queued ?? 0 }
 
-  /// Bytes that came and that wait to be sent.
+  /// The size of the receive and send buffers in bytes.
   var footprint: Int {
     let messages = pausedActions.reduce(0) { $0 + $1.count }
     return messages + pausedBytes.count + session.footprint + (stream?.unshared ?? 0)
@@ -211,12 +216,12 @@ final class WebSocketConnection: StreamHandler, WebSocket {
 
   private func hasRoom(for count: Int) -> Bool {
     guard let stream, isOpen else { return false }
-    // An empty queue takes any message: its length is the sender's choice, and the next one waits.
+    // An empty queue accepts a message of any size; the next one waits.
     guard stream.queued > 0, stream.queued + count > options.queue else { return true }
     switch options.overflow {
     case .refuse:
-      owesDrained = true
-      // Sooner the same message would be refused again, and the handler asked again, round and round.
+      mustNotifyDrained = true
+      // An earlier notification would refuse the same message again, in a loop.
       stream.notifyWhenDrained(to: min(options.queue / 2, options.queue - count))
     case .close(let code):
       close(code, reason: "too slow")
@@ -229,14 +234,14 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     hasSentClose = true
     stream?.write(frame)
     setDeadline(Self.closeTime)
-    // The peer's Close stands behind what was held back.
+    // The peer's Close follows the queued input.
     resume()
   }
 
   func pause() {
     guard !isPaused else { return }
     isPaused = true
-    // The peer can't go on while nobody reads.
+    // The peer can't continue while reading is paused.
     messageDeadline = nil
     stream?.pauseReading()
   }
@@ -247,7 +252,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     stream?.requestTurn()
   }
 
-  /// The server is stopping: come back in a while, and not all at once.
+  /// Closes with a random reconnect delay, so that clients do not return all at once.
   func drain() {
     close(.goingAway, reason: "restarting; retry in \(Int.random(in: 500...10_000)) ms")
   }
@@ -256,7 +261,7 @@ final class WebSocketConnection: StreamHandler, WebSocket {
     stream?.abort()
   }
 
-  /// Until the next sign of life is due, or the rest of a message.
+  /// Sets the deadline of the next bytes or of the incomplete message.
   private func setIdleDeadline() {
     guard let stream else { return }
     let quiet = stream.now + Int64(max(1, shard.application.limits.socketIdleTime / 2)) * 1_000_000_000

@@ -1,6 +1,6 @@
-// The part of a site that programs use and users don't go to. What is wrong there is told as JSON even to a browser, and
-// pages of the origins that the host named may ask it from their scripts (CORS, https://fetch.spec.whatwg.org). They bring
-// a token; a cookie is never taken from them, and no answer says that it would be.
+// The paths of the API. Errors are JSON documents, for browsers too. Scripts of the configured origins may send
+// requests (CORS, https://fetch.spec.whatwg.org). They authenticate with a token. Cross-origin cookies are never
+// accepted, and no response sets `Access-Control-Allow-Credentials`.
 
 public import ParleyWire
 
@@ -8,17 +8,17 @@ public struct APIPolicy: Sendable {
   let base: String
   private let origins: Set<String>
 
-  /// How long a browser may remember what it was told before the first request, in seconds.
+  /// How long a browser may cache a preflight response, in seconds.
   static let maxAge = 7_200
 
-  /// What a script may send beside the few fields that every page may.
+  /// Request fields beyond the CORS-safelisted ones.
   private static let allowedHeaders = "Authorization, Content-Type, If-Match, If-None-Match, Range, Upload-Offset"
-  /// What a script may read beside the few fields that every page may.
+  /// Response fields beyond the CORS-safelisted ones.
   private static let exposedHeaders =
     "Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, "
     + "Upload-Offset, X-Request-ID"
 
-  /// `base` begins the paths of the interface, such as `/api/v1`.
+  /// - Parameter base: the path prefix of the API, such as `/api/v1`.
   public init(base: String, crossOrigins: [WebAddress] = []) {
     self.base = base
     origins = Set(crossOrigins.map(\.origin))
@@ -28,7 +28,7 @@ public struct APIPolicy: Sendable {
     path.hasPrefix(base) && (path.utf8.count == base.utf8.count || path.dropFirst(base.count).first == "/")
   }
 
-  /// Tells a browser whether the page that asks may have the answer.
+  /// Adds the CORS fields if the request's origin is allowed.
   func addCORSFields(_ response: inout Response, to head: RequestHead) {
     guard !origins.isEmpty, contains(head.target.path) else { return }
     response.fields.add("Vary", "Origin")

@@ -1,20 +1,20 @@
 public import ParleyWire
 
-/// Who the client is and under which address users know this server (RFC 7239 and its unofficial elders). What a
-/// proxy says is believed only when the connection comes from one that the host named, and only in the fields that
-/// this proxy writes: the others it may pass on as the client sent them.
+/// Determines the client address and the public origin (RFC 7239 and the older X-Forwarded fields). Forwarding fields
+/// count only on connections from a configured proxy, and only the fields which that proxy writes: it may pass on the
+/// others as the client sent them.
 public struct Addresses: Sendable {
-  /// Where users reach the site, the main one first; empty: whatever the request says.
+  /// The public origins of the site, the main one first. If empty, the origin is derived from the request.
   public let publicOrigins: [WebAddress]
-  /// The proxies whose word counts.
+  /// Addresses of the trusted proxies.
   public let trusted: [AddressBlock]
-  /// A Unix socket is reached only by what the host put before it.
+  /// Trusts connections over a Unix socket: only local processes chosen by the operator can reach it.
   public let trustsUnixSocket: Bool
-  /// What the proxies write.
+  /// The forwarding fields that the proxies write.
   public let proxyFields: ProxyFields
 
   public enum ProxyFields: String, Sendable, CaseIterable {
-    /// `X-Forwarded-For`, `-Proto` and `-Host`: nginx, Caddy, HAProxy, Traefik, as they come.
+    /// `X-Forwarded-For`, `-Proto` and `-Host`: the default of nginx, Caddy, HAProxy and Traefik.
     case xForwarded = "x-forwarded"
     /// `Forwarded`, RFC 7239.
     case forwarded
@@ -35,8 +35,8 @@ public struct Addresses: Sendable {
     return trusted.contains { $0.contains(peer) }
   }
 
-  /// The nearest address that is not a trusted proxy's, walking from our end: what stands further out was written by
-  /// whoever wanted to, and is not even read.
+  /// The last address in the forwarding list that is not a trusted proxy. Addresses before it can be forged and are not
+  /// parsed.
   public func client(peer: IPAddress?, _ fields: Fields) -> IPAddress? {
     guard trusts(peer) else { return peer }
     var nearest = peer
@@ -58,21 +58,21 @@ public struct Addresses: Sendable {
     return origin == requestOrigin(peer: peer, isEncrypted: isEncrypted, head)
   }
 
-  /// What the nearest trusted proxy says, else what the request says itself.
+  /// The origin according to the nearest trusted proxy, otherwise according to the request.
   private func requestOrigin(peer: IPAddress?, isEncrypted: Bool, _ head: RequestHead) -> String {
     var scheme = isEncrypted ? "https" : "http"
     // RFC 9112 §3.2.2: an absolute target rules over Host.
     var host = head.target.authority ?? head.fields["host"]
     if trusts(peer), let hop = nearestHop(head.fields) {
-      if let said = hop.scheme { scheme = said }
-      if let said = hop.host { host = said }
+      if let forwarded = hop.scheme { scheme = forwarded }
+      if let forwarded = hop.host { host = forwarded }
     }
     return WebAddress("\(scheme)://\(host ?? "localhost")")?.origin ?? "\(scheme)://localhost"
   }
 
-  // MARK: What proxies wrote
+  // MARK: Forwarding fields
 
-  /// Who sent the request to each proxy, our own proxy's word last.
+  /// The peer of each proxy; the entry of our own proxy is last.
   private func members(_ fields: Fields) -> [String] {
     switch proxyFields {
     case .xForwarded: unquotedMembers(fields, "x-forwarded-for")
@@ -80,12 +80,12 @@ public struct Addresses: Sendable {
     }
   }
 
-  /// Not by the rules of quoting: a client that opens a quote must not swallow what the proxy adds behind it.
+  /// Ignores quotes: an open quote sent by a client must not swallow the member that the proxy appends.
   private func unquotedMembers(_ fields: Fields, _ name: StaticString) -> [String] {
     fields.all(name).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
   }
 
-  /// One member by itself, so that what is malformed further out hides nothing.
+  /// Parses one member alone, so that a malformed earlier member does not hide it.
   private func hop(_ member: String) -> Forwarded.Hop? {
     switch proxyFields {
     case .xForwarded: Forwarded(["X-Forwarded-For": member])?.hops.last
@@ -93,15 +93,15 @@ public struct Addresses: Sendable {
     }
   }
 
-  /// How our own proxy was spoken to.
+  /// The member written by our own proxy.
   private func nearestHop(_ fields: Fields) -> Forwarded.Hop? {
     switch proxyFields {
     case .forwarded: return fields.list("forwarded").last.flatMap { hop($0) }
     case .xForwarded:
-      var said = Fields()
-      if let scheme = unquotedMembers(fields, "x-forwarded-proto").last { said.add("X-Forwarded-Proto", scheme) }
-      if let host = unquotedMembers(fields, "x-forwarded-host").last { said.add("X-Forwarded-Host", host) }
-      return Forwarded(said)?.hops.last
+      var nearest = Fields()
+      if let scheme = unquotedMembers(fields, "x-forwarded-proto").last { nearest.add("X-Forwarded-Proto", scheme) }
+      if let host = unquotedMembers(fields, "x-forwarded-host").last { nearest.add("X-Forwarded-Host", host) }
+      return Forwarded(nearest)?.hops.last
     }
   }
 }

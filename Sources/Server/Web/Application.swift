@@ -1,7 +1,8 @@
-// What a server serves: routes, what stands behind them, and what holds for every answer. It turns a refusal into a
-// problem document, answers OPTIONS, honours If-None-Match and compresses; the server below it does framing alone.
+// Routes requests to handlers and applies the rules for every response: problem documents, OPTIONS, If-None-Match and
+// compression. The server below only does framing.
 //
-// A small answer without conditions passes through here without a string being made: most answers are such.
+// A small response to a request without conditions is passed through without allocating a string. This is the common
+// case.
 
 public import ParleyWire
 
@@ -9,12 +10,11 @@ public final class Application: Sendable {
   public let router: Router
   public let limits: Limits
   public let addresses: Addresses
-  /// The part that programs use; nil: none is apart.
+  /// The policy of the API paths; nil if the application has none.
   let apiPolicy: APIPolicy?
-  /// Asked when no route matches: the static files.
+  /// The handler for paths without a route: static files.
   let fallback: Handler
-  /// Sent with every answer that does not say otherwise: the server writes them into its head, so that no answer carries
-  /// a copy of them.
+  /// Default fields of every response. The server writes them into the head, so a response does not hold a copy.
   public let commonFields: Fields
   private let log: @Sendable (String) -> Void
 
@@ -37,7 +37,7 @@ public final class Application: Sendable {
     throw .notFound
   }
 
-  /// What will answer a request, found by its head alone: the server reads the body under this limit.
+  /// The handler of a request and the limit of its body, chosen from the request head.
   public struct Plan: Sendable {
     public let bodyLimit: Int
     let parameters: PathParameters
@@ -67,7 +67,7 @@ public final class Application: Sendable {
     Plan(bodyLimit: limits.body, parameters: PathParameters(), handler: handler)
   }
 
-  /// Answers. Whatever goes wrong becomes an answer too.
+  /// Runs the handler. Errors become responses too.
   public func respond(_ request: Request, _ context: Context, _ plan: Plan) async -> Response {
     var response: Response
     do {
@@ -87,17 +87,17 @@ public final class Application: Sendable {
     return response
   }
 
-  // MARK: For every answer
+  // MARK: Conditions and compression
 
   private func finish(_ response: inout Response, _ head: RequestHead) {
     guard !response.isNegotiated else { return }
-    // The coding is chosen first: 304 names the form that 200 would have sent, and says what it depends on.
+    // The coding is chosen first: a 304 has the ETag and the Vary of the 200.
     let isCompressed = chooseCoding(&response, head)
     revalidate(&response, head)
     if isCompressed { compress(&response) }
   }
 
-  /// RFC 9110 §13.1.2: who has the present form is told so.
+  /// RFC 9110 §13.1.2: responds 304 if the client has the current representation.
   private func revalidate(_ response: inout Response, _ head: RequestHead) {
     guard response.status == .ok, head.method == .get || head.method == .head, head.fields.has("if-none-match"),
       let tag = response.fields["etag"].flatMap({ EntityTag(parsing: $0) })
@@ -106,13 +106,13 @@ public final class Application: Sendable {
     guard conditions.evaluate(.init(tag: tag)) == .notModified else { return }
     response.status = .notModified
     response.body = .none
-    // §15.4.5: what describes the content goes with the content.
+    // §15.4.5: a 304 has no representation metadata.
     response.fields.remove("content-type")
     response.fields.remove("content-encoding")
     response.fields.remove("last-modified")
   }
 
-  /// Whether the body goes out gzipped; the fields say so from here on.
+  /// Returns whether the body will be compressed, and sets the fields accordingly.
   private func chooseCoding(_ response: inout Response, _ head: RequestHead) -> Bool {
     guard case .bytes(let bytes) = response.body, bytes.count >= Self.minCompressedBytes,
       response.status != .partialContent, !response.fields.has("content-encoding"),
@@ -121,7 +121,7 @@ public final class Application: Sendable {
     response.fields.add("Vary", "Accept-Encoding")
     guard Accept.allowsGzip(head.fields) else { return false }
     response.fields.add("Content-Encoding", "gzip")
-    // The bytes are others, so a strong tag would lie (RFC 9110 §8.8.1).
+    // The bytes differ, so a strong tag would be wrong (RFC 9110 §8.8.1).
     if let tag = response.fields["etag"], !tag.hasPrefix("W/") { response.fields.set("etag", "W/\(tag)") }
     return true
   }
@@ -131,7 +131,7 @@ public final class Application: Sendable {
     do {
       response.body = .bytes(try Gzip.compress(bytes, level: 5))
     } catch {
-      // Only for want of memory; the plain form needs no more of it.
+      // Fails only if memory is exhausted; the identity coding needs no more of it.
       response.fields.remove("content-encoding")
     }
   }

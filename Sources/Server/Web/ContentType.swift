@@ -1,11 +1,11 @@
 import ParleyWire
 
-/// A media type of ours, with the field that says it ready made.
+/// A media type with its prebuilt Content-Type field.
 public struct ContentType: Sendable {
   public let name: String
   /// Whether gzip makes it smaller.
   public let isCompressible: Bool
-  /// Whether a browser may run it, as a page or as a worker, under the policy that comes with it.
+  /// Whether a browser may execute it, as a page or a worker, so that it needs a Content-Security-Policy.
   public let isExecutable: Bool
   let field: Fields
 
@@ -25,12 +25,12 @@ public struct ContentType: Sendable {
   public static let eventStream = ContentType("text/event-stream", isCompressible: false)
   public static let bytes = ContentType("application/octet-stream", isCompressible: false)
 
-  /// By a file name's ending, in lower case and without the dot.
+  /// - Parameter ending: the file name extension, in lower case and without the dot.
   public static func forExtension(_ ending: String) -> ContentType {
     table[ending] ?? .bytes
   }
 
-  /// Whether a Content-Type names something that gzip makes smaller.
+  /// Whether gzip reduces the size of this Content-Type.
   public static func isCompressible(_ contentType: String) -> Bool {
     let name = contentType.prefix { $0 != ";" }.lowercased()
     return name.hasPrefix("text/") && name != "text/event-stream" || name.hasSuffix("json") || name.hasSuffix("xml")

@@ -1,17 +1,17 @@
 public import ParleyWire
 
-/// What the server knows beside the request itself.
+/// Connection and server state that a handler needs besides the request.
 public struct Context {
   public let id: RequestID
-  /// Milliseconds since 1970 when the request came.
+  /// Arrival of the request, in milliseconds since 1970.
   public let now: Int64
-  /// The loop that serves the connection. The handler runs on it, and so may what it starts.
+  /// The event loop of the connection. The handler runs on it, and its child tasks may.
   public let loop: any Actor
   /// The other end of the connection: a client, or a proxy; nil over a Unix socket.
   public let peer: IPAddress?
   /// Whether the connection itself is encrypted.
   public let isEncrypted: Bool
-  /// What lives on this loop: one of a kind, shared by its connections.
+  /// Objects of this event loop, shared by its connections.
   public let locals: Locals
   private let head: RequestHead
   private let addresses: Addresses
@@ -30,13 +30,13 @@ public struct Context {
     self.head = head
   }
 
-  /// Who is asking, after trusted proxies were looked through.
+  /// The client address behind trusted proxies.
   public var client: IPAddress? { addresses.client(peer: peer, head.fields) }
 
-  /// The address that users use for this server, such as `https://chat.example.org`.
+  /// The public origin of this server, such as `https://chat.example.org`.
   public var origin: String { addresses.origin(peer: peer, isEncrypted: isEncrypted, head) }
 
-  /// Whether users use it over TLS, here or at the proxy.
+  /// Whether TLS is used, here or at the proxy.
   public var isSecure: Bool { origin.hasPrefix("https:") }
 
   /// Whether a page with this Origin is one of ours.
@@ -45,14 +45,14 @@ public struct Context {
   }
 }
 
-/// Objects that live on one loop, at most one of each type: a publisher's list of the sockets here, a database
-/// connection for reading. None of them is shared between loops, so none of them locks.
+/// Objects of one event loop, at most one of each type: a publisher's list of sockets, a read connection to the
+/// database. They are not shared between loops, so they need no lock.
 public final class Locals {
   private var objects: [ObjectIdentifier: AnyObject] = [:]
 
   public init() {}
 
-  /// The loop's object of this type, made at the first call.
+  /// The loop's object of this type, created by the first call.
   public func object<Object: AnyObject>(_ type: Object.Type, make: () -> Object) -> Object {
     if let object = objects[ObjectIdentifier(type)] as? Object { return object }
     let object = make()

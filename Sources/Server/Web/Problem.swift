@@ -1,8 +1,8 @@
 import ParleyJSON
 public import ParleyWire
 
-/// An error as RFC 9457 has it. `code` is stable and for programs; `title` and `detail` are for developers; nothing in
-/// it tells of the inside of the server.
+/// An RFC 9457 problem. `code` is stable and for programs; `title` and `detail` are for developers. It never exposes
+/// internals of the server.
 public struct Problem: Error, Sendable {
   public var status: Status
   public var code: String
@@ -10,13 +10,13 @@ public struct Problem: Error, Sendable {
   public var detail: String?
   public var params: [(name: String, value: Param)]
   public var errors: [FieldProblem]
-  /// What is there now, as JSON: for who wanted to change what it was before.
+  /// The current state as JSON, after a conflicting update.
   public var current: [UInt8]?
-  /// Fields for the answer, such as Retry-After or Allow.
+  /// Response fields, such as Retry-After or Allow.
   public var fields: Fields
-  /// What follows would not be understood: the connection closes after the answer.
+  /// Closes the connection after the response, because the following bytes can't be parsed.
   public var closesConnection = false
-  /// What really happened, for the log alone.
+  /// The internal cause. It is only logged.
   public var cause: String?
 
   public enum Param: Sendable, Equatable {
@@ -24,7 +24,7 @@ public struct Problem: Error, Sendable {
     case text(String)
   }
 
-  /// What is wrong with one field of the input.
+  /// An error in one field of the input.
   public struct FieldProblem: Sendable {
     public var field: String
     public var code: String
@@ -85,7 +85,7 @@ public struct Problem: Error, Sendable {
 }
 
 extension Problem {
-  /// Something of ours broke. The cause goes to the log, not to the client.
+  /// An internal error. The cause is logged and not sent to the client.
   public static func broken(_ cause: some Error) -> Problem {
     var problem = Problem.internalError
     problem.cause = String(describing: cause)
@@ -98,14 +98,14 @@ extension Problem {
 
   func response(_ bytes: [UInt8], type: ContentType) -> Response {
     var response = Response(status, bytes, type: type)
-    // What is missing now may be there soon; a cache would not know.
+    // The problem may be temporary, so caches must not store it.
     response.fields.add("Cache-Control", "no-store")
     for index in 0..<fields.count { response.fields.add(fields.name(at: index), fields.value(at: index)) }
     if closesConnection { response.fields.add("Connection", "close") }
     return response
   }
 
-  /// As JSON.
+  /// The problem document, JSON.
   public func document(id: RequestID) -> [UInt8] {
     var json = JSONWriter()
     json.object { json in

@@ -1,14 +1,14 @@
 import ParleyWire
 
 extension Problem {
-  /// A document for programs, or a page for whoever came with a browser.
+  /// A problem document for programs, or an HTML page for browsers.
   func response(id: RequestID, to head: RequestHead) -> Response {
     var response = Self.wantsPage(head) ? page(id: id) : self.response(id: id)
     if head.method == .get || head.method == .head { response.fields.add("Vary", "Accept") }
     return response
   }
 
-  /// A browser that goes to an address asks for HTML before all else; what a script fetches does not.
+  /// A browser prefers HTML when it navigates; `fetch` in a script does not.
   private static func wantsPage(_ head: RequestHead) -> Bool {
     guard head.method == .get || head.method == .head, head.fields.has("accept") else { return false }
     let types = Accept.types(head.fields)

@@ -1,10 +1,10 @@
 public import ParleyWire
 
-/// What a client sent.
+/// A request of a client.
 public struct Request {
   public var head: RequestHead
   public var body: RequestBody
-  /// What stood in the place of the route's `{names}`, percent-decoded.
+  /// The values of the route's `{names}`, percent-decoded.
   public var parameters: PathParameters
 
   public init(head: RequestHead, body: RequestBody, parameters: PathParameters = PathParameters()) {

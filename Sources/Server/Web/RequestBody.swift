@@ -1,26 +1,26 @@
-/// The body of a request, as it comes in. A handler takes it piece by piece, or collects it under a limit; what nobody
-/// takes is read and dropped. The server stops reading from the socket while pieces wait here, so that an upload
-/// costs a bounded number of bytes however large it is.
+/// The body of a request, streamed. A handler reads it in chunks or collects it up to a limit. The server discards
+/// chunks that no handler reads. It stops reading from the socket while chunks are buffered here, so an upload of any
+/// size uses a bounded amount of memory.
 public final class RequestBody {
   private var chunks: [[UInt8]] = []
   private var next = 0
   private var isComplete: Bool
   private var failure: Problem?
   private var waiter: CheckedContinuation<Void, Never>?
-  /// Called when the waiting pieces were taken: the server may read on.
+  /// Called after the buffered chunks were read: the server may read from the socket again.
   private var resume: (() -> Void)?
-  /// Called when a handler first asks for the body, so that a client that waits is told to go on.
+  /// Called at the first read of a handler. The server then sends `100 Continue` to a client that expects it.
   private var onFirstRead: (() -> Void)?
 
-  /// Bytes that wait to be taken.
+  /// Bytes not yet read by the handler.
   public private(set) var buffered = 0
-  /// Bytes that a handler is putting together.
+  /// Bytes held by `collect`.
   private var collected = 0
-  /// Bytes that have come.
+  /// Bytes received from the client.
   public private(set) var received = 0
-  /// The largest body that is let through, set by the route.
+  /// The maximum size, set by the route.
   public let limit: Int
-  /// The length that the client announced.
+  /// The Content-Length of the request.
   public let contentLength: Int?
 
   /// An empty body.
@@ -38,7 +38,7 @@ public final class RequestBody {
     self.resume = resume
   }
 
-  /// The whole body at once, for tests and for requests made in memory.
+  /// A complete body, for tests and in-memory requests.
   public convenience init(_ bytes: [UInt8]) {
     self.init(contentLength: bytes.count, limit: bytes.count, onFirstRead: nil, resume: {})
     push(bytes)
@@ -47,7 +47,7 @@ public final class RequestBody {
 
   // MARK: For the handler
 
-  /// The next piece; nil at the end.
+  /// The next chunk; nil at the end.
   public func read() async throws(Problem) -> [UInt8]? {
     notifyFirstRead()
     while true {
@@ -112,7 +112,7 @@ public final class RequestBody {
     release()
   }
 
-  /// The server's functions hold the connection; a body that is over lets go of it.
+  /// Drops the server's closures, which retain the connection.
   private func release() {
     resume = nil
     onFirstRead = nil

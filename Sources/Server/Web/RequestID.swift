@@ -1,4 +1,4 @@
-/// Names one request in the log and in its answer: `5fd4f806-1c3`, a random number of the process and one that counts.
+/// Identifies a request in the log and in its response: `5fd4f806-1c3`, a random number per process and a counter.
 public struct RequestID: Sendable, Hashable, CustomStringConvertible {
   public let process: UInt32
   public let number: UInt64

@@ -1,24 +1,24 @@
 public import ParleyWire
 
-/// What a handler answers. The server adds the framing, the date and what belongs to the connection.
+/// The response of a handler. The server adds the framing, the date and the connection fields.
 public struct Response {
   public var status: Status
   public var fields: Fields
   public var body: Body
-  /// All that could be chosen has been: the site neither compresses it nor looks at the request's conditions. Also for
-  /// what mixes a secret with words of a stranger, since compression would tell how alike they are (BREACH).
+  /// Disables compression and conditional requests in `Application`. Also set for a response that mixes a secret with
+  /// text of another user, since the compressed length would reveal how similar they are (BREACH).
   public var isNegotiated: Bool
-  /// The bytes of the body stay in memory, whoever they are sent to.
+  /// Other objects retain the bytes of the body, such as the file cache.
   public var isRetained = false
 
   public enum Body {
     case none
     case bytes([UInt8])
-    /// Bytes and parts of files, one after another.
+    /// Bytes and file ranges, in sequence.
     case segments([Segment])
-    /// Written while it is sent: of a known length, or for as long as the writer likes.
+    /// Written while it is sent, with a known or an unknown length.
     case stream(length: Int?, (BodyWriter) async throws -> Void)
-    /// The end of HTTP on this connection.
+    /// Upgrades the connection to a WebSocket.
     case webSocket(WebSocketUpgrade)
   }
 
@@ -60,17 +60,17 @@ public struct Response {
     return response
   }
 
-  /// A file's bytes, as far as the request's conditions and ranges ask for them. `tag` is another for other bytes.
+  /// A file, or the requested ranges of it, after the request's conditions. `tag` must change with the content.
   public static func file(
     _ file: OpenFile, _ type: ContentType, tag: EntityTag, fields: Fields, for request: Request, now: Int64
   ) throws(Problem) -> Response {
-    // Who could guess the boundary could write a file that looks like several.
+    // An author that could predict the boundary could upload a file that parses as several parts.
     let boundary = { String(UInt64.random(in: .min ... .max), radix: 16) }
     return try FileRepresentation(file, type, tag: tag, fields)
       .respond(to: request, modified: nil, type: type, now: now, boundary: boundary() + boundary())
   }
 
-  /// The length of the body, where it is known before it is sent.
+  /// The length of the body, if known before sending.
   public var length: Int? {
     switch body {
     case .none: 0
@@ -82,9 +82,9 @@ public struct Response {
   }
 }
 
-/// What a streamed response is written to.
+/// The writer of a streamed response body.
 public final class BodyWriter {
-  /// Thrown when the client has gone: there is nobody to write for.
+  /// Thrown after the client has disconnected.
   public struct Disconnected: Error {
     public init() {}
   }
@@ -92,12 +92,12 @@ public final class BodyWriter {
   private let send: ([UInt8]) throws(Disconnected) -> Bool
   private var waiter: CheckedContinuation<Void, Never>?
 
-  /// `send` takes bytes and says whether more may follow at once.
+  /// - Parameter send: queues bytes and returns whether more may follow at once.
   public init(send: @escaping ([UInt8]) throws(Disconnected) -> Bool) {
     self.send = send
   }
 
-  /// Sends, and waits while the client is slow to take what was sent before.
+  /// Sends bytes, and suspends while the output queue is full.
   public func write(_ bytes: [UInt8]) async throws(Disconnected) {
     guard !bytes.isEmpty else { return }
     if try !send(bytes) {
@@ -105,7 +105,7 @@ public final class BodyWriter {
     }
   }
 
-  /// For the server: the client has taken what waited, or has gone.
+  /// Called by the server after the output queue was sent or the client disconnected.
   public func wake() {
     waiter?.resume()
     waiter = nil

@@ -1,18 +1,17 @@
-// A tree of path segments. A route is found in one walk; a literal segment beats a `{name}`, which beats the rest of
-// the path (`{name...}`). Where a path is known but not for this method, the answer names the methods it has.
+// A tree of path segments. One walk finds the route. A literal segment has priority over `{name}`, and `{name}` over
+// the rest of the path (`{name...}`). A known path without a route for the method returns the allowed methods.
 //
-// A slash at the end counts as an empty last segment: `/forums` and `/forums/` are two paths. A variable and a rest stand
-// for something, never for nothing. Escapes are decoded before anything is compared, so a path has one meaning here
-// however it is spelled.
+// A trailing slash is an empty last segment: `/forums` and `/forums/` are two paths. Variables never match an empty
+// segment. Escapes are decoded before the comparison, so all spellings of a path are equal.
 
 public import ParleyWire
 
-/// Answers one kind of request. It runs on the loop of the connection, and may leave it and come back.
+/// Handles the requests of a route. It runs on the event loop of the connection, and may suspend.
 public typealias Handler = @Sendable (Request, Context) async throws(Problem) -> Response
 
 public struct Route: Sendable {
   public let handler: Handler
-  /// The largest body that this route takes; nil: the server's usual limit.
+  /// The maximum body size; nil uses the default of `Limits`.
   public let bodyLimit: Int?
 }
 
@@ -35,7 +34,7 @@ public struct Router: Sendable {
     }
   }
 
-  /// A node while routes are added.
+  /// A mutable node, used while routes are added.
   fileprivate final class Draft {
     var literals: [String: Draft] = [:]
     var variable: Draft?
@@ -45,7 +44,7 @@ public struct Router: Sendable {
     var endpoint: Endpoint?
   }
 
-  /// What one path does, by method: few, so a list beats a dictionary.
+  /// The routes of a path by method: few, so a list beats a dictionary.
   fileprivate struct Endpoint: Sendable {
     private var routes: [(method: Method, route: Route)] = []
 
@@ -58,7 +57,7 @@ public struct Router: Sendable {
       routes.first { $0.method == method }?.route
     }
 
-    /// The methods for an Allow field. HEAD comes with GET, and OPTIONS with all.
+    /// The methods for the Allow field. GET implies HEAD, and every path has OPTIONS.
     var allowed: String {
       var names = Set(routes.map(\.method.name))
       if names.contains("GET") { names.insert("HEAD") }
@@ -69,13 +68,13 @@ public struct Router: Sendable {
 
   public enum Match {
     case route(Route, PathParameters)
-    /// The path has routes, but none for this method.
+    /// The path has no route for this method.
     case otherMethods(allowed: String)
     case none
   }
 
   private let root: Node
-  /// Paths without variables, found without a walk when they come as they are written here.
+  /// Paths without variables, found without a walk if the request spells them in the same way.
   private let literal: [String: Endpoint]
 
   public init(_ build: (inout Builder) -> Void) {
@@ -89,7 +88,7 @@ public struct Router: Sendable {
     fileprivate let root = Draft()
     fileprivate var literal: [String: Endpoint] = [:]
 
-    /// Adds a route. `pattern` is a path; `{name}` stands for one segment, `{name...}` at its end for all that follow.
+    /// Adds a route. `pattern` is a path; `{name}` matches one segment, a final `{name...}` all that follow.
     public mutating func on(
       _ method: Method, _ pattern: String, bodyLimit: Int? = nil, _ handler: @escaping Handler
     ) {
@@ -121,7 +120,7 @@ public struct Router: Sendable {
       node.endpoint?.add(route, for: method, at: pattern)
     }
 
-    /// A variable is stored under its place's name, so routes that share the place have to agree on it.
+    /// Routes that share a variable segment must use the same name for it.
     private static func same(_ known: String, _ name: String, in pattern: String) -> String {
       precondition(known.isEmpty || known == name, "{\(name)} of \(pattern) is called {\(known)} elsewhere")
       return name
@@ -139,7 +138,7 @@ public struct Router: Sendable {
     return choose(endpoint, method, parameters)
   }
 
-  /// Whether some route begins like this path; most files' paths are told apart by that alone.
+  /// Whether a route has this first segment. This excludes most paths of static files.
   private func mayStart(_ path: String) -> Bool {
     guard root.variable == nil, root.rest == nil else { return true }
     let first = path.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }

@@ -1,11 +1,11 @@
-// What browsers are told to forbid. Nothing of ours needs what stands here, and what a page does not need, an attacker
-// in it does not get.
+// Security headers. They disable browser features that Parley does not use, so that injected code can't use them
+// either.
 
 public import ParleyWire
 
 extension Application {
-  /// For every answer: no guessing of types, no frames around us, no use by other sites, no address of ours in their
-  /// logs. What is no page and no script may do nothing at all.
+  /// Fields of every response: no MIME sniffing, no framing, no cross-origin embedding, no Referer to other sites. A
+  /// response that is neither a page nor a script may not load or execute anything.
   public static let securityFields: Fields = [
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -14,8 +14,8 @@ extension Application {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   ]
 
-  /// For pages and for scripts, since a worker runs under the policy of its script. `'self'` means the WebSockets of
-  /// the same host too (CSP 3 §6.7.2.8; browsers since 2022).
+  /// Fields of pages and scripts, since a worker runs under the policy of its script. `'self'` includes WebSockets of
+  /// the same host (CSP 3 §6.7.2.8; browsers since 2022).
   public static let pageFields: Fields = [
     "Content-Security-Policy": [
       "default-src 'self'", "img-src 'self' data: blob:", "media-src 'self' blob:", "object-src 'none'",
@@ -25,8 +25,8 @@ extension Application {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
   ]
 
-  /// RFC 6797: from the second visit on, browsers come by TLS alone. That binds a whole host whatever the port, so it
-  /// is promised only where the host said that users come by https, and to its main port.
+  /// RFC 6797: after the first visit, browsers connect with TLS only. HSTS applies to every port of a host, so it is
+  /// sent only if the main public origin is https on port 443.
   static func with(hsts addresses: Addresses, _ fields: Fields) -> Fields {
     guard let main = addresses.publicOrigins.first, main.scheme == .https, main.port == 443 else { return fields }
     var fields = fields

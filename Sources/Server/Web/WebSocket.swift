@@ -1,12 +1,12 @@
 public import ParleyWire
 
-/// A handler's answer that turns the connection into a WebSocket. The server checks the handshake itself; whatever the
-/// route wanted to ask first (who is it, from where) has been asked.
+/// A response that upgrades the connection to a WebSocket. The server validates the handshake. The route must check
+/// the credential and the origin before it returns this response.
 public struct WebSocketUpgrade {
   public var options: WebSocketOptions
-  /// What the route speaks, the best first; the first that the client offered is chosen.
+  /// The supported subprotocols in order of preference. The server selects the first that the client offered.
   public var subprotocols: [String]
-  /// Makes the handler, once the handshake is done.
+  /// Creates the handler after the handshake.
   public var open: (any WebSocket) -> any WebSocketHandler
 
   public init(
@@ -20,20 +20,20 @@ public struct WebSocketUpgrade {
 }
 
 public struct WebSocketOptions: Sendable {
-  /// The largest message that is taken, in bytes after inflating; a larger one closes with 1009. Nil: the server's
-  /// usual limit.
+  /// The maximum size of a message, in bytes after decompression; a larger one closes with 1009. Nil uses the default
+  /// of `Limits`.
   public var messageLimit: Int?
-  /// Whether, and how, permessage-deflate is agreed to.
+  /// The permessage-deflate policy; nil declines the extension.
   public var deflate: PerMessageDeflate.Policy?
-  /// How many bytes may wait to be sent.
+  /// Maximum size of the output queue, in bytes.
   public var queue: Int
-  /// What happens when they would be more.
+  /// The action when the output queue is full.
   public var overflow: Overflow
 
   public enum Overflow: Sendable {
-    /// `send` refuses, and `drained` says when it would take more.
+    /// `send` returns false; `drained` is called when there is room again.
     case refuse
-    /// The socket closes with this code, behind what waits; who takes nothing is cut off after a moment.
+    /// Closes the socket with this code after the queued messages; disconnects a peer that does not read them.
     case close(CloseCode)
   }
 
@@ -48,13 +48,13 @@ public struct WebSocketOptions: Sendable {
   }
 }
 
-/// What hears a socket, always on its loop.
+/// Receives the events of a socket, always on its event loop.
 public protocol WebSocketHandler: AnyObject {
   func opened(on loop: isolated any Actor)
   func received(_ message: WebSocketMessage, on loop: isolated any Actor)
-  /// After `send` had refused: there is room again.
+  /// Called after `send` returned false, when the queue has room again.
   func drained(on loop: isolated any Actor)
-  /// The socket is gone. The code is the peer's or ours; `CloseCode.lost` when it ended without one.
+  /// Called after the socket closed. The code is the peer's or ours; `CloseCode.lost` without a close frame.
   func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor)
 }
 
@@ -64,21 +64,21 @@ public enum WebSocketMessage: Sendable {
   case binary([UInt8])
 }
 
-/// The sending side of a socket, for its handler and for whoever publishes on the same loop.
+/// The sending side of a socket, for its handler and for publishers on the same event loop.
 public protocol WebSocket: AnyObject {
   var subprotocol: String? { get }
-  /// Whether the peer takes compressed messages.
+  /// Whether permessage-deflate was negotiated.
   var isCompressed: Bool { get }
-  /// Bytes that wait to be sent.
+  /// Bytes in the output queue.
   var queued: Int { get }
-  /// False when nothing was sent: the queue is full, or the socket is closing.
+  /// Returns false without sending if the queue is full or the socket is closing.
   @discardableResult
   func send(_ message: WebSocketMessage) -> Bool
-  /// What was encoded once for many: a message, or several.
+  /// Sends a frame that was encoded once for many sockets.
   @discardableResult
   func send(_ frame: SharedFrame) -> Bool
   func close(_ code: CloseCode, reason: String)
-  /// Takes no more messages from the peer until `resume`: what it sends waits with it.
+  /// Stops reading messages from the peer until `resume`: backpressure.
   func pause()
   func resume()
 }

@@ -1,24 +1,24 @@
-// The web app's page, as it is sent at each of the app's addresses.
+// The page of the web app, sent at every URL of the app.
 //
-// The page names its style sheets one by one and the module that the app begins with, so that all of them can be written
-// and read one by one. They are sent as three files, joined when the server starts: the styles, the script that the app begins
-// with, and the rest of its modules. What it loads later and shows at first all the same, the page names by `modulepreload`.
+// `index.html` lists each style sheet and the entry module. The server bundles them at startup into three files: the
+// styles, the entry script, and a second script with all other modules. `modulepreload` adds a lazily loaded module to
+// the entry script.
 
 import ParleyWire
 
 public struct AppPage: Sendable {
-  /// The scripts, if the page has any, and the styles.
+  /// The bundled scripts and styles.
   public let files: [BundledFile]
   private let page: FileRepresentation
 
-  /// A page larger than this is none of ours.
+  /// Maximum size of `index.html`.
   public static let maxPageBytes = 64 << 10
-  /// What the styles may take together.
+  /// Maximum total size of the styles.
   public static let maxStyleBytes = 512 << 10
-  /// What one module may take.
+  /// Maximum size of a module.
   public static let maxModuleBytes = 256 << 10
 
-  /// Nil when the folder has no page, or names a sheet that is not there.
+  /// Returns nil if the folder has no `index.html` or a style sheet is missing.
   public init?(_ path: String) throws(Problem) {
     let folder = PublicFolder(path: path)
     guard let html = try Self.text(folder, "/index.html", most: Self.maxPageBytes) else { return nil }
@@ -49,7 +49,7 @@ public struct AppPage: Sendable {
       lines[script.line] = "  \(Self.script)\(file.path)\"></script>"
       files.append(file)
       if let rest {
-        // Named, and not yet fetched: who keeps the app for when there is no network looks here.
+        // Not fetched yet. The service worker reads this name to cache the script for offline use.
         lines[script.line] += "\n  <meta name=\"rest\" content=\"\(rest.path)\">"
         files.append(rest)
       }
@@ -64,8 +64,7 @@ public struct AppPage: Sendable {
     self.files = files
   }
 
-  /// The page; and where the browser may run what, as `StaticFiles` says it of every page. Left to the site to compress and
-  /// to compare with what the browser has.
+  /// Responds with the page and the page policy of `StaticFiles`. `Application` compresses it and evaluates conditions.
   @Sendable
   public func respond(_ request: Request, _ context: Context) async throws(Problem) -> Response {
     var response = page.whole

@@ -1,14 +1,14 @@
 import ParleyJSON
 import ParleyWire
 
-/// A file that was made when the server started, whose name changes with its content: a browser asks for it once and keeps
-/// it. It is gzipped once, since nobody waits then.
+/// A file built at startup, with a hash of its content in its name, so that browsers cache it for good. It is gzipped
+/// once, at startup.
 public struct BundledFile: Sendable {
   public let path: String
   private let plain: FileRepresentation
   private let gzip: FileRepresentation?
 
-  /// `start` and `ending` of a path that stands between them, as `/css/app` and `css`.
+  /// - Parameters: the parts of the path before and after the hash, such as `/css/app` and `css`.
   init?(_ start: String, _ ending: String, _ text: String) {
     let bytes = Array(text.utf8)
     path = "\(start).\(Self.name(of: bytes)).\(ending)"
@@ -22,13 +22,13 @@ public struct BundledFile: Sendable {
   public func respond(_ request: Request, _ context: Context) async throws(Problem) -> Response {
     let form = Accept.allowsGzip(request.fields) ? gzip ?? plain : plain
     var response = form.whole
-    // It was joined now, whatever the files' own times.
+    // The bundle is new even if its files are old.
     response.fields.remove("last-modified")
     response.fields.remove("accept-ranges")
     return response
   }
 
-  /// Letters and figures both, so that `FileName.isHashed` takes it for what it is.
+  /// Contains letters and digits, so that `FileName.isHashed` is true.
   private static func name(of bytes: [UInt8]) -> String {
     let digits = Fingerprint(bytes).hexadecimal
     return "a0" + String(repeating: "0", count: 16 - digits.count) + digits

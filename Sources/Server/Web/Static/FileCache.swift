@@ -1,11 +1,10 @@
 import Synchronization
 
-/// Files in memory, by their path, shared by all loops: one copy whatever the number of loops, under a lock that is
-/// held for a look at a dictionary.
+/// Files in memory by path. All event loops share one copy. The lock is held for a dictionary lookup only.
 final class FileCache: Sendable {
   private struct Entry {
     let file: StaticFile
-    /// When the file system was last asked whether it is still so, in milliseconds.
+    /// Time of the last check against the file system, in milliseconds.
     var checkedAt: Int64
   }
 
@@ -17,7 +16,7 @@ final class FileCache: Sendable {
   private let state = Mutex(State())
   private let budget: Int
 
-  /// How long a file is taken to be as it was, in milliseconds.
+  /// How long an entry is used without a check, in milliseconds.
   static let maxAge: Int64 = 1_000
 
   init(budget: Int) {
@@ -26,20 +25,20 @@ final class FileCache: Sendable {
 
   var bytes: Int { state.withLock { $0.bytes } }
 
-  /// What was checked within the last second.
+  /// Returns an entry that was checked within the last second.
   func fresh(_ path: String, now: Int64) -> StaticFile? {
     guard let entry = state.withLock({ $0.entries[path] }) else { return nil }
-    // A clock that was set back is no reason to trust for longer.
+    // Negative ages count as expired, since the clock may be set back.
     return (0..<Self.maxAge).contains(now - entry.checkedAt) ? entry.file : nil
   }
 
-  /// What was there when it was last checked.
+  /// Returns the entry, however old its last check is.
   func cached(_ path: String) -> StaticFile? {
     state.withLock { $0.entries[path]?.file }
   }
 
-  /// Keeps a file that was checked just now. What is in use is checked every second, so the one that was checked
-  /// longest ago is the one to let go.
+  /// Stores a file that was just checked. Used files are checked every second, so the entry with the oldest check is
+  /// evicted first.
   func store(_ file: StaticFile, as path: String, now: Int64) {
     guard let size = file.footprint, size <= budget else { return remove(path) }
     state.withLock { state in

@@ -1,14 +1,13 @@
 import ParleyJSON
 import ParleyWire
 
-/// A file's content in one coding, with the fields that go with it. A class, since every request for it would copy its
-/// many parts.
+/// A file's content in one coding, with its fields. A class, so that requests don't copy its many members.
 final class FileRepresentation: Sendable {
   let content: Content
   let tag: EntityTag
-  /// For 200 and 206.
+  /// Fields of 200 and 206.
   let fields: Fields
-  /// For 304: what RFC 9110 §15.4.5 asks for, and the policies too, since a cache takes ours in the place of those it has.
+  /// Fields of 304: those required by RFC 9110 §15.4.5, and the policies, since a cache replaces its stored fields.
   let notModifiedFields: Fields
 
   private init(_ content: Content, tag: EntityTag, fields: Fields, notModifiedFields: Fields) {
@@ -37,7 +36,7 @@ final class FileRepresentation: Sendable {
     }
   }
 
-  /// What the forms of one file have in common.
+  /// Creates the representations of one file.
   struct Builder {
     private let type: ContentType
     private let modified: Int
@@ -66,7 +65,7 @@ final class FileRepresentation: Sendable {
     }
   }
 
-  /// A file that is not of the folder: whoever sends it knows its name and its fields.
+  /// A file outside the public folder. The caller supplies its type and fields.
   convenience init(_ file: OpenFile, _ type: ContentType, tag: EntityTag, _ common: Fields) {
     var unchanged = common
     unchanged.add("Accept-Ranges", "bytes")
@@ -76,12 +75,12 @@ final class FileRepresentation: Sendable {
     self.init(.file(file), tag: tag, fields: fields, notModifiedFields: unchanged)
   }
 
-  // MARK: As an answer
+  // MARK: Response
 
   /// RFC 9110 §14.2: ranges are for GET alone.
   static func asksForRange(_ request: Request) -> Bool { request.method == .get && request.fields.has("range") }
 
-  /// What the request's conditions and ranges ask for.
+  /// Evaluates the request's conditions and ranges.
   func respond(
     to request: Request, modified: Int?, type: ContentType, now: Int64, boundary: @autoclosure () -> String
   ) throws(Problem) -> Response {
@@ -112,7 +111,7 @@ final class FileRepresentation: Sendable {
     return whole
   }
 
-  /// RFC 9110 §15.3.7: one range as it is, several as a multipart document.
+  /// RFC 9110 §15.3.7: one range is sent directly, several as multipart/byteranges.
   private func parts(_ ranges: [Range<Int>], type: ContentType, boundary: @autoclosure () -> String) -> Response {
     var response = Response(.partialContent, fields: fields)
     if let range = ranges.first, ranges.count == 1 {
@@ -135,8 +134,8 @@ final class FileRepresentation: Sendable {
 }
 
 extension FileRepresentation.Content {
-  /// What is in memory is named by what it is, and keeps its name over a new installation. A large file is named by
-  /// its size and times; the time of change too, since archives may set the other one to the same for all versions.
+  /// The tag of a file in memory is a content hash, so it survives a new installation. The tag of a large file has its
+  /// size, mtime and ctime, since archives may set the same mtime in every version.
   fileprivate var tag: EntityTag {
     switch self {
     case .memory(let bytes): EntityTag("\(Self.hex(bytes.count))-\(Fingerprint(bytes).hexadecimal)")

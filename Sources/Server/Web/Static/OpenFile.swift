@@ -1,19 +1,19 @@
 import Glibc
 
-/// A file that is open for reading, and what is known of it. Closed when nobody holds it any longer.
+/// A file open for reading, and its stamp. Closed by `deinit`.
 public final class OpenFile: Sendable {
   public let descriptor: Int32
   public let stamp: FileStamp
 
   public var size: Int { stamp.size }
 
-  /// Opens a regular file; nil when there is none. A symbolic link in the last place is not followed.
+  /// Opens a regular file; nil if there is none. A symbolic link as the last component is not followed.
   public convenience init?(_ path: String) {
-    // Not to wait for who might write to a FIFO.
+    // O_NONBLOCK: opening a FIFO would wait for a writer.
     self.init(owning: unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
   }
 
-  /// Takes over a descriptor; nil, and closed, when it is of no regular file.
+  /// Takes ownership of a descriptor. Returns nil and closes it if it is not a regular file.
   init?(owning descriptor: Int32) {
     guard descriptor >= 0 else { return nil }
     guard let stamp = FileStamp(descriptor) else {
@@ -26,7 +26,7 @@ public final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Reads a place of the file; shorter when the file ends there, nil when it can't be read.
+  /// Reads a range; the result is shorter at the end of the file, and nil on an I/O error.
   public func read(_ range: Range<Int>) -> [UInt8]? {
     var isFailed = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
@@ -44,12 +44,12 @@ public final class OpenFile: Sendable {
   }
 }
 
-/// What the file system says of a file: when two stamps are equal, and the file had come to rest, so is the content.
+/// Metadata of a file. Two equal stamps of a settled file mean equal content.
 public struct FileStamp: Sendable, Hashable {
   public let size: Int
-  /// Nanoseconds since 1970: when the content changed, which programs may set as they like …
+  /// mtime in nanoseconds since 1970: last change of the content. Programs can set it.
   public let modified: Int
-  /// … and when the content or anything else about the file did, which the system alone sets.
+  /// ctime in nanoseconds since 1970: last change of content or metadata. Only the kernel sets it.
   public let changed: Int
   public let inode: UInt64
 
@@ -62,13 +62,14 @@ public struct FileStamp: Sendable, Hashable {
     inode = UInt64(status.st_ino)
   }
 
-  /// A damaged file system may claim any year; what does not fit wraps around, which names it as well.
+  /// Wraps around on overflow: a damaged file system may return any year, and a stamp only has to be distinct.
   private static func nanoseconds(_ time: timespec) -> Int {
     time.tv_sec &* 1_000_000_000 &+ time.tv_nsec
   }
 
-  /// The clock of files moves in steps of some milliseconds, and a file may change twice in one. What was looked at a
-  /// second after its last change is known for good. `now` in milliseconds.
+  /// Whether the last change is more than a second old. File timestamps have a granularity of some milliseconds, and a
+  /// file may change twice within one step.
+  /// - Parameter now: milliseconds since 1970.
   func isSettled(at now: Int64) -> Bool {
     now - Int64(changed / 1_000_000) > 1_000
   }

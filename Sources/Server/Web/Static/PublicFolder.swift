@@ -1,13 +1,14 @@
-// A folder whose files strangers may ask for by name. Each part of a name is opened relative to the folder before it,
-// and a symbolic link is followed nowhere: whatever is renamed or linked meanwhile, no name leads out.
+// A folder with public files. Each component of a path is opened relative to its parent, and symbolic links are not
+// followed, so no path can leave the folder, even if files are renamed or linked concurrently.
 
 import Glibc
 
 struct PublicFolder: Sendable {
-  /// Chosen by the host, who may use links. Looked up anew each time, so that a folder can be replaced as a whole.
+  /// Configured by the operator; may be a symbolic link. Resolved for each file, so the folder can be replaced as a
+  /// whole.
   let path: String
 
-  /// The deepest that files lie; it bounds what a lookup costs.
+  /// Maximum depth; limits the cost of a lookup.
   static let maxParts = 16
 
   private static let asFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC
@@ -19,8 +20,8 @@ struct PublicFolder: Sendable {
     return true
   }
 
-  /// Opens a regular file; nil when there is none. `parts` are the names of folders and, at last, of the file; none of
-  /// them is a step up or holds a slash or a NUL.
+  /// Opens a regular file; nil if there is none.
+  /// - Parameter parts: names of the folders and of the file, without `..`, slashes and NUL.
   func file(_ parts: [String]) throws(Problem) -> OpenFile? {
     guard let name = parts.last, parts.count <= Self.maxParts else { return nil }
     var here = unsafe open(path, Self.asFolder)
@@ -32,7 +33,7 @@ struct PublicFolder: Sendable {
       guard next >= 0 else { return try absent(reason) }
       here = next
     }
-    // Not to wait for who might write to a FIFO.
+    // O_NONBLOCK: opening a FIFO would wait for a writer.
     let found = unsafe openat(here, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     let reason = errno
     close(here)
@@ -40,7 +41,7 @@ struct PublicFolder: Sendable {
     return OpenFile(owning: found)
   }
 
-  /// "There is none" is an answer; "it can't be told" (too many open files, a failing disk) is another.
+  /// Returns nil if the file does not exist; throws for other errors (too many open files, a failing disk).
   private func absent(_ reason: Int32) throws(Problem) -> OpenFile? {
     switch reason {
     case ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EACCES, ENXIO, ENODEV: return nil

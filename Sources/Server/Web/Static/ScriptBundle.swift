@@ -1,13 +1,13 @@
-/// The app's modules as two scripts, each in the order in which its modules need one another: what a page begins with, and the
-/// rest, which is fetched as a whole once the page stands, or something of it is asked for. A module stands in braces, takes
-/// what it needs from `$modules` and puts there what it gives; comments and indentation stay behind. A browser that has both
-/// needs no other script, and has all of the version that runs.
+/// The app's modules as two scripts, each in dependency order: the entry script, and the rest. The browser fetches the
+/// rest when the page is idle or needs one of its modules. A module is a block in braces. It reads its imports from
+/// `$modules` and stores its exports there. Comments and indentation are removed. With both scripts, the browser has
+/// every module of one version.
 struct ScriptBundle {
   private let first: String
-  /// A module that gives `add`, which puts the rest beside what is there; nil where the beginning is all.
+  /// A module that exports `add`, which adds the other modules to `$modules`; nil if the entry script has all modules.
   let rest: String?
 
-  /// What can't be joined, and where it is.
+  /// The reason why bundling failed.
   enum Fault: Error, CustomStringConvertible {
     case missing(String)
     case cycle(String)
@@ -22,10 +22,12 @@ struct ScriptBundle {
     }
   }
 
-  /// `early` are those that are loaded later and all the same belong to the beginning; `read` gives the text of a module.
+  /// - Parameters:
+  ///   - early: lazily loaded modules that belong to the entry script.
+  ///   - read: returns the source of a module.
   init(root: String, early: [String] = [], read: (String) throws(Fault) -> String) throws(Fault) {
     var modules: [String: ScriptModule] = [:]
-    // Those that are loaded later begin rows of their own; the root comes last, since it is the one that does something.
+    // Lazily loaded modules are roots of their own. The entry module is last, since it starts the app.
     var roots: [String] = []
     var waiting = [root] + early
     while let path = waiting.popLast() {
@@ -44,9 +46,9 @@ struct ScriptBundle {
     rest = others.isEmpty ? nil : "export const add = async ($modules, $load) => {\n\(others.joined())};\n"
   }
 
-  /// What a page begins with; the rest is at `address`. It is fetched as soon as the page has nothing else to do, since another
-  /// version may take its place here while the page stands. What could not be fetched is asked for again the next time, at
-  /// another address: browsers keep in mind that a module was not there.
+  /// The entry script; `address` is the URL of the rest. The rest is fetched when the page is idle, since a new version
+  /// may replace it on the server while the page is open. A failed fetch is retried under another URL, because browsers
+  /// cache the failure of a module.
   func beginning(restAt address: String?) -> String {
     guard let address else { return "const $modules = {};\nconst $load = async (path) => $modules[path];\n\(first)" }
     return """
@@ -63,11 +65,11 @@ struct ScriptBundle {
       """
   }
 
-  /// What each needs stands before it.
+  /// Topological order: the imports of a module precede it.
   private struct Order {
     let modules: [String: ScriptModule]
     private(set) var parts: [String] = []
-    /// False while what a module needs is looked for.
+    /// False while the imports of a module are being added.
     private var hasPart: [String: Bool] = [:]
 
     init(modules: [String: ScriptModule]) {

@@ -1,11 +1,11 @@
-/// One module of the app, read for being joined with the others. It knows as much of the language as the app's modules use:
-/// what they take and give stands in statements that begin a line with `import {` or `export`, and what is loaded when it is
-/// needed is named in full: `import('./page.js')`.
+/// A module of the app, parsed for bundling. Supports the subset of the language that the app's modules use: imports
+/// and exports are statements that start a line with `import {` or `export`, and lazy imports have a literal path:
+/// `import('./page.js')`.
 struct ScriptModule {
   let path: String
-  /// Paths of the modules that have to be there before this one.
+  /// Paths of the static imports.
   private(set) var imports: [String] = []
-  /// Paths of the modules that this one loads when it needs them.
+  /// Paths of the dynamic imports.
   private(set) var lazyImports: [String] = []
   private var importCode = ""
   private var body = ""
@@ -22,7 +22,7 @@ struct ScriptModule {
       } else if isComment || line.hasPrefix("/*") {
         let end = line.range(of: "*/")
         isComment = end == nil
-        // A type stands before what it is of.
+        // A JSDoc type may precede a statement on the same line.
         if let end, end.upperBound < line.endIndex { try keep(line[end.upperBound...]) }
       } else if line.hasPrefix("import {") || line.hasPrefix("export {") {
         partialStatement = try take(String(line))
@@ -37,15 +37,15 @@ struct ScriptModule {
     if let partialStatement { throw .unknown(path, partialStatement) }
   }
 
-  /// As a part of the joined script: in braces, so that its names are its own.
+  /// The module as a part of the bundle, in braces, so that its names are local.
   var part: String {
     "{\n\(importCode)\(body)$modules[\"\(path)\"] = { \(exports.joined(separator: ", ")) };\n}\n"
   }
 
   // MARK: Statements
 
-  /// `import { a, b as c } from './d.js';`, `export { a } from './d.js';` or `export { a };`. What is not whole yet is given
-  /// back.
+  /// Parses `import { a, b as c } from './d.js';`, `export { a } from './d.js';` or `export { a };`. Returns an
+  /// incomplete statement.
   private mutating func take(_ statement: String) throws(ScriptBundle.Fault) -> String? {
     guard statement.hasSuffix(";") else { return statement }
     let parts = statement.dropLast().split(separator: "'", omittingEmptySubsequences: false)
@@ -69,7 +69,7 @@ struct ScriptModule {
     return nil
   }
 
-  /// `function a() {` of `export function a() {`. What may change later can't be given: others would keep what it was.
+  /// Returns `function a() {` for `export function a() {`. `let` is rejected: importers would keep the old value.
   private mutating func declared(_ line: Substring) throws(ScriptBundle.Fault) -> Substring {
     let forms = ["async function ", "function ", "class ", "const "]
     guard let form = forms.first(where: line.hasPrefix) else { throw .unknown(path, String(line)) }
@@ -102,13 +102,13 @@ struct ScriptModule {
 }
 
 extension Substring {
-  /// By bytes: much faster than by characters, and the same for what is looked for here.
+  /// Searches bytes, which is much faster than characters and equivalent for ASCII text.
   fileprivate func range(of text: String) -> Range<Index>? {
     guard let first = text.utf8.first else { return nil }
     var rest = utf8
-    while let place = rest.firstIndex(of: first) {
-      rest = rest[place...]
-      if rest.starts(with: text.utf8) { return place..<rest.index(place, offsetBy: text.utf8.count) }
+    while let start = rest.firstIndex(of: first) {
+      rest = rest[start...]
+      if rest.starts(with: text.utf8) { return start..<rest.index(start, offsetBy: text.utf8.count) }
       rest = rest.dropFirst()
     }
     return nil

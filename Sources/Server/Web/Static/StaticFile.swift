@@ -1,8 +1,8 @@
 import ParleyWire
 
-/// One file of the folder, ready to be sent: as it is, and gzipped where that helps.
+/// A file of the folder, ready to be sent: plain, and gzipped if that is smaller.
 final class StaticFile: Sendable {
-  /// Of the file, and of the one beside it that holds the same gzipped.
+  /// Stamps of the file and of its precompressed `.gz`.
   struct Stamps: Sendable, Hashable {
     let plain: FileStamp
     let gzip: FileStamp?
@@ -39,7 +39,7 @@ final class StaticFile: Sendable {
   /// Seconds since 1970.
   var modified: Int { stamps.plain.modified / 1_000_000_000 }
 
-  /// Bytes of memory that it takes; nil when its content is not in memory.
+  /// Bytes of memory; nil if the content is not in memory.
   var footprint: Int? {
     guard case .memory(let bytes) = plain.content else { return nil }
     return bytes.count + (gzip?.content.count ?? 0) + 2_048
@@ -57,7 +57,7 @@ final class StaticFile: Sendable {
     throw problem
   }
 
-  /// Gzipped, if that helps. Not at the highest level: a loop waits meanwhile.
+  /// Returns the gzipped bytes if they are smaller. Not at the highest level, since this blocks an event loop.
   private static func smaller(_ bytes: [UInt8], _ type: ContentType) -> [UInt8]? {
     guard type.isCompressible, bytes.count >= Application.minCompressedBytes else { return nil }
     guard let packed = try? Gzip.compress(bytes, level: 6), packed.count < bytes.count else { return nil }

@@ -1,8 +1,8 @@
-// Serves the files of a folder. A request for a file that was asked for within the last second makes no system call:
-// small files are kept in memory, ready to be sent; large ones are sent by the system from its own cache.
+// Serves the files of a folder. A file that was checked within the last second is served without a system call. Small
+// files are cached in memory; large files are sent by the kernel from the page cache.
 //
-//     path ──▶ in memory? ──▶ open beneath the folder ──▶ same as before? ──▶ read, gzip, name by its content
-//                  └────────────────────┬───────────────────────┘                     │
+//     path ──▶ in memory? ──▶ open beneath the folder ──▶ stamp unchanged? ──▶ read, gzip, hash the content
+//                  └────────────────────┬────────────────────────┘                    │
 //                         plain or gzip ▼  304 · 412 · 206 · 416 · 200 ◀──────────────┘
 
 import ParleyWire
@@ -12,14 +12,14 @@ public final class StaticFiles: Sendable {
   private let cache: FileCache
   private let random: @Sendable () -> UInt64
 
-  /// The largest file that is kept in memory.
+  /// Maximum size of a file cached in memory.
   public static let maxInMemoryBytes = 256 << 10
-  /// How much memory all of them may take together.
+  /// Memory budget of the cache.
   public static let memoryBudget = 16 << 20
 
   private static let methods = "GET, HEAD, OPTIONS"
 
-  /// Nil when there is no such folder. `random` makes the boundaries between several ranges.
+  /// Returns nil if the folder does not exist. `random` generates multipart boundaries.
   public init?(
     _ path: String, memory: Int = StaticFiles.memoryBudget,
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -30,10 +30,10 @@ public final class StaticFiles: Sendable {
     guard folder.exists else { return nil }
   }
 
-  /// Bytes that are kept in memory now.
+  /// Bytes in the cache.
   public var memory: Int { cache.bytes }
 
-  /// The handler: made to be a `Application`'s fallback.
+  /// The handler, used as the fallback of an `Application`.
   @Sendable
   public func respond(_ request: Request, _ context: Context) async throws(Problem) -> Response {
     guard let file = try find(request.path, now: context.now) else { return try redirect(request) }
@@ -44,7 +44,7 @@ public final class StaticFiles: Sendable {
     }
   }
 
-  // MARK: Finding
+  // MARK: Lookup
 
   private func find(_ path: String, now: Int64) throws(Problem) -> StaticFile? {
     if let file = cache.fresh(path, now: now) { return file }
@@ -69,15 +69,15 @@ public final class StaticFiles: Sendable {
     return file
   }
 
-  /// `app.js.gz` beside `app.js`. One that is older holds what the file was; one that is larger helps nobody.
+  /// Returns `app.js.gz` for `app.js`, unless it is older than the file (stale) or larger.
   private func precompressed(_ name: FileName, newerThan plain: OpenFile) throws(Problem) -> OpenFile? {
     guard name.type.isCompressible, let file = try folder.file(name.gzipParts) else { return nil }
     guard file.size <= max(plain.size, Application.minCompressedBytes) else { return nil }
     return file.stamp.modified >= plain.stamp.modified ? file : nil
   }
 
-  /// A folder is asked for with a slash at the end, or else its page's own addresses would lead astray. The new place
-  /// is told relative to the old one, so that no Host and no `//` in front can lead to another site.
+  /// Redirects a folder to its URL with a trailing slash, so that relative links of its page resolve. Location is
+  /// relative, so neither Host nor a leading `//` can redirect to another site.
   private func redirect(_ request: Request) throws(Problem) -> Response {
     let target = request.head.target
     guard request.method == .get || request.method == .head, !target.path.hasSuffix("/"),
@@ -90,12 +90,13 @@ public final class StaticFiles: Sendable {
   // MARK: Sending
 
   private func send(_ file: StaticFile, _ request: Request, now: Int64) throws(Problem) -> Response {
-    // Ranges are of the plain form, whose bytes mean something by themselves.
+    // Ranges apply to the identity coding: its parts are usable alone.
     let representation = FileRepresentation.asksForRange(request) ? file.plain : file.form(for: request.fields)
-    return try representation.respond(to: request, modified: file.modified, type: file.type, now: now, boundary: boundary)
+    return try representation.respond(
+      to: request, modified: file.modified, type: file.type, now: now, boundary: boundary)
   }
 
-  /// Who could guess it could write a file that looks like several.
+  /// Random: an author that could predict it could upload a file that parses as several parts.
   private var boundary: String {
     String(random(), radix: 16) + String(random(), radix: 16)
   }
