@@ -5,23 +5,23 @@ public import Previews
 import PubSub
 public import Web
 
-/// The REST half of the contract: what `Routes.swift` lists, answered by the community.
+/// The HTTP API: the endpoints of `Routes.swift`, served by the community.
 public struct API: Sendable {
   public let community: Community
   let release: Release
   let limiter: RateLimiter
-  /// Nil where the server asks nobody anything.
+  /// Nil if link previews are disabled.
   let previews: LinkPreviews?
 
-  /// Every path of it begins so.
+  /// The prefix of every path.
   public static let base = "/api/v1"
 
-  /// What clients are told of the program that they talk to.
+  /// The server's version, as `GET /server` returns it.
   public struct Release: Sendable {
     public var version: String
-    /// Of the pages that it serves: a page that is older loads itself anew.
+    /// The version of the web app. An older page reloads itself.
     public var web: String
-    /// Older clients are asked to be renewed.
+    /// The oldest supported client version. Older clients show an update notice.
     public var minClient: String
 
     public init(version: String = "0", web: String = "0", minClient: String = "0") {
@@ -41,7 +41,7 @@ public struct API: Sendable {
     self.previews = previews
   }
 
-  /// Where a store delivers to whose community is asked by this API.
+  /// The publisher for the store of this API's community.
   public static func publisher() -> Publisher {
     let frames = FrameMaker()
     return Publisher(Hub { frames.frame($0) })
@@ -58,32 +58,32 @@ public struct API: Sendable {
   }
 }
 
-/// One line of the table of contents.
+/// One row of the route table.
 struct Endpoint: Sendable {
   typealias Answer = @Sendable (RequestContext) async throws -> Response
 
   let method: Method
   let path: String
   let access: Access
-  /// Where it is another than that of every request.
+  /// Overrides the default limit of request bodies.
   let bodyLimit: (any KeyPath<Bounds, Int> & Sendable)?
-  /// What it counts as; nil for what is not limited.
+  /// The rate limit that the endpoint counts against; nil for no limit.
   let work: Work?
-  /// Whether a query is for it, where it changes something. Other endpoints show that by reading it.
+  /// Whether a writing endpoint takes a query. Safe endpoints declare theirs by reading it.
   let takesQuery: Bool
   let answer: Answer
 
-  /// Who gets to ask at all. What they may see and do is the community's answer.
+  /// The credential that an endpoint requires. The community decides about visibility and permissions.
   enum Access: Sendable, Hashable {
-    /// Nobody too.
+    /// Visitors and users.
     case anyone
-    /// A user whose way in is good for that.
+    /// A user with a credential of this scope.
     case user(Scope)
-    /// Who has the data folder, by a socket in it.
-    case host
+    /// The operator, over the control socket in the data folder.
+    case controlSocket
   }
 
-  /// What changes something counts as writing, unless it says otherwise.
+  /// Unsafe methods count as `.writing` by default.
   init(
     _ method: Method, _ path: String, _ access: Access, counts work: Work? = nil,
     bodyLimit: (any KeyPath<Bounds, Int> & Sendable)? = nil, takesQuery: Bool = false, _ answer: @escaping Answer
@@ -109,7 +109,7 @@ struct Endpoint: Sendable {
     { request, server throws(Problem) in
       do {
         let context = try RequestContext(request, server, api, for: self)
-        // Before anything is changed; and what changes nothing, once it had the time to read its query.
+        // Unsafe methods are checked before they change any state, safe ones after they have read their query.
         if !method.isSafe, !takesQuery { try context.requireNoStrayQuery() }
         let response = try await answer(context)
         if method.isSafe { try context.requireNoStrayQuery() }

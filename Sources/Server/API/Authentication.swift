@@ -2,12 +2,12 @@ import Community
 import ParleyWire
 import Web
 
-/// Finds out who asks: by a token in the header, or by the session's cookie.
+/// Authenticates the caller by a bearer token or by the session cookie.
 enum Authentication {
-  /// Under TLS the browser itself holds the cookie to this host and to encryption.
+  /// The cookie's name. Under TLS the `__Host-` prefix makes the browser bind the cookie to this host and to HTTPS.
   static func cookieName(_ server: Context) -> String { server.isSecure ? "__Host-parley" : "parley" }
 
-  /// In seconds: a year; a browser that comes back within it stays signed in.
+  /// The cookie's lifetime in seconds: one year. A browser that returns within it stays signed in.
   static let cookieAge = 365 * 86_400
 
   static func caller(of request: Request, _ server: Context, _ view: CommunityView) throws -> Caller {
@@ -18,19 +18,19 @@ enum Authentication {
       return known
     }
     guard request.fields.has("cookie"), let token = Cookies(request.fields)[cookieName(server)] else { return .visitor }
-    // A browser sends the cookie whoever made the page, so a page of ours must have asked for a change.
+    // Browsers send the cookie from pages of any origin, so changes require our own origin (CSRF).
     guard request.method.isSafe || request.fields["origin"].map(server.isOwnOrigin) == true else {
       throw Problem.foreignOrigin
     }
     let known = try view.authenticate(token)
-    // The session has ended: what is open to all stays open.
+    // An ended session falls back to a visitor on safe methods.
     if known == nil, !request.method.isSafe { throw Problem.unauthenticated }
     return known ?? .visitor
   }
 
-  /// RFC 6750 §2.1; the scheme's name in any case.
+  /// The token of an `Authorization` field (RFC 6750 §2.1). The scheme is case-insensitive.
   private static func bearer(_ field: String) -> String? {
-    // By bytes: to find the characters of a text takes longer than all the rest.
+    // Compares bytes: splitting the text into characters would cost more than the rest of the function.
     let (text, scheme, space) = (field.utf8, "bearer".utf8, UInt8(ascii: " "))
     guard let end = text.index(text.startIndex, offsetBy: scheme.count, limitedBy: text.endIndex),
       text[..<end].elementsEqual(scheme, by: { $0 | 0x20 == $1 })

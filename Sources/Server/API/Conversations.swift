@@ -17,7 +17,8 @@ extension API {
         try query.word("kind"), try query.text("type"), try query.limit(), try query.int("next", in: 1...Int.max)
       )
     }
-    let page = try context.view.listConversations(kind: kind, type: type, before: next, limit: limit, for: context.caller)
+    let page = try context.view.listConversations(
+      kind: kind, type: type, before: next, limit: limit, for: context.caller)
     return .page(page.conversations, next: page.next.map { "\($0)" })
   }
 
@@ -27,7 +28,7 @@ extension API {
 
   @Sendable static func updateConversation(_ context: RequestContext) async throws -> Response {
     let id: ID<Conversation> = try context.id()
-    // A topic is changed by its forum's rules, and other things of it.
+    // Topics have other members and follow their forum's rules.
     if try context.view.kind(of: id, for: context.caller) == .topic { return try await updateTopic(context) }
     let change = try await context.body { body in try ConversationChange(&body) }
     return try await context.changed {
@@ -61,9 +62,11 @@ extension API {
   }
 
   @Sendable static func setParticipant(_ context: RequestContext) async throws -> Response {
-    let role: ParticipantRole? = context.hasBody ? try await context.body { body in try body.optionalWord("role") } : nil
+    let role: ParticipantRole? =
+      context.hasBody ? try await context.body { body in try body.optionalWord("role") } : nil
     return .one(
-      try await context.community.setParticipant(try context.userID("user"), role, of: try context.id(), by: context.caller))
+      try await context.community.setParticipant(
+        try context.userID("user"), role, of: try context.id(), by: context.caller))
   }
 
   @Sendable static func removeParticipant(_ context: RequestContext) async throws -> Response {
@@ -85,11 +88,13 @@ extension API {
     return Response(.noContent)
   }
 
-  // MARK: Marks and levels
+  // MARK: Read positions and notification levels
 
   @Sendable static func markRead(_ context: RequestContext) async throws -> Response { try await context.move(.read) }
 
-  @Sendable static func markDelivered(_ context: RequestContext) async throws -> Response { try await context.move(.delivered) }
+  @Sendable static func markDelivered(_ context: RequestContext) async throws -> Response {
+    try await context.move(.delivered)
+  }
 
   @Sendable static func setConversationLevel(_ context: RequestContext) async throws -> Response {
     let level = try await context.level()
@@ -116,7 +121,7 @@ extension RequestContext {
     return .one(try await community.advanceReadPosition(kind, in: try id(), to: message, by: caller))
   }
 
-  /// `null` is what is usual; nothing at all is a mistake.
+  /// The `level` member. `null` resets it to the default; the member is required.
   fileprivate func level() async throws -> Level? {
     try await body { body in
       let value = try body.value("level")

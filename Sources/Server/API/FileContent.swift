@@ -1,5 +1,5 @@
-// The bytes of files as answers. Nothing that users upload runs in our name: whatever is no picture, sound or film is saved
-// and not shown, nobody guesses types, and what a browser opens all the same has no origin and may do nothing.
+// File contents as responses. Uploaded files never run in our origin: files other than images, audio and video are sent
+// as attachments, the type is never sniffed, and a sandbox policy without an origin covers files that a browser opens.
 
 import Community
 import ParleyModel
@@ -8,14 +8,14 @@ import Web
 
 enum FileContent {
   static let sides = 1...100_000
-  /// Asked about each time, since rights change.
+  /// Revalidated with each request, since permissions change.
   static let caching = "private, no-cache"
 
   static func tag(_ digest: [UInt8]) -> String {
     digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// RFC 6266 with RFC 8187: the name in ASCII for old programs, and as it is.
+  /// `Content-Disposition` (RFC 6266) with the name in ASCII for old clients and in full (RFC 8187).
   static func disposition(_ name: String, isInline: Bool) -> String {
     let plain = name.unicodeScalars.map { scalar in
       scalar.isASCII && scalar.value >= 32 && scalar.value < 127 && !"\"\\/%".unicodeScalars.contains(scalar)
@@ -27,7 +27,7 @@ enum FileContent {
 }
 
 extension KeptFile {
-  /// Whether the preview is at least so large: the smaller of the two that is enough is sent, and nothing is enlarged.
+  /// Whether the preview has at least this size. The smaller sufficient image is sent; images are never enlarged.
   func suffices(width: Int?, height: Int?) -> Bool {
     guard width != nil || height != nil, file.kind == "image", let preview = file.preview else {
       return false

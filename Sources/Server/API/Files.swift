@@ -17,7 +17,7 @@ extension API {
     }
   }
 
-  /// By their ids, or one's own.
+  /// Lists files by id, or the caller's files.
   @Sendable static func listFiles(_ context: RequestContext) async throws -> Response {
     let (ids, limit, next): ([ID<File>]?, Int, ID<File>?) = try context.query { query in
       (try query.ids(), try query.limit(), try query.id("next"))
@@ -55,9 +55,10 @@ extension API {
   @Sendable static func setFilePreview(_ context: RequestContext) async throws -> Response {
     let id: ID<File> = try context.id()
     let intake = try context.community.intake(
-      for: context.caller, announced: context.request.body.contentLength, limit: context.community.bounds.previewBytes, context.view)
+      for: context.caller, announced: context.request.body.contentLength, limit: context.community.bounds.previewBytes,
+      context.view)
     do {
-      try await context.eachPiece { piece in try await intake.receive(piece) }
+      try await context.forEachBodyChunk { chunk in try await intake.receive(chunk) }
       return .one(try await context.community.setFilePreview(intake, of: id, by: context.caller))
     } catch {
       await intake.discard()
@@ -77,21 +78,21 @@ extension API {
 }
 
 extension RequestContext {
-  /// The file of the path: by a signed address, or as the caller may read it.
+  /// The file in the path, by a signed link or by the caller's permissions.
   fileprivate func file(byLink link: String?) throws -> KeptFile {
     guard let link else { return try view.getFile(try id(), for: caller) }
     return try view.getFile(try id(), byLink: link)
   }
 
-  /// Takes the body as it comes, for as long as the caller may send it: whoever is put out meanwhile is heard no further.
-  func eachPiece(_ take: ([UInt8]) async throws -> Void) async throws {
-    while let piece = try await request.body.read() {
+  /// Streams the body. Checks the caller's session before each chunk, so that a revoked session ends the upload.
+  func forEachBodyChunk(_ body: ([UInt8]) async throws -> Void) async throws {
+    while let chunk = try await request.body.read() {
       guard try view.isSessionValid(caller) else {
         var problem = Problem.unauthenticated
         problem.closesConnection = true
         throw problem
       }
-      try await take(piece)
+      try await body(chunk)
     }
   }
 }

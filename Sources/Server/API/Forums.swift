@@ -7,7 +7,7 @@ import Web
 extension API {
   @Sendable static func listForums(_ context: RequestContext) async throws -> Response {
     let (text, limit, next) = try context.query { query in
-      (try query.text("query"), try query.limit(usual: 100), try query.int("next", in: 1...Int.max))
+      (try query.text("query"), try query.limit(default: 100), try query.int("next", in: 1...Int.max))
     }
     let found =
       if let text {
@@ -45,8 +45,10 @@ extension API {
   }
 
   @Sendable static func getForumIcon(_ context: RequestContext) async throws -> Response {
-    let (icon, caching) = (try context.view.getForumIcon(of: try context.id(), for: context.caller), "private, no-cache")
-    // Fetched by us and not by who looks, so that nobody's address goes to where somebody else wants it.
+    let (icon, caching) = (
+      try context.view.getForumIcon(of: try context.id(), for: context.caller), "private, no-cache"
+    )
+    // The server fetches the icon: a redirect would send the viewer's IP address to a third party.
     if case .address(let address, let drawing) = icon {
       if let picture = try await context.picture(at: address) { return .picture(picture, caching: caching) }
       return try .icon(drawing, context, caching: caching)
@@ -65,17 +67,19 @@ extension API {
   @Sendable static func setForumMember(_ context: RequestContext) async throws -> Response {
     let role: ForumRole? = context.hasBody ? try await context.body { body in try body.optionalWord("role") } : nil
     return .one(
-      try await context.community.setForumMember(try context.reference("user"), role, of: try context.id(), by: context.caller))
+      try await context.community.setForumMember(
+        try context.reference("user"), role, of: try context.id(), by: context.caller))
   }
 
   @Sendable static func removeForumMember(_ context: RequestContext) async throws -> Response {
-    try await context.community.removeForumMember(try context.reference("user"), of: try context.id(), by: context.caller)
+    try await context.community.removeForumMember(
+      try context.reference("user"), of: try context.id(), by: context.caller)
     return Response(.noContent)
   }
 }
 
 extension ForumView {
-  /// Another for what another viewer sees.
+  /// The entity tag. Includes the viewer's role and the visible member count, since both change the response.
   fileprivate var tag: String {
     "\(forum.revision)-\(forum.activity)-\(role?.rawValue ?? "none")-\(memberCount ?? -1)"
   }

@@ -1,5 +1,5 @@
-// What the host asks by commands, over a socket that only the owner of the data folder reaches: a few endpoints beside the
-// public ones. `Access.host` means: in the name of the place's owner.
+// Endpoints for the operator's commands, over a control socket that only the owner of the data folder can open.
+// `Access.controlSocket` endpoints act in the name of the site's owner.
 
 import Community
 import ParleyJSON
@@ -8,19 +8,19 @@ import ParleyWire
 public import Web
 
 extension API {
-  static let hostEndpoints: [Endpoint] = [
+  static let controlEndpoints: [Endpoint] = [
     Endpoint(.post, "/setup", .anyone, createSetupLink),
     Endpoint(.get, "/users", .anyone, listAllUsers),
     Endpoint(.post, "/users", .anyone, addUser),
-    Endpoint(.patch, "/users/{id}", .host, updateUser),
-    Endpoint(.post, "/users/{id}/reset", .host, createPasswordReset),
-    Endpoint(.post, "/users/{id}/tokens", .host, createTokenForUser),
-    Endpoint(.post, "/invites", .host, createInviteLink),
-    Endpoint(.get, "/events", .host, streamEvents),
+    Endpoint(.patch, "/users/{id}", .controlSocket, updateUser),
+    Endpoint(.post, "/users/{id}/reset", .controlSocket, createPasswordReset),
+    Endpoint(.post, "/users/{id}/tokens", .controlSocket, createTokenForUser),
+    Endpoint(.post, "/invites", .controlSocket, createInviteLink),
+    Endpoint(.get, "/events", .controlSocket, streamEvents),
   ]
 
   public func addForHost(to routes: inout Router.Builder) {
-    for endpoint in Self.hostEndpoints { routes.on(endpoint.method, endpoint.path, endpoint.handler(of: self)) }
+    for endpoint in Self.controlEndpoints { routes.on(endpoint.method, endpoint.path, endpoint.handler(of: self)) }
   }
 
   @Sendable private static func createSetupLink(_ context: RequestContext) async throws -> Response {
@@ -34,12 +34,12 @@ extension API {
   }
 
   @Sendable private static func addUser(_ context: RequestContext) async throws -> Response {
-    let newcomer = try await context.body { body in
+    let user = try await context.body { body in
       OperatorUser(
         name: try body.string("name"), role: try body.optionalWord("role") ?? .member,
         password: try body.string("password"))
     }
-    return .one(try await context.community.addUser(newcomer), .created)
+    return .one(try await context.community.addUser(user), .created)
   }
 
   @Sendable private static func createTokenForUser(_ context: RequestContext) async throws -> Response {

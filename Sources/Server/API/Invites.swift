@@ -26,7 +26,7 @@ extension API {
 
   @Sendable static func revokeInvite(_ context: RequestContext) async throws -> Response {
     let descendants = try context.query { query in try query.flag("descendants") } ?? false
-    let closing = try await context.bodyOrNothing { body in try InviteClosing(&body) }
+    let closing = try await context.optionalBody { body in try InviteClosing(&body) }
     try await context.community.revokeInvite(try context.code(), descendants: descendants, closing, by: context.caller)
     return Response(.noContent)
   }

@@ -13,7 +13,7 @@ extension API {
     return Response(.noContent)
   }
 
-  /// `next` is the user and the type of the last.
+  /// Lists a message's actions. The cursor `next` is `user.type` of the last one.
   @Sendable static func listActions(_ context: RequestContext) async throws -> Response {
     let (type, limit, next) = try context.query { query in
       (try query.text("type"), try query.limit(), try query.text("next"))
@@ -23,7 +23,8 @@ extension API {
       guard parts.count == 2, let user = ID<User>(String(parts[0])) else { throw .invalid("next", .invalid) }
       return (type: String(parts[1]), user: user)
     }
-    let found = try context.view.listActions(on: try context.id(), type: type, after: after, limit: limit, for: context.caller)
+    let found = try context.view.listActions(
+      on: try context.id(), type: type, after: after, limit: limit, for: context.caller)
     return .page(found, limit: limit) { "\($0.user).\($0.type)" }
   }
 
@@ -33,7 +34,8 @@ extension API {
     }
     guard let name else { throw Refusal.invalid("type", .missing) }
     guard let type = ActionType(name) else { throw Refusal.invalid("type", .invalid) }
-    let page = try await context.community.listMyActions(as: type, before: next, limit: limit, show, for: context.caller)
+    let page = try await context.community.listMyActions(
+      as: type, before: next, limit: limit, show, for: context.caller)
     return .page(page.messages, next: page.next.map { "\($0.time).\($0.message)" })
   }
 }

@@ -116,7 +116,7 @@ extension API {
 }
 
 extension RequestContext {
-  /// Why something is done, where somebody says so.
+  /// The `reason` of a moderation request, if it has a body.
   func reason() async throws -> String? {
     guard request.head.framing != .none, request.head.framing != .length(0) else { return nil }
     return try await body { body in try body.optional("reason") }
@@ -124,7 +124,7 @@ extension RequestContext {
 }
 
 extension CommunityView {
-  /// What came after the last message that a sender had. All of it, so that the chain can be proved.
+  /// The messages after the sender's last one, without filters, so that the sender can verify the chain.
   func missed(
     in conversation: ID<Conversation>, after anchor: ID<Message>?, for caller: Caller
   ) async throws -> MessagePageView? {
@@ -176,7 +176,7 @@ extension Query {
     case asc, desc
   }
 
-  /// By ids or by times, or around one message: of two kinds at once nobody could say what they mean.
+  /// The window: by ids, by times or around one message. Combinations are refused as ambiguous.
   private mutating func window() throws(Refusal) -> MessageQuery.Window {
     let (after, before): (ID<Message>?, ID<Message>?) = (try id("after"), try id("before"))
     let (afterTime, beforeTime) = (try time("after_time"), try time("before_time"))
@@ -192,19 +192,19 @@ extension Query {
     return hasIDs ? .between(after: after, before: before) : .all
   }
 
-  /// A list with commas, spaces around them or not.
+  /// The required, comma-separated `ids`.
   fileprivate mutating func messageIDs() throws(Refusal) -> [ID<Message>] {
     guard let ids: [ID<Message>] = try ids() else { throw .invalid("ids", .missing) }
     return ids
   }
 
-  /// Many ids with commas between; nil where none are asked for.
+  /// The comma-separated `ids`, with optional spaces; nil without the parameter.
   mutating func ids<Thing>() throws(Refusal) -> [ID<Thing>]? {
     guard let text = try text("ids") else { return nil }
     var ids: [ID<Thing>] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let id = ID<Thing>(String(part.drop { $0 == " " }.prefix { $0 != " " })), ids.count < Self.largestPage
-      else { throw .invalid("ids", ids.count < Self.largestPage ? .invalid : .tooMany(limit: Self.largestPage)) }
+      guard let id = ID<Thing>(String(part.drop { $0 == " " }.prefix { $0 != " " })), ids.count < Self.maxPageSize
+      else { throw .invalid("ids", ids.count < Self.maxPageSize ? .invalid : .tooMany(limit: Self.maxPageSize)) }
       ids.append(id)
     }
     return ids

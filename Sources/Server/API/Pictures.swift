@@ -33,15 +33,15 @@ extension Response {
       case .address(_, let drawing): try Response.icon(drawing, context, caching: caching)
       case .generated(let svg, let tag): Response(.ok, Array(svg.utf8), type: .forExtension("svg")).tagged(tag)
       }
-    // Opened by itself it runs nothing.
+    // Prevents scripts if the image is opened as a document.
     response.fields.addMissing(from: [
       "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox", "Cache-Control": caching,
     ])
     return response
   }
 
-  /// The same for whoever asks, and soon asked for again, since a name may change. Opened by itself it runs nothing and
-  /// has no origin.
+  /// A generated picture: public, and cached for five minutes, since names change. The sandbox prevents scripts if it
+  /// is opened as a document.
   static func drawing(_ drawing: GeneratedPicture) -> Response {
     var response = Response(.ok, Array(drawing.svg.utf8), type: .forExtension("svg")).tagged(drawing.tag)
     response.fields.add("Cache-Control", "public, max-age=300")

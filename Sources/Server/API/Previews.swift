@@ -6,12 +6,12 @@ import Previews
 import Web
 
 extension API {
-  /// What stands behind a link. Nothing is kept of who asked.
+  /// Returns the preview of a link. The caller is not recorded.
   @Sendable static func createLinkPreview(_ context: RequestContext) async throws -> Response {
     let (url, keeps): (String, Bool) = try await context.body { body in
       (try body.string("url"), try body.optional("keep") ?? false)
     }
-    guard try context.looksAtLinks, let previews = context.api.previews else { throw Refusal.forbidden }
+    guard try context.linkPreviewsEnabled, let previews = context.api.previews else { throw Refusal.forbidden }
     if keeps { _ = try context.caller.requireUser(.write) }
     let preview: LinkPreview
     do throws(PreviewFault) {
@@ -21,14 +21,14 @@ extension API {
     } catch .busy {
       throw Refusal.unavailable
     }
-    let file = try await keeps ? context.keep(preview) : nil
+    let file = try await keeps ? context.storePicture(of: preview) : nil
     return .object { json in
       preview.fields(&json)
       json.field("file", file)
     }
   }
 
-  /// Whoever has the key was given the preview.
+  /// Returns a preview's picture. The unguessable key from the preview grants access.
   @Sendable static func getLinkPreviewPicture(_ context: RequestContext) async throws -> Response {
     guard let key = context.request.parameters["key"], let picture = context.api.previews?.picture(key) else {
       throw Refusal.notFound
@@ -38,16 +38,16 @@ extension API {
 }
 
 extension RequestContext {
-  /// Whether the server asks others for users: the host and the staff both say yes.
-  var looksAtLinks: Bool {
+  /// Whether the operator and the staff both enable link previews.
+  var linkPreviewsEnabled: Bool {
     get throws {
       guard api.previews != nil else { return false }
       return try view.getSettings().linkPreviews
     }
   }
 
-  /// The picture as a file of who asks, as though they had uploaded it.
-  fileprivate func keep(_ preview: LinkPreview) async throws -> File? {
+  /// Stores the picture as a file of the caller, like an upload.
+  fileprivate func storePicture(of preview: LinkPreview) async throws -> File? {
     guard let picture = preview.picture else { return nil }
     let intake = try community.intake(for: caller, announced: picture.bytes.count, view)
     do {
@@ -60,9 +60,9 @@ extension RequestContext {
     }
   }
 
-  /// The picture at an address that users have given for something of theirs; nil where there is none to be had.
+  /// Fetches the picture at a user-supplied address; nil if previews are disabled or the fetch fails.
   func picture(at address: String) async throws -> PreviewPicture? {
-    guard try looksAtLinks, let previews = api.previews else { return nil }
+    guard try linkPreviewsEnabled, let previews = api.previews else { return nil }
     do throws(PreviewFault) {
       let preview = try await previews.preview(of: address)
       return preview.isImage ? preview.picture : nil
@@ -71,7 +71,7 @@ extension RequestContext {
 }
 
 extension Response {
-  /// A stranger's picture: opened by itself it runs nothing and has no origin.
+  /// A third-party picture. The sandbox prevents scripts if it is opened as a document.
   static func picture(_ picture: PreviewPicture, caching: String) -> Response {
     var response = Response(.ok, picture.bytes, type: ContentType(picture.mimeType, isCompressible: false))
     response.fields.add("Cache-Control", caching)

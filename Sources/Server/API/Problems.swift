@@ -1,4 +1,4 @@
-// How each "no" looks over HTTP. The codes are the contract's; titles are for developers.
+// Maps refusals to problem documents (RFC 9457). Codes are part of the contract; titles are for developers.
 
 import ParleyJSON
 import ParleyModel
@@ -6,7 +6,7 @@ import ParleyWire
 import Web
 
 extension Problem {
-  /// Whatever a handler threw.
+  /// The problem for an error thrown by a handler.
   init(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
@@ -26,7 +26,7 @@ extension Problem {
     case .clientIDReused:
       self = Problem(.conflict, code: refusal.code, title: "This client_id has made something else before.")
     case .invalid(let faults): self = .invalid(faults.map(FieldProblem.init))
-    case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This person may not come in.")
+    case .notAdmitted: self = Problem(.forbidden, code: refusal.code, title: "This user may not sign in.")
     case .tooMany(let limit):
       self = Problem(
         .conflict, code: refusal.code, title: "There may be no more of these. Remove some first.",
@@ -36,19 +36,19 @@ extension Problem {
       self = Problem(
         .contentTooLarge, code: refusal.code, title: "There is no room for it. Remove other files first.",
         params: [("limit", .number(limit))])
-    case .lastOwner: self = Problem(.conflict, code: refusal.code, title: "The place needs an owner.")
+    case .lastOwner: self = Problem(.conflict, code: refusal.code, title: "The site needs an owner.")
     case .taken(let field):
       self = Problem(
-        .conflict, code: refusal.code, title: "Something else has this already.",
+        .conflict, code: refusal.code, title: "This value is already taken.",
         errors: [FieldProblem(FieldFault(field: field, code: .taken))])
-    // What the community slows down is let through one by one.
+    // The community's own limits, such as slow mode, have a burst of one.
     case .rateLimited(let seconds): self = .rateLimited(1, seconds: seconds)
-    case .newcomer(let limit, let most, let until, let seconds):
-      self = .rateLimited(most, seconds: seconds)
+    case .newcomer(let limit, let maxPerHour, let until, let seconds):
+      self = .rateLimited(maxPerHour, seconds: seconds)
       code = refusal.code
-      title = "Too much for somebody who is new here."
+      title = "Too many requests for a user on probation."
       params += [
-        ("limit", .text(limit.rawValue)), ("most", .number(most)), ("until", .text(Timestamp.format(Int(until)))),
+        ("limit", .text(limit.rawValue)), ("most", .number(maxPerHour)), ("until", .text(Timestamp.format(Int(until)))),
       ]
     case .unavailable: self = .unavailable
     }
@@ -57,7 +57,7 @@ extension Problem {
   init(_ error: JSONError) {
     switch error {
     case .malformed(let malformation, let offset):
-      self = .badRequest("The body is no JSON: \(malformation.rawValue) at byte \(offset).")
+      self = .badRequest("The body is not JSON: \(malformation.rawValue) at byte \(offset).")
     case .refused(let errors):
       self = .invalid(
         errors.map { error in
@@ -75,15 +75,15 @@ extension Problem {
   }
 
   static var unauthenticated: Problem {
-    // RFC 9110 §15.5.2: 401 says how to prove who one is.
+    // RFC 9110 §15.5.2: a 401 response names the authentication scheme.
     Problem(
       .unauthorized, code: "unauthenticated", title: "Sign in first.", fields: ["WWW-Authenticate": "Bearer"])
   }
 
-  /// - Parameter limit: how many may come at once.
+  /// - Parameter limit: the size of the burst.
   static func rateLimited(_ limit: Int, seconds: Int) -> Problem {
     Problem(
-      .tooManyRequests, code: "rate_limited", title: "Too much in this time. Try again later.",
+      .tooManyRequests, code: "rate_limited", title: "Too many requests. Try again later.",
       params: [("seconds", .number(seconds))],
       fields: [
         "Retry-After": "\(seconds)", "RateLimit-Limit": "\(limit)", "RateLimit-Remaining": "0",
@@ -104,7 +104,7 @@ extension Problem.FieldProblem {
     let params: [(name: String, value: Problem.Param)] =
       switch fault.code {
       case .missing, .unknownField, .invalid, .taken, .unknown, .mismatch, .unreachable: []
-      case .tooShort(let least): [("least", .number(least))]
+      case .tooShort(let min): [("least", .number(min))]
       case .tooLong(let limit), .tooMany(let limit): [("limit", .number(limit))]
       case .outOfRange(let range): [("min", .number(range.lowerBound)), ("max", .number(range.upperBound))]
       }

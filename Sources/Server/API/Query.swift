@@ -2,8 +2,8 @@ import ParleyJSON
 import ParleyModel
 import ParleyWire
 
-/// The query of an address, asked for by name. It remembers which names were, so that `finish()` can refuse the rest: a
-/// misspelled filter must not look like an answer.
+/// The query parameters of a request, read by name. `finish()` refuses parameters that were not read, so that a
+/// misspelled filter is an error.
 struct Query {
   private let pairs: FormPairs
   private var read: Set<String> = []
@@ -25,7 +25,7 @@ struct Query {
 
   mutating func int(_ name: String, in range: ClosedRange<Int>) throws(Refusal) -> Int? {
     guard let text = try text(name) else { return nil }
-    // One spelling for each number.
+    // Refuses other spellings, such as `+1` and `01`.
     guard let number = Int(text), String(number) == text else { throw .invalid(name, .invalid) }
     guard range.contains(number) else { throw .invalid(name, .outOfRange(range)) }
     return number
@@ -52,21 +52,21 @@ struct Query {
     return id
   }
 
-  /// A point in time, in milliseconds since 1970.
+  /// A time, in milliseconds since 1970.
   mutating func time(_ name: String) throws(Refusal) -> Int64? {
     guard let text = try text(name) else { return nil }
     guard let time = Timestamp.parse(text) else { throw .invalid(name, .invalid) }
     return Int64(time)
   }
 
-  static let largestPage = 200
+  static let maxPageSize = 200
 
-  /// How many things a page holds.
-  mutating func limit(usual: Int = 50) throws(Refusal) -> Int {
-    try int("limit", in: 1...Self.largestPage) ?? usual
+  /// The size of the page.
+  mutating func limit(default size: Int = 50) throws(Refusal) -> Int {
+    try int("limit", in: 1...Self.maxPageSize) ?? size
   }
 
-  /// Where a list goes on that is ordered by two numbers.
+  /// The cursor of a list ordered by two numbers.
   mutating func nextPair() throws(Refusal) -> (Int, Int)? {
     guard let text = try text("next") else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
@@ -74,7 +74,7 @@ struct Query {
     return (first, second)
   }
 
-  /// Where a list goes on that is ordered by the times of messages.
+  /// The cursor of a list ordered by message time.
   mutating func nextTime() throws(Refusal) -> TimelineCursor? {
     try nextPair().map { TimelineCursor(time: $0.0, message: ID($0.1)) }
   }

@@ -1,6 +1,6 @@
-// Token buckets, one for each kind of work and each user or address. Of a bucket only one number is kept: the moment at
-// which it will be full again (GCRA, ITU-T I.371). A full bucket need not be kept at all, so memory is bounded by two
-// generations: when the younger has its fill, the elder, in which nothing was spent since the last time, is forgotten.
+// Token buckets, one per kind of work and per user or address. A bucket is stored as one number, the time at which it
+// is full again (GCRA, ITU-T I.371). Full buckets are not stored. Two generations bound the memory: when the younger
+// one is full, the elder one, without any spending since the last swap, is dropped.
 
 import Community
 import ParleyModel
@@ -8,12 +8,12 @@ import ParleyWire
 import Synchronization
 import Web
 
-/// Shared by all loops.
+/// The rate limiter, shared by all loops.
 final class RateLimiter: Sendable {
   private let limits: RateLimits
   private let buckets = Mutex(Buckets())
 
-  /// Buckets of a generation. Who spends from more addresses than this at once gets some of it back.
+  /// The capacity of a generation. A client with more addresses than this regains some tokens.
   static let maxBuckets = 32_768
 
   init(_ limits: RateLimits) {
@@ -25,16 +25,16 @@ final class RateLimiter: Sendable {
     let owner: Owner
   }
 
-  /// Who is counted. A user is that user wherever they are.
+  /// The owner of a bucket. A user has one bucket for all addresses.
   private enum Owner: Hashable {
     case user(ID<User>)
     case address(IPAddress)
-    /// Whose password is guessed, whether there is such a user or not.
+    /// The target of a sign-in attempt, whether the user exists or not.
     case name(String)
   }
 
   private struct Buckets {
-    /// When each is full again, in microseconds.
+    /// The time at which each bucket is full again, in microseconds.
     var younger: [Bucket: Int64] = [:]
     var elder: [Bucket: Int64] = [:]
 
@@ -52,18 +52,18 @@ final class RateLimiter: Sendable {
 
   var bucketCount: Int { buckets.withLock { $0.younger.count + $0.elder.count } }
 
-  /// Refuses what is too much. `now` is in milliseconds.
+  /// Spends a token or throws 429. `now` is in milliseconds.
   func count(_ work: Work, by caller: Caller, at address: IPAddress?, now: Int64) throws(Problem) {
     guard let owner = owner(of: work, caller, address) else { return }
     try spend(work, of: owner, now)
   }
 
-  /// The same for one more password that is tried for a name. One that was right costs nothing: it is given back.
+  /// Spends a token for a password attempt on a name. A correct password is refunded with `refundGuess`.
   func countGuess(at name: String, now: Int64) throws(Problem) {
     try spend(.guessing, of: .name(UserName.key(name)), now)
   }
 
-  func giveBackGuess(at name: String, now: Int64) {
+  func refundGuess(at name: String, now: Int64) {
     let each = Self.microseconds(limits[.guessing])
     let bucket = Bucket(work: .guessing, owner: .name(UserName.key(name)))
     buckets.withLock { buckets in
@@ -77,27 +77,27 @@ final class RateLimiter: Sendable {
     throw .rateLimited(allowance.burst, seconds: Int((wait + 999_999) / 1_000_000))
   }
 
-  /// Nil: what is not counted. Behind a socket in the file system is only what the host put there.
+  /// The bucket's owner; nil for unlimited work. Unix sockets, which only the operator sets up, are not limited.
   private func owner(of work: Work, _ caller: Caller, _ address: IPAddress?) -> Owner? {
     switch work {
-    // Who guesses at passwords, or makes users up, has as many users as they like.
+    // Counted by address even for users: an attacker can create any number of users.
     case .login, .registration: address.map { .address($0.subscriber) }
-    // Counted by the name, which stands in the body.
+    // Counted by the name in the body: see `countGuess`.
     case .guessing: nil
     case .sending, .discovery, .previewing, .signalling, .writing:
       caller.user.map { .user($0) } ?? address.map { .address($0.subscriber) }
     }
   }
 
-  /// For one.
+  /// The refill time of one token.
   private static func microseconds(_ allowance: Allowance) -> Int64 { 86_400_000_000 / Int64(allowance.perDay) }
 
-  /// Takes one; nil if there was one, else how long until there is. In microseconds.
+  /// Spends a token and returns nil, or returns the wait for the next token. In microseconds.
   private func spend(_ bucket: Bucket, _ allowance: Allowance, _ now: Int64) -> Int64? {
     let each = Self.microseconds(allowance)
     let whole = each * Int64(allowance.burst)
     return buckets.withLock { buckets in
-      // A clock that was set back makes no one wait longer than an empty bucket does.
+      // Bounds the wait to that of an empty bucket if the clock was set back.
       let kept = min(max(buckets[bucket] ?? now, now), now + whole)
       let wait = kept + each - now - whole
       buckets[bucket] = wait > 0 ? kept : kept + each
@@ -107,6 +107,6 @@ final class RateLimiter: Sendable {
 }
 
 extension IPAddress {
-  /// An IPv6 subscriber has a whole /64 (RFC 6177).
+  /// The address to count by. An IPv6 subscriber has a whole /64 (RFC 6177).
   fileprivate var subscriber: IPAddress { ipv4 == nil ? IPAddress(high: high, low: 0) : self }
 }

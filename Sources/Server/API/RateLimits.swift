@@ -1,23 +1,23 @@
-/// Kinds of work that are counted apart.
+/// The kinds of rate-limited work.
 public enum Work: Sendable, Hashable, CaseIterable {
-  /// Whatever tries a password or a one-time link.
+  /// Attempts with a password or a one-time link.
   case login
-  /// A wrong password for one name, from wherever.
+  /// Wrong passwords for one name, from any address.
   case guessing
   case registration
-  /// Messages.
+  /// Posting messages.
   case sending
-  /// Looking for users by their addresses.
+  /// Looking up users by their addresses.
   case discovery
-  /// Having links looked at.
+  /// Link previews.
   case previewing
-  /// What passes and is not kept.
+  /// Ephemeral signals: typing, presence and app messages.
   case signalling
   /// Every other change.
   case writing
 }
 
-/// How much of each kind of work one user, or one address, may ask for.
+/// The limit of each kind of work, per user or per address.
 public struct RateLimits: Sendable {
   public var login = Allowance(burst: 30, perMinute: 20)
   public var guessing = Allowance(burst: 40, perDay: 240)
@@ -44,46 +44,46 @@ public struct RateLimits: Sendable {
   }
 }
 
-/// The table of them, as `--help` and the README print it.
+/// The table of options, as printed by `--help` and the README.
 extension RateLimits {
   public struct Entry: Sendable {
     /// `--rate-<name>` and `PARLEY_RATE_<NAME>`.
     public let name: String
     public let meaning: String
     public let path: any WritableKeyPath<RateLimits, Int> & Sendable
-    /// What is taken for it.
+    /// The accepted values.
     public let range = 1...1_000_000
 
-    /// The default.
+    /// The default value.
     public var value: Int { RateLimits()[keyPath: path] }
   }
 
   public static let all: [Entry] = [
-    Entry(name: "login", meaning: "passwords and links that one address tries in a minute", path: \.login.perMinute),
-    Entry(name: "login-burst", meaning: "how many of them at once", path: \.login.burst),
-    Entry(name: "guessing", meaning: "wrong passwords for one name in a day", path: \.guessing.perDay),
-    Entry(name: "guessing-burst", meaning: "how many of them at once", path: \.guessing.burst),
+    Entry(name: "login", meaning: "password and link attempts per address and minute", path: \.login.perMinute),
+    Entry(name: "login-burst", meaning: "burst of the limit above", path: \.login.burst),
+    Entry(name: "guessing", meaning: "wrong passwords per name and day", path: \.guessing.perDay),
+    Entry(name: "guessing-burst", meaning: "burst of the limit above", path: \.guessing.burst),
     Entry(
       name: "registration", meaning: "registrations per address and minute", path: \.registration.perMinute),
-    Entry(name: "registration-burst", meaning: "how many of them at once", path: \.registration.burst),
-    Entry(name: "sending", meaning: "messages of one person in a minute", path: \.sending.perMinute),
-    Entry(name: "sending-burst", meaning: "how many of them at once", path: \.sending.burst),
-    Entry(name: "writing", meaning: "other changes of one person in a minute", path: \.writing.perMinute),
-    Entry(name: "writing-burst", meaning: "how many of them at once", path: \.writing.burst),
+    Entry(name: "registration-burst", meaning: "burst of the limit above", path: \.registration.burst),
+    Entry(name: "sending", meaning: "messages per user and minute", path: \.sending.perMinute),
+    Entry(name: "sending-burst", meaning: "burst of the limit above", path: \.sending.burst),
+    Entry(name: "writing", meaning: "other changes per user and minute", path: \.writing.perMinute),
+    Entry(name: "writing-burst", meaning: "burst of the limit above", path: \.writing.burst),
     Entry(
       name: "signals",
-      meaning: "times that one person types, comes or goes, or tells other programs something, in a minute",
+      meaning: "typing, presence and app signals per user and minute",
       path: \.signalling.perMinute),
-    Entry(name: "signals-burst", meaning: "how many of them at once", path: \.signalling.burst),
+    Entry(name: "signals-burst", meaning: "burst of the limit above", path: \.signalling.burst),
     Entry(
-      name: "previews", meaning: "links that are looked at for one person in a minute", path: \.previewing.perMinute),
-    Entry(name: "previews-burst", meaning: "how many of them at once", path: \.previewing.burst),
-    Entry(name: "discovery", meaning: "times that one person asks for addresses in a day", path: \.discovery.perDay),
-    Entry(name: "discovery-burst", meaning: "how many of them at once", path: \.discovery.burst),
+      name: "previews", meaning: "link previews per user and minute", path: \.previewing.perMinute),
+    Entry(name: "previews-burst", meaning: "burst of the limit above", path: \.previewing.burst),
+    Entry(name: "discovery", meaning: "contact lookups per user and day", path: \.discovery.perDay),
+    Entry(name: "discovery-burst", meaning: "burst of the limit above", path: \.discovery.burst),
   ]
 }
 
-/// So many at once, and then so many in a time.
+/// A token bucket: its size and its refill rate.
 public struct Allowance: Sendable, Hashable {
   public var burst: Int
   public var perDay: Int
@@ -94,14 +94,13 @@ public struct Allowance: Sendable, Hashable {
   }
 
   public init(burst: Int, perMinute: Int) {
-    self.init(burst: burst, perDay: perMinute * Self.minutes)
+    self.init(burst: burst, perDay: perMinute * Self.minutesPerDay)
   }
 
   public var perMinute: Int {
-    get { perDay / Self.minutes }
-    set { perDay = max(newValue, 1) * Self.minutes }
+    get { perDay / Self.minutesPerDay }
+    set { perDay = max(newValue, 1) * Self.minutesPerDay }
   }
 
-  /// Of a day.
-  private static let minutes = 24 * 60
+  private static let minutesPerDay = 24 * 60
 }

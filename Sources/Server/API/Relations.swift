@@ -3,22 +3,30 @@ import ParleyModel
 import Web
 
 extension API {
-  static func set(_ relation: Relation) -> Endpoint.Answer {
+  static let followUser = setRelation(.follow)
+  static let unfollowUser = removeRelation(.follow)
+  static let muteUser = setRelation(.mute)
+  static let unmuteUser = removeRelation(.mute)
+  static let blockUser = setRelation(.block)
+  static let unblockUser = removeRelation(.block)
+  static let listMutedUsers = listRelatedUsers(.mute)
+  static let listBlockedUsers = listRelatedUsers(.block)
+
+  private static func setRelation(_ relation: Relation) -> Endpoint.Answer {
     { context in
       try await context.community.setRelation(relation, to: try context.reference(), by: context.caller)
       return Response(.noContent)
     }
   }
 
-  static func end(_ relation: Relation) -> Endpoint.Answer {
+  private static func removeRelation(_ relation: Relation) -> Endpoint.Answer {
     { context in
       try await context.community.removeRelation(relation, to: try context.reference(), by: context.caller)
       return Response(.noContent)
     }
   }
 
-  /// Whom one has muted or blocked oneself.
-  static func list(_ relation: Relation) -> Endpoint.Answer {
+  private static func listRelatedUsers(_ relation: Relation) -> Endpoint.Answer {
     { context in
       let (limit, next) = try context.pageOfUsers()
       let found = try context.view.listRelatedUsers(relation, after: next, limit: limit, for: context.caller)

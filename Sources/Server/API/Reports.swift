@@ -8,7 +8,7 @@ extension API {
   @Sendable static func createReport(_ context: RequestContext) async throws -> Response {
     let draft = try await context.body { body in try ReportDraft(&body) }
     let (report, isNew) = try await context.community.createReport(draft, by: context.caller)
-    // What becomes of it is for those who judge.
+    // Only moderators see the report's outcome.
     return .object(isNew ? .created : .ok) { json in report.writeReported(to: &json) }
   }
 
@@ -20,10 +20,10 @@ extension API {
       let next: ID<Report>? = try query.id("next")
       return (filter, try query.reference("user"), try query.reference("assignee"), try query.limit(), next)
     }
-    var wanted = filter
-    wanted.user = try context.userID(user, "user")
-    wanted.assignee = try context.userID(assignee, "assignee")
-    let found = try context.view.listReports(wanted, before: next, limit: limit, for: context.caller)
+    var resolved = filter
+    resolved.user = try context.userID(user, "user")
+    resolved.assignee = try context.userID(assignee, "assignee")
+    let found = try context.view.listReports(resolved, before: next, limit: limit, for: context.caller)
     return .page(found, limit: limit) { $0.id.description }
   }
 

@@ -4,21 +4,21 @@ import ParleyWire
 import Web
 
 extension Response {
-  /// One object. What the community says is for who asked, and may be another in a moment.
+  /// A JSON object, private to the caller and revalidated with each request.
   static func object(_ status: Status = .ok, _ members: (inout JSONWriter) -> Void) -> Response {
     var json = JSONWriter()
     json.object(members)
     return own(json, status)
   }
 
-  /// One thing, bare.
+  /// One value without an envelope.
   static func one(_ thing: some JSONWritable, _ status: Status = .ok) -> Response {
     var json = JSONWriter()
     json.value(thing)
     return own(json, status)
   }
 
-  /// Many things: a page, whether there is more, and where it goes on.
+  /// A page: its values, whether there are more, and the cursor of the next page.
   static func page(_ things: [some JSONWritable], next: String?) -> Response {
     object { json in
       json.field("data", things)
@@ -27,17 +27,17 @@ extension Response {
     }
   }
 
-  /// A page out of one thing more than fits, if there are more; `next` names its last.
+  /// A page from `limit + 1` values, if there are more. `next` returns the cursor of the page's last value.
   static func page<Thing: JSONWritable>(
     _ found: [Thing], limit: Int, next: (Thing) -> String?
   ) -> Response {
     page(Array(found.prefix(limit)), next: found.count > limit ? next(found[limit - 1]) : nil)
   }
 
-  /// What was written already.
+  /// An already written JSON document.
   static func written(_ json: JSONWriter) -> Response { own(json, .ok) }
 
-  /// With a tag by which a client can ask whether it has changed.
+  /// The response with an `ETag` for conditional requests.
   func tagged(_ tag: String) -> Response {
     var response = self
     response.fields.add("ETag", "\"\(tag)\"")

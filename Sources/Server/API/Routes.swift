@@ -1,4 +1,4 @@
-// Every endpoint, one line each.
+// The route table: one line per endpoint.
 
 import Community
 import ParleyWire
@@ -6,7 +6,7 @@ import Web
 
 extension API {
   static let endpoints: [Endpoint] = [
-    // How users get in.
+    // Sign-up, sessions and tokens.
     Endpoint(.post, "/users", .anyone, counts: .registration, signUp),
     Endpoint(.get, "/invites", .user(.read), listInvites),
     Endpoint(.post, "/invites", .user(.write), createInvite),
@@ -21,7 +21,7 @@ extension API {
     Endpoint(.get, "/me/tokens", .user(.read), listTokens),
     Endpoint(.delete, "/me/tokens/{id}", .user(.read), revokeToken),
     Endpoint(.put, "/me/password", .user(.admin), counts: .login, changePassword),
-    // People.
+    // Users.
     Endpoint(.get, "/users", .user(.read), listUsers),
     Endpoint(.get, "/users/{id}", .anyone, getUser),
     Endpoint(.patch, "/users/{id}", .user(.write), updateUser),
@@ -30,20 +30,20 @@ extension API {
     Endpoint(.put, "/users/{id}/avatar", .user(.write), setAvatar),
     Endpoint(.delete, "/users/{id}/avatar", .user(.write), deleteAvatar),
     Endpoint(.post, "/users/discover", .user(.write), counts: .discovery, discoverUsers),
-    Endpoint(.put, "/users/{id}/follow", .user(.write), set(.follow)),
-    Endpoint(.delete, "/users/{id}/follow", .user(.write), end(.follow)),
-    Endpoint(.put, "/users/{id}/mute", .user(.write), set(.mute)),
-    Endpoint(.delete, "/users/{id}/mute", .user(.write), end(.mute)),
-    Endpoint(.put, "/users/{id}/block", .user(.write), set(.block)),
-    Endpoint(.delete, "/users/{id}/block", .user(.write), end(.block)),
+    Endpoint(.put, "/users/{id}/follow", .user(.write), followUser),
+    Endpoint(.delete, "/users/{id}/follow", .user(.write), unfollowUser),
+    Endpoint(.put, "/users/{id}/mute", .user(.write), muteUser),
+    Endpoint(.delete, "/users/{id}/mute", .user(.write), unmuteUser),
+    Endpoint(.put, "/users/{id}/block", .user(.write), blockUser),
+    Endpoint(.delete, "/users/{id}/block", .user(.write), unblockUser),
     Endpoint(.get, "/users/{id}/followers", .user(.read), listFollowers),
     Endpoint(.get, "/users/{id}/following", .user(.read), listFollowing),
-    Endpoint(.get, "/me/muted", .user(.read), list(.mute)),
-    Endpoint(.get, "/me/blocked", .user(.read), list(.block)),
+    Endpoint(.get, "/me/muted", .user(.read), listMutedUsers),
+    Endpoint(.get, "/me/blocked", .user(.read), listBlockedUsers),
     Endpoint(.put, "/users/{id}/approval", .user(.admin), approveUser),
     Endpoint(.delete, "/users/{id}/approval", .user(.admin), rejectUser),
     Endpoint(.post, "/users/{id}/reset", .user(.admin), createPasswordReset),
-    // Keeping order.
+    // Moderation.
     Endpoint(.post, "/users/{id}/warn", .user(.write), warnUser),
     Endpoint(.put, "/users/{id}/silence", .user(.write), silenceUser),
     Endpoint(.delete, "/users/{id}/silence", .user(.write), takesQuery: true, unsilenceUser),
@@ -90,7 +90,7 @@ extension API {
     Endpoint(.delete, "/messages/{id}/actions/{type}", .user(.write), removeAction),
     Endpoint(.post, "/messages/{id}/topic", .user(.write), createTopicFromMessage),
     Endpoint(.get, "/me/actions", .user(.read), listMyActions),
-    // Following along.
+    // Realtime and sync.
     Endpoint(.get, "/realtime", .anyone, openRealtime),
     Endpoint(.get, "/events", .anyone, streamEvents),
     Endpoint(.get, "/sync", .anyone, sync),
@@ -131,11 +131,11 @@ extension API {
     Endpoint(.delete, "/uploads/{id}", .user(.write), cancelUpload),
     Endpoint(.post, "/previews", .user(.read), counts: .previewing, createLinkPreview),
     Endpoint(.get, "/previews/{key}/picture", .anyone, getLinkPreviewPicture),
-    // What waits for a user.
+    // Inbox.
     Endpoint(.get, "/inbox", .user(.read), listNotifications),
     Endpoint(.put, "/inbox/read", .user(.write), markNotificationsRead),
     Endpoint(.get, "/unread", .user(.read), getUnread),
-    // The place.
+    // Site.
     Endpoint(.get, "/icon", .anyone, getSiteIcon),
     Endpoint(.get, "/server", .anyone, getServer),
     Endpoint(.get, "/settings", .anyone, getSettings),

@@ -52,8 +52,8 @@ extension Query {
     request.order = try word("order") ?? .newest
     request.limit = try limit()
     request.next = try text("next").map { text throws(Refusal) in
-      guard let place = SearchRequest.Cursor(text) else { throw .invalid("next", .invalid) }
-      return place
+      guard let cursor = SearchRequest.Cursor(text) else { throw .invalid("next", .invalid) }
+      return cursor
     }
     request.show = try show()
     return request
@@ -65,7 +65,7 @@ extension Query {
     return reference
   }
 
-  /// `near=48.14,11.58&within=500`: neither says anything without the other.
+  /// `near=48.14,11.58&within=500`: both or neither.
   private mutating func circle() throws(Refusal) -> GeoCircle? {
     let (near, within) = (try text("near"), try int("within", in: 1...GeoCircle.maxMetres))
     guard let near else {

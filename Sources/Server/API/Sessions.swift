@@ -12,15 +12,15 @@ extension API {
         try body.optional("device") ?? "", try body.optional("cookie") ?? false
       )
     }
-    // Who comes with a session of theirs is let in however many others guess.
+    // Attempts with a session of the same user are not counted: guesses by others can't lock the user out.
     let isCounted = try name.utf8.count <= UserName.maxBytes && !context.view.isSignInName(name, context.caller)
     if isCounted { try context.api.limiter.countGuess(at: name, now: context.server.now) }
     do throws(Refusal) {
       let opened = try await context.community.signIn(name: name, password: password, on: device)
-      if isCounted { context.api.limiter.giveBackGuess(at: name, now: context.server.now) }
+      if isCounted { context.api.limiter.refundGuess(at: name, now: context.server.now) }
       return context.signedIn(opened, wantsCookie: wantsCookie)
     } catch {
-      if isCounted, error != .unauthenticated { context.api.limiter.giveBackGuess(at: name, now: context.server.now) }
+      if isCounted, error != .unauthenticated { context.api.limiter.refundGuess(at: name, now: context.server.now) }
       throw error
     }
   }
@@ -64,7 +64,7 @@ extension API {
 }
 
 extension RequestContext {
-  /// Somebody is in: a program gets the token, a browser a cookie that its pages can't read.
+  /// The response to a sign-in: the token for programs, an `HttpOnly` cookie for browsers.
   func signedIn(_ opened: OpenedSession, wantsCookie: Bool, _ status: Status = .created) -> Response {
     var response = Response.object(status) { json in
       json.field("id", opened.id)

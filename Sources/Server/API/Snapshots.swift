@@ -2,16 +2,17 @@ import ParleyJSON
 import Web
 
 extension API {
-  /// The tag is of what it says and not of the cursor: where nothing that one sees has changed, an older cursor is as good.
+  /// Returns the caller's snapshot. The tag covers the state without the cursor: with an unchanged state, the client's
+  /// older cursor leads to the same events.
   @Sendable static func getSnapshot(_ context: RequestContext) async throws -> Response {
     let snapshot = try await context.community.getSnapshot(for: context.caller)
     var json = JSONWriter(reserving: 1 << 16)
     json.value(snapshot)
-    let said = json.bytes[(json.bytes.firstIndex(of: UInt8(ascii: ",")) ?? 0)...]
-    return .written(json).tagged(fingerprint(said).hexadecimal)
+    let state = json.bytes[(json.bytes.firstIndex(of: UInt8(ascii: ",")) ?? 0)...]
+    return .written(json).tagged(fingerprint(state).hexadecimal)
   }
 
-  /// Four sums side by side, which a processor adds up at once: a snapshot may have a million bytes.
+  /// Hashes in four parallel lanes, since a snapshot may have a million bytes.
   private static func fingerprint(_ bytes: ArraySlice<UInt8>) -> Fingerprint {
     var (first, second, third, fourth) = (Fingerprint(), Fingerprint(), Fingerprint(), Fingerprint())
     var rest = bytes.makeIterator()

@@ -3,8 +3,8 @@ import ParleyModel
 import ParleyWire
 import Web
 
-/// A request that brings a file: its bytes as they are, with the rest in the query, or a form (RFC 7578) that may bring a
-/// preview too.
+/// The body of a file upload: raw bytes with the file's attributes in the query, or a form (RFC 7578) with an optional
+/// preview.
 final class UploadBody {
   private let context: RequestContext
   private let draft: FileDraft
@@ -13,7 +13,7 @@ final class UploadBody {
   private var preview: FileIntake?
   private var fields: [String: [UInt8]] = [:]
   private var fileName: String?
-  /// Where what comes goes.
+  /// The destination of the bytes.
   private var part = Part.none
 
   private enum Part {
@@ -21,9 +21,9 @@ final class UploadBody {
     case field(String)
   }
 
-  /// Fields of a form that are no files, and what each may have, in bytes.
+  /// The form's text fields and the maximum size of each in bytes.
   private static let known = ["name", "type", "public", "client_id"]
-  private static let maxInField = 4_096
+  private static let maxFieldBytes = 4_096
 
   init(_ context: RequestContext) throws {
     self.context = context
@@ -46,15 +46,15 @@ final class UploadBody {
   func read() async throws -> (draft: FileDraft, file: FileIntake, preview: FileIntake?) {
     let announced = context.request.body.contentLength
     file = try context.community.intake(for: context.caller, announced: announced, context.view)
-    var isThere = form == nil
+    var hasFile = form == nil
     if var form {
-      try await context.eachPiece { piece in try await self.take(piece, &form) }
+      try await context.forEachBodyChunk { chunk in try await self.parse(chunk, &form) }
       guard form.isDone else { throw Problem.badRequest("The form is cut off.") }
-      isThere = fileName != nil
+      hasFile = fileName != nil
     } else {
-      try await context.eachPiece { piece in try await self.file?.receive(piece) }
+      try await context.forEachBodyChunk { chunk in try await self.file?.receive(chunk) }
     }
-    guard isThere, let file else { throw Refusal.invalid("file", .missing) }
+    guard hasFile, let file else { throw Refusal.invalid("file", .missing) }
     return (try completed(), file, preview)
   }
 
@@ -63,14 +63,14 @@ final class UploadBody {
     await preview?.discard()
   }
 
-  // MARK: A form
+  // MARK: Form
 
-  private func take(_ piece: [UInt8], _ form: inout MultipartDecoder) async throws {
+  private func parse(_ chunk: [UInt8], _ form: inout MultipartDecoder) async throws {
     var start = 0
-    while start < piece.count {
+    while start < chunk.count {
       let (event, length): (MultipartDecoder.Event, Int)
       do {
-        (event, length) = try form.next(piece.span.extracting(start..<piece.count))
+        (event, length) = try form.next(chunk.span.extracting(start..<chunk.count))
       } catch {
         var problem = Problem.badRequest(error.explanation)
         problem.closesConnection = true
@@ -78,8 +78,8 @@ final class UploadBody {
       }
       switch event {
       case .part(let next): try begin(next)
-      case .payload(let range): try await give(Array(piece[(start + range.lowerBound)..<(start + range.upperBound)]))
-      case .bufferedPayload(let bytes): try await give(bytes)
+      case .payload(let range): try await store(Array(chunk[(start + range.lowerBound)..<(start + range.upperBound)]))
+      case .bufferedPayload(let bytes): try await store(bytes)
       case .more, .end: break
       }
       start += length
@@ -104,21 +104,21 @@ final class UploadBody {
     }
   }
 
-  private func give(_ bytes: [UInt8]) async throws {
+  private func store(_ bytes: [UInt8]) async throws {
     switch part {
     case .none: break
     case .file: try await file?.receive(bytes)
     case .preview: try await preview?.receive(bytes)
     case .field(let name):
       let all = (fields[name] ?? []) + bytes
-      guard all.count <= Self.maxInField else { throw Refusal.invalid(name, .tooLong(limit: Self.maxInField)) }
+      guard all.count <= Self.maxFieldBytes else { throw Refusal.invalid(name, .tooLong(limit: Self.maxFieldBytes)) }
       fields[name] = all
     }
   }
 
-  // MARK: What is said beside
+  // MARK: Attributes
 
-  /// A form says it in its fields, and its file may bring a name.
+  /// The draft with the attributes of the form's fields and of its file part.
   private func completed() throws -> FileDraft {
     var draft = draft
     if let text = try text("name") { draft.name = text }
@@ -128,7 +128,7 @@ final class UploadBody {
       guard ["true", "false"].contains(text) else { throw Refusal.invalid("public", .invalid) }
       draft.isPublic = text == "true"
     }
-    // Some browsers have sent a path.
+    // Old browsers send a path.
     if draft.name.isEmpty {
       draft.name = (fileName ?? "").split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
     }

@@ -1,4 +1,4 @@
-// Large files in parts, as tus.io does it: begin, send from an offset on, ask how far it has come, give up.
+// Resumable uploads as in the tus.io protocol: create, append at an offset, get the offset, cancel.
 
 import Community
 import ParleyJSON
@@ -22,15 +22,16 @@ extension API {
     return response
   }
 
-  /// Goes on with one. The answer to the last part is the file.
+  /// Appends to an upload. The response to the last part is the file.
   @Sendable static func appendToUpload(_ context: RequestContext) async throws -> Response {
     let id: ID<Upload> = try context.id()
-    guard let text = context.request.fields["upload-offset"], let offset = Int(text), offset >= 0, String(offset) == text
+    guard let text = context.request.fields["upload-offset"], let offset = Int(text), offset >= 0,
+      String(offset) == text
     else { throw Refusal.invalid("Upload-Offset", context.request.fields.has("upload-offset") ? .invalid : .missing) }
     do {
       let turn = try await context.community.appendToUpload(id, at: offset, by: context.caller, context.view)
       do {
-        try await context.eachPiece { piece in try await turn.receive(piece) }
+        try await context.forEachBodyChunk { chunk in try await turn.receive(chunk) }
       } catch {
         await turn.suspend()
         throw error
@@ -39,7 +40,7 @@ extension API {
       guard let made else { return Response(.noContent).at(upload) }
       return .one(made.file, .created).at(upload)
     } catch Refusal.conflict {
-      // Where it goes on.
+      // The response has the offset to resume at.
       var problem = Problem(Refusal.conflict)
       let upload = try await context.community.getUpload(id, for: context.caller, context.view)
       problem.fields.add("Upload-Offset", "\(upload.offset)")

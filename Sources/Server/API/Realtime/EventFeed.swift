@@ -1,6 +1,6 @@
-// Realtime over HTTP: server-sent events and long polling. Both read the log from the client's
-// cursor, a page at a time, and wait until something happens in what they follow: what is on its way is never kept for
-// them, so that somebody slow costs a page and no more.
+// Realtime over HTTP: server-sent events and long polling. Both read the event log from the client's cursor, a page at
+// a time, and wait for a wake-up of a subscribed stream. Events are never queued for them, so a slow client costs at
+// most one page.
 
 import Community
 import ParleyJSON
@@ -10,46 +10,46 @@ import PubSub
 import Web
 
 extension API {
-  /// How long `sync` waits at most, in seconds.
-  static let longestWait = 60
-  /// What one answer of `sync` holds.
+  /// The maximum wait of `sync`, in seconds.
+  static let maxWait = 60
+  /// The page size of `sync` and of the event stream.
   private static let page = PageBounds(events: 200)
-  /// Seconds after which a silent feed says that it is alive.
-  private static let silence: Int64 = 15
+  /// The heartbeat interval of an idle event stream, in seconds.
+  private static let heartbeatInterval: Int64 = 15
 
   @Sendable static func sync(_ context: RequestContext) async throws -> Response {
     let (topics, after, wait) = try context.query { query in
-      (try query.topics(), try query.text("after"), try query.int("wait", in: 0...longestWait) ?? 0)
+      (try query.topics(), try query.text("after"), try query.int("wait", in: 0...maxWait) ?? 0)
     }
-    let live = LiveLoop.of(context)
+    let live = LoopBroadcasts.of(context)
     let startPoint = context.community.startPoint(after)
     var found = try await live.catchUp(topics, from: startPoint, page, for: context.caller)
     if wait > 0, case .page(let page) = found, page.isQuiet {
       live.start()
-      let watcher = Watcher(live, context.caller, until: live.now + Int64(wait) * 1_000)
-      defer { watcher.leave() }
+      let subscriber = LongPollSubscriber(live, context.caller, until: live.now + Int64(wait) * 1_000)
+      defer { subscriber.leave() }
       var first = page
       repeat {
-        watcher.subscribe(first.streams)
-        watcher.reads()
+        subscriber.subscribe(first.streams)
+        subscriber.pageRequested()
         found = try await live.catchUp(topics, from: .after(first.through), self.page, for: context.caller)
         guard case .page(let page) = found, page.isQuiet else { break }
         first = page
-        // What was not followed when it was read is read once more.
-        if watcher.covers(page.streams) { await watcher.wait() }
-      } while !watcher.isDone
+        // Reads again if the page had streams without a subscription: their events may have been missed.
+        if subscriber.covers(page.streams) { await subscriber.wait() }
+      } while !subscriber.isDone
     }
     return context.syncAnswer(found)
   }
 
   @Sendable static func streamEvents(_ context: RequestContext) async throws -> Response {
     let (topics, after) = try context.query { query in (try query.topics(), try query.text("after")) }
-    // As an empty one a feed has none: a client that has seen nothing is where its address says.
+    // An empty `Last-Event-ID` counts as missing: a client without events starts at the URL's cursor.
     let last = context.request.fields["last-event-id"].flatMap { $0.isEmpty ? nil : $0 }
     let startPoint = context.community.startPoint(last ?? after)
-    let live = LiveLoop.of(context)
+    let live = LoopBroadcasts.of(context)
     let (community, caller) = (context.community, context.caller)
-    // Who may follow nothing of it is told so in time.
+    // Reads the first page before the response starts, so that a refusal has a status code.
     let first = try await live.catchUp(topics, from: startPoint, page, for: caller)
     if case .page(let page) = first, !topics.isEmpty, page.lost.count == topics.count {
       throw caller.user == nil ? Refusal.unauthenticated : Refusal.notFound
@@ -57,47 +57,48 @@ extension API {
     let fields: Fields = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
-    // Said here: a closure that is given no type runs wherever there is a thread, and what it writes waits for the next turn
-    // of the loop that it left.
+    // The type keeps the closure on the loop. A closure without it runs on the global executor, and its writes wait for
+    // the loop's next turn.
     let write: nonisolated(nonsending) (BodyWriter) async throws -> Void = { writer in
       live.start()
-      let watcher = Watcher(live, caller, until: nil)
-      defer { watcher.leave() }
-      try await Self.write(first, topics, community, live, watcher, to: writer)
+      let subscriber = LongPollSubscriber(live, caller, until: nil)
+      defer { subscriber.leave() }
+      try await Self.write(first, topics, community, live, subscriber, to: writer)
     }
     return Response(.ok, fields: fields, body: .stream(length: nil, write), isNegotiated: true)
   }
 
   private static func write(
-    _ first: CatchUp, _ topics: [LiveTopic], _ community: Community, _ live: LiveLoop, _ watcher: Watcher,
+    _ first: CatchUp, _ topics: [LiveTopic], _ community: Community, _ live: LoopBroadcasts,
+    _ subscriber: LongPollSubscriber,
     to writer: BodyWriter
   ) async throws {
     var found = first
-    var isTold = false
-    while !watcher.isDone {
+    var hasSentComplete = false
+    while !subscriber.isDone {
       var position: Int
       var mayWait = false
       switch found {
       case .reset(let reason, let head):
         let cursor = community.cursor(at: head)
         try await writer.write(ServerSentEvent.bytes(Control.reset(reason, cursor), id: cursor))
-        (position, isTold) = (head, true)
+        (position, hasSentComplete) = (head, true)
       case .page(let page):
         for item in page.items {
           try await writer.write(ServerSentEvent.bytes(item.text, id: community.cursor(at: item.event)))
         }
         position = page.through
-        if !page.hasMore, !isTold {
-          isTold = true
+        if !page.hasMore, !hasSentComplete {
+          hasSentComplete = true
           let cursor = community.cursor(at: position)
           try await writer.write(ServerSentEvent.bytes(Control.complete(cursor, lost: page.lost), id: cursor))
         }
-        mayWait = !page.hasMore && watcher.covers(page.streams)
-        watcher.subscribe(page.streams)
-        if watcher.followSignals(of: topics, except: page.lost) {
+        mayWait = !page.hasMore && subscriber.covers(page.streams)
+        subscriber.subscribe(page.streams)
+        if subscriber.subscribeSignals(of: topics, except: page.lost) {
           for user in community.hub.present {
-            guard !watcher.isDone else { return }
-            // It takes a while to tell of many: what changed meanwhile is not told as it was.
+            guard !subscriber.isDone else { return }
+            // Reads each presence when it is sent: it may have changed during earlier writes.
             guard let presence = community.hub.presence(of: user) else { continue }
             let signal = Signal.presence(user, presence, lastSeenAt: nil)
             try await writer.write(ServerSentEvent.bytes(signal.jsonBytes, id: nil))
@@ -105,15 +106,15 @@ extension API {
         }
       }
       if mayWait {
-        watcher.deadline = live.now + silence * 1_000
-        await watcher.wait()
-        let signals = watcher.takeSignals()
+        subscriber.deadline = live.now + heartbeatInterval * 1_000
+        await subscriber.wait()
+        let signals = subscriber.takeSignals()
         for signal in signals { try await writer.write(ServerSentEvent.bytes(signal, id: nil)) }
-        if signals.isEmpty, watcher.isLate { try await writer.write(ServerSentEvent.comment) }
+        if signals.isEmpty, subscriber.isPastDeadline { try await writer.write(ServerSentEvent.comment) }
       }
-      guard !watcher.isDone else { return }
-      watcher.reads()
-      found = try await live.catchUp(topics, from: .after(position), page, for: watcher.caller)
+      guard !subscriber.isDone else { return }
+      subscriber.pageRequested()
+      found = try await live.catchUp(topics, from: .after(position), page, for: subscriber.caller)
     }
   }
 }
@@ -143,9 +144,9 @@ extension RequestContext {
   }
 }
 
-/// As https://html.spec.whatwg.org/multipage/server-sent-events.html has it.
+/// Encodes events as in https://html.spec.whatwg.org/multipage/server-sent-events.html.
 enum ServerSentEvent {
-  /// JSON has no line ends, so one line of data is enough.
+  /// An event with one line of data: the JSON has no line ends.
   static func bytes(_ json: [UInt8], id: String?) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(json.count + 48)

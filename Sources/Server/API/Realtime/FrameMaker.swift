@@ -2,7 +2,7 @@ import ParleyWire
 import PubSub
 import Synchronization
 
-/// Makes of JSON what is sent over sockets, for all of them at once.
+/// Encodes JSON as WebSocket frames, once for all subscribers.
 final class FrameMaker: Sendable {
   private let streams = Mutex(DeflateStreams())
 

@@ -8,7 +8,7 @@ extension API {
   @Sendable static func openRealtime(_ context: RequestContext) async throws -> Response {
     let (topics, after) = try context.query { query in (try query.topics(), try query.text("after")) }
     let caller = try context.socketCaller()
-    let live = LiveLoop.of(context)
+    let live = LoopBroadcasts.of(context)
     let (api, id, address, now) = (context.api, context.server.id, context.server.client, context.server.now)
     let upgrade = WebSocketUpgrade(
       options: RealtimeSocket.options, subprotocols: [RealtimeSocket.subprotocol]
@@ -22,8 +22,8 @@ extension API {
 }
 
 extension RequestContext {
-  /// Who opens a socket. A browser sends the cookie whichever page asks, so with it alone the page has to be ours; and it
-  /// can't set a header, so a token that only reads may stand among the subprotocols.
+  /// The caller of a WebSocket. Browsers send the cookie from pages of any origin, so a cookie requires our own origin.
+  /// Browsers can't set headers either, so a read-only token is accepted as a subprotocol.
   fileprivate func socketCaller() throws -> Caller {
     if caller.user != nil {
       guard request.fields.has("authorization") || request.fields["origin"].map(server.isOwnOrigin) == true else {
@@ -42,7 +42,7 @@ extension RequestContext {
 }
 
 extension Query {
-  /// A list with commas.
+  /// The comma-separated `topics`.
   mutating func topics() throws(Refusal) -> [LiveTopic] {
     guard let text = try text("topics"), !text.isEmpty else { return [] }
     var topics: [LiveTopic] = []
@@ -57,9 +57,9 @@ extension Query {
   }
 }
 
-/// What a client is told beside events and answers.
+/// Control messages, sent beside events and answers.
 enum Control {
-  /// Nothing more of this stream is sent until the client asks for it again.
+  /// Tells the client that no events of this stream follow until it subscribes again.
   static func lagging(_ stream: EventStream, lastOffset: Int) -> [UInt8] {
     object { json in
       json.field("event", "lagging")
@@ -85,7 +85,7 @@ enum Control {
     }
   }
 
-  /// A topic is there no longer for who followed it.
+  /// Tells the client that it has lost access to a subscribed topic.
   static func lost(_ topic: LiveTopic) -> [UInt8] {
     object { json in
       json.field("event", "notice")

@@ -2,9 +2,9 @@ import ParleyJSON
 import ParleyModel
 import PubSub
 
-/// What a client may ask over a socket.
+/// A client's command over a WebSocket.
 enum RealtimeCommand {
-  /// Says who they are, and goes on with all topics from one place.
+  /// Authenticates the client and resumes all topics from one cursor.
   case hello(token: String?, cursor: String?, topics: [LiveTopic])
   case subscribe([(topic: LiveTopic, cursor: String?)])
   case unsubscribe([LiveTopic])
@@ -19,10 +19,10 @@ enum RealtimeCommand {
   case publish(app: String, JSONRaw)
   case ping
 
-  /// Topics in one command.
+  /// The maximum number of topics in one command.
   static let maxTopics = SubscriptionState.maxTopics
 
-  /// Without its `id`. What is not asked for is refused, as in the body of a request.
+  /// Parses a command without its `id`. Unknown members are refused, as in the body of a request.
   init(_ object: inout JSONObject) throws(JSONError) {
     let name = try object.value("do")
     switch try name.string() {
@@ -86,15 +86,18 @@ enum RealtimeCommand {
     return topics
   }
 
-  /// Its text is read aside, so that what comes behind it would reach the writer first; or its answer is long.
+  /// Whether the command blocks later ones: its text is parsed off the loop, so that a later command would reach the
+  /// writer first, or its answer is long.
   var takesLong: Bool {
     switch self {
     case .send(let draft, _): draft.text.utf8.count > Self.longText || draft.catchUpAfter != nil
     case .edit(_, let change): (change.text?.utf8.count ?? 0) > Self.longText
-    default: false
+    case .hello, .subscribe, .unsubscribe, .delete, .setAction, .removeAction, .read, .typing, .presence, .publish,
+      .ping:
+      false
     }
   }
 
-  /// The same as what the community reads on the loop.
+  /// The maximum size of text in bytes that the community parses on the loop.
   private static let longText = 8_192
 }

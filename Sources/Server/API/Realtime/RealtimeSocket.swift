@@ -1,13 +1,13 @@
-// One client on a WebSocket: what it asks and what it is told. `SubscriptionState` decides which events it gets; this moves them,
-// and carries out commands by the same rules as the endpoints.
+// One client on a WebSocket: its commands and its events. `SubscriptionState` selects the events; this class sends them
+// and runs commands by the same rules as the endpoints.
 //
-// Commands begin in the order in which they came, without waiting for each other: a rule that needs no reading aside is
-// in the writer's queue when its task first waits. What has to be read aside holds up those behind it. Answers leave in the
-// order of the commands.
+// Commands start in order, without waiting for each other: a rule without parsing off the loop is in the writer's queue
+// when its task first suspends. A command with parsing off the loop blocks later ones. Answers are sent in the order of
+// the commands.
 //
-// All that waits to be sent stands in the socket's own queue. Where that refuses, an event makes its stream lag, a page of
-// the log is read again later, and answers wait here. No command begins while one does: so those are few, and of the long
-// ones no more than one.
+// Outgoing data is queued in the socket. If the socket's queue is full, an event makes its stream lag, a page of the
+// log is read again later, and answers wait in `outbox`. No command starts while an answer waits, so there are few of
+// them, and at most one long one.
 
 import Community
 import ParleyJSON
@@ -21,33 +21,33 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   static let tokenPrefix = "parley.token."
   static let options = WebSocketOptions(queue: Bound.queue, overflow: .refuse)
 
-  /// What one client may cost.
+  /// Limits per client.
   enum Bound {
-    /// Bytes that wait to be sent.
+    /// The maximum size of the send queue in bytes.
     static let queue = 262_144
-    /// Above this, signals are left out.
+    /// The size of the send queue in bytes above which signals are dropped.
     static let signalQueue = 65_536
-    /// Commands that were not answered yet; beyond, no more are read.
+    /// The maximum number of commands without an answer. Reading pauses at this number.
     static let open = 64
-    /// Commands at once, and in a minute.
+    /// The rate limit of commands.
     static let commands = Allowance(burst: 256, perMinute: 1_200)
-    /// Milliseconds until somebody has said who they are.
+    /// The authentication timeout in milliseconds.
     static let identification: Int64 = 10_000
-    /// Milliseconds during which something waits to be sent and nothing of it is taken.
+    /// The send timeout in milliseconds: the time without progress of a non-empty queue.
     static let stuck: Int64 = 30_000
-    /// Of a page that is read on.
+    /// The size of a catch-up page.
     static let page = PageBounds(events: 200, bytes: 131_072)
-    /// What a program tells others.
+    /// The maximum size of published app data in bytes.
     static let appBytes = 16_384
   }
 
-  /// How it came.
+  /// The request that opened the socket.
   struct Origin {
     let api: API
     let id: RequestID
     let address: IPAddress?
     let caller: Caller
-    /// What it follows without a command.
+    /// The topics of the URL, subscribed without a command.
     let topics: [LiveTopic]
     let after: String?
   }
@@ -57,7 +57,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     var answer: [UInt8]?
   }
 
-  /// A subscription from several places, answered once.
+  /// A subscription from several cursors with one answer.
   private struct Subscription {
     var remaining: Int
     var outcomes: [SubscriptionState.Outcome] = []
@@ -65,54 +65,54 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   private let socket: any WebSocket
   private let origin: Origin
-  private let live: LiveLoop
+  private let live: LoopBroadcasts
   private var caller: Caller
-  private var following: SubscriptionState
+  private var subscriptionState: SubscriptionState
   private var audiences: Set<Signal.Audience> = []
   private let openedAt: Int64
-  private var isOver = false
+  private var isClosed = false
 
   private var slots: [Slot] = []
   private var firstSlot = 0
-  /// What may not begin before another is done.
+  /// The slot of the running command that blocks later ones.
   private var barrier: Int?
-  private var held: [(slot: Int, command: RealtimeCommand)] = []
+  private var queuedCommands: [(slot: Int, command: RealtimeCommand)] = []
   private var bucket: Int64 = 0
   private var outbox: [[UInt8]] = []
-  /// Those who are here and of whom it was not told yet.
-  private var untold: [ID<User>] = []
+  /// Present users with an unsent presence.
+  private var unsentPresence: [ID<User>] = []
 
   private var subscriptions: [Int: Subscription] = [:]
   private var nextTicket = 0
   private var slotOfTicket: [Int: Int] = [:]
-  private var wanted: (topics: [LiveTopic], after: Int)?
-  /// A page that was asked for by another who the client was before is nobody's.
+  private var pendingRead: (topics: [LiveTopic], after: Int)?
+  /// Incremented by authentication. Drops catch-up pages requested before it.
   private var generation = 0
-  /// While it reads on.
+  /// The cache of the running catch-up.
   private var cache: CatchUpCache?
-  private var retries = false
+  private var mustRetryRead = false
   private var stuck: (queued: Int, since: Int64)?
 
   private var api: API { origin.api }
   private var community: Community { origin.api.community }
   var session: ID<Session>? { caller.session }
 
-  init(_ socket: any WebSocket, _ origin: Origin, _ live: LiveLoop, now: Int64) {
+  init(_ socket: any WebSocket, _ origin: Origin, _ live: LoopBroadcasts, now: Int64) {
     self.socket = socket
     self.origin = origin
     self.live = live
     caller = origin.caller
-    following = SubscriptionState(user: origin.caller.user)
+    subscriptionState = SubscriptionState(user: origin.caller.user)
     openedAt = now
   }
 
-  // MARK: What the socket tells
+  // MARK: WebSocketHandler
 
   func opened(on loop: isolated any Actor) {
     live.board.add(self)
     live.start()
     if live.isClosed { return hubClosed() }
-    // Since the request was let in its way in may have ended, unheard by a loop on which nobody was.
+    // The session may have ended since the request was authenticated, before this loop had a subscriber to notify.
     do throws(Refusal) { try live.view.checkSession(of: caller) } catch {
       return close(error == .unauthenticated ? .ended : .unavailable)
     }
@@ -132,35 +132,35 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   func drained(on loop: isolated any Actor) {
     flush()
     if outbox.isEmpty {
-      perform(following.resume())
-      tellPresent()
-      beginHeld(loop)
+      perform(subscriptionState.resume())
+      sendPresence()
+      beginQueuedCommands(loop)
     }
     live.startReading(isolation: loop)
   }
 
   func closed(_ closing: WebSocketSession.Closing, on loop: isolated any Actor) {
-    guard !isOver else { return }
-    isOver = true
+    guard !isClosed else { return }
+    isClosed = true
     for audience in audiences { live.board.unsubscribe(audience, self) }
     live.board.remove(self)
     outbox = []
-    held = []
+    queuedCommands = []
     guard let user = caller.user else { return }
     community.hub.stopTyping(user)
     community.hub.update(ObjectIdentifier(self), of: user, .offline, now: live.now)
   }
 
-  // MARK: What is published
+  // MARK: Subscriber
 
   func receive(_ publication: Publication) {
-    guard let frame = following.receive(publication) else { return }
-    // What waits for room goes first.
+    guard let frame = subscriptionState.receive(publication) else { return }
+    // Answers in the outbox are sent first.
     guard outbox.isEmpty, socket.send(SharedFrame(frame)) else { return lag(from: publication.event) }
   }
 
   func receive(_ run: StreamBatch) {
-    guard outbox.isEmpty, socket.queued + run.framed.count <= Bound.queue, following.receive(run) else {
+    guard outbox.isEmpty, socket.queued + run.framed.count <= Bound.queue, subscriptionState.receive(run) else {
       for publication in run.publications { receive(publication) }
       return
     }
@@ -168,31 +168,31 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   private func lag(from event: Event) {
-    following.markLagging(event.stream)
-    tell(Control.lagging(event.stream, lastOffset: event.offset - 1))
+    subscriptionState.markLagging(event.stream)
+    enqueue(Control.lagging(event.stream, lastOffset: event.offset - 1))
   }
 
   func receive(_ signal: Signal, _ frame: Frame) {
-    guard following.accepts(signal), outbox.isEmpty, socket.queued < Bound.signalQueue else { return }
+    guard subscriptionState.accepts(signal), outbox.isEmpty, socket.queued < Bound.signalQueue else { return }
     socket.send(SharedFrame(frame))
   }
 
-  func accessChanged(_ change: AccessChange) { perform(following.accessChanged(change)) }
+  func accessChanged(_ change: AccessChange) { perform(subscriptionState.accessChanged(change)) }
 
-  func eventsLost() { perform(following.eventsLost()) }
+  func eventsLost() { perform(subscriptionState.eventsLost()) }
 
   func sessionEnded() { close(.ended) }
 
-  /// As the server says it: come back in a while, and not all at once.
+  /// Closes with a random reconnect delay, so that clients do not return all at once.
   func hubClosed() { close(.goingAway, "restarting; retry in \(Int.random(in: 500...10_000)) ms") }
 
   func tick(_ now: Int64) {
     live.note(now)
-    tellPresent()
+    sendPresence()
     if caller.user == nil, now - openedAt >= Bound.identification { return close(.unidentified) }
-    if retries {
-      retries = false
-      perform(following.resume())
+    if mustRetryRead {
+      mustRetryRead = false
+      perform(subscriptionState.resume())
     }
     let queued = socket.queued
     guard queued > Bound.signalQueue || !outbox.isEmpty else {
@@ -212,13 +212,13 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
   }
 
   private func close(_ code: CloseCode, _ reason: String) {
-    held = []
+    queuedCommands = []
     socket.close(code, reason: reason)
   }
 
   // MARK: Sending
 
-  private func tell(_ bytes: [UInt8]) {
+  private func enqueue(_ bytes: [UInt8]) {
     outbox.append(bytes)
     flush()
   }
@@ -228,7 +228,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       guard socket.send(.text(next)) else { break }
       outbox.removeFirst()
     }
-    // Nobody may ask for more than they take.
+    // Backpressure: a client that does not read its answers can't send commands.
     if !outbox.isEmpty || slots.count >= Bound.open { socket.pause() } else { socket.resume() }
   }
 
@@ -238,29 +238,29 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     for action in actions {
       switch action {
       case .read(let topics, let after):
-        wanted = (topics, after)
+        pendingRead = (topics, after)
         live.enqueue(self)
       case .subscribe(let audience):
         guard audiences.insert(audience).inserted else { continue }
         live.board.subscribe(audience, self)
         if audience == .presence {
-          untold = community.hub.present
-          tellPresent()
+          unsentPresence = community.hub.present
+          sendPresence()
         }
       case .unsubscribe(let audience):
-        if audience == .presence { untold = [] }
+        if audience == .presence { unsentPresence = [] }
         if audiences.remove(audience) != nil { live.board.unsubscribe(audience, self) }
-      case .sendBuffered: while let publication = following.nextBuffered() { receive(publication) }
+      case .sendBuffered: while let publication = subscriptionState.nextBuffered() { receive(publication) }
       case .answer(let ticket, let outcome): answer(ticket, outcome)
-      case .lost(let topic): tell(Control.lost(topic))
-      case .reset(let reason, let head): tell(Control.reset(reason, community.cursor(at: head)))
+      case .lost(let topic): enqueue(Control.lost(topic))
+      case .reset(let reason, let head): enqueue(Control.reset(reason, community.cursor(at: head)))
       }
     }
   }
 
   func startReading(isolation: isolated (any Actor)?) {
-    guard let request = wanted, !isOver else { return }
-    wanted = nil
+    guard let request = pendingRead, !isClosed else { return }
+    pendingRead = nil
     let (caller, generation) = (self.caller, self.generation)
     let cache = self.cache ?? CatchUpCache()
     self.cache = cache
@@ -274,41 +274,41 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       } catch {
         result = .failure(error)
       }
-      self.took(result, generation)
+      self.finishRead(result, generation)
       self.live.startReading(isolation: isolation)
     }
   }
 
-  private func took(_ result: Result<CatchUp, Refusal>, _ generation: Int) {
-    guard !isOver, generation == self.generation else { return }
+  private func finishRead(_ result: Result<CatchUp, Refusal>, _ generation: Int) {
+    guard !isClosed, generation == self.generation else { return }
     switch result {
     case .success(.page(let page)):
-      took(page)
-      if following.isLive { cache = nil }
-    case .success(.reset(let reason, let head)): perform(following.didReset(reason, head: head))
+      finishRead(page)
+      if subscriptionState.isLive { cache = nil }
+    case .success(.reset(let reason, let head)): perform(subscriptionState.didReset(reason, head: head))
     case .failure(.unauthenticated): close(.ended)
     case .failure:
-      following.readFailed()
-      retries = true
+      subscriptionState.readFailed()
+      mustRetryRead = true
     }
   }
 
-  private func took(_ page: CatchUpPage) {
-    let fresh = following.newItems(page)
+  private func finishRead(_ page: CatchUpPage) {
+    let fresh = subscriptionState.newItems(page)
     if page.isShared, !fresh.isEmpty, fresh.count == page.items.count, outbox.isEmpty, sendWhole(page.content) {
-      return perform(following.didSend(page, through: page.through, isWhole: true))
+      return perform(subscriptionState.didSend(page, through: page.through, isWhole: true))
     }
     var through = 0
     for item in fresh {
       guard outbox.isEmpty, socket.send(.text(item.text)) else {
-        return perform(following.didSend(page, through: through, isWhole: false))
+        return perform(subscriptionState.didSend(page, through: through, isWhole: false))
       }
       through = item.event
     }
-    perform(following.didSend(page, through: page.through, isWhole: true))
+    perform(subscriptionState.didSend(page, through: page.through, isWhole: true))
   }
 
-  /// In one, as it was put together for everyone who missed the same. False when there is no room for all of it.
+  /// Sends a page shared by all clients at the same cursor in one write. Returns false if the queue has no room for it.
   private func sendWhole(_ content: CatchUpPage.Content) -> Bool {
     let plain = content.frames(isCompressed: false) { SharedFrame(text: $0).plain }
     guard socket.queued + plain.count <= Bound.queue else { return false }
@@ -318,20 +318,21 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     return socket.send(SharedFrame(plain: plain, deflated: deflated))
   }
 
-  /// Who is here, as far as there is room; the rest a little later. Who has gone meanwhile was told to have gone.
-  private func tellPresent() {
-    while let user = untold.last, outbox.isEmpty, socket.queued < Bound.signalQueue {
-      untold.removeLast()
+  /// Sends the presence of present users while the queue has room; the rest follows later. Users that left meanwhile
+  /// are skipped: their signal was sent already.
+  private func sendPresence() {
+    while let user = unsentPresence.last, outbox.isEmpty, socket.queued < Bound.signalQueue {
+      unsentPresence.removeLast()
       guard let presence = community.hub.presence(of: user) else { continue }
       socket.send(.text(Signal.presence(user, presence, lastSeenAt: nil).jsonBytes))
     }
   }
 
-  /// Topics with where the client is in each.
+  /// Subscribes to topics, each with the client's cursor.
   private func subscribe(_ topics: [(topic: LiveTopic, cursor: String?)], slot: Int?) {
     let head: Int
     do throws(Refusal) { head = try live.view.head() } catch { return refuse(slot, Problem(error)) }
-    // Those that stand at one place are read together.
+    // Topics with the same cursor share one catch-up.
     var groups: [(startPoint: StartPoint, topics: [LiveTopic])] = []
     for (topic, cursor) in topics {
       let startPoint = community.startPoint(cursor)
@@ -342,7 +343,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       }
     }
     if groups.isEmpty { groups.append((.head, [])) }
-    guard following.canSubscribe(Set(topics.map(\.topic)), from: groups.count) else {
+    guard subscriptionState.canSubscribe(Set(topics.map(\.topic)), from: groups.count) else {
       return refuse(slot, Problem(Refusal.invalid("topics", .tooMany(limit: SubscriptionState.maxTopics))))
     }
     if let slot { subscriptions[slot] = Subscription(remaining: groups.count) }
@@ -353,9 +354,9 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       if slot == nil { subscriptions[-1] = Subscription(remaining: groups.count) }
       let actions =
         switch startPoint {
-        case .head: following.subscribe(topics, after: head, ticket: ticket)
-        case .unknown: following.subscribe(topics, after: head, reset: .epoch, ticket: ticket)
-        case .after(let event): following.subscribe(topics, after: event, ticket: ticket)
+        case .head: subscriptionState.subscribe(topics, after: head, ticket: ticket)
+        case .unknown: subscriptionState.subscribe(topics, after: head, reset: .epoch, ticket: ticket)
+        case .after(let event): subscriptionState.subscribe(topics, after: event, ticket: ticket)
         }
       perform(actions)
     }
@@ -372,7 +373,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     let lost = outcomes.flatMap(\.lost)
     let reason = outcomes.compactMap(\.reset).first
     guard slot >= 0 else {
-      return tell(reason.map { Control.reset($0, cursor, lost: lost) } ?? Control.complete(cursor, lost: lost))
+      return enqueue(reason.map { Control.reset($0, cursor, lost: lost) } ?? Control.complete(cursor, lost: lost))
     }
     if outcomes.allSatisfy(\.isRefused) { return refuse(slot, Problem(Refusal.notFound)) }
     reply(slot) { json in
@@ -400,23 +401,25 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
       }
       id = value.raw
     } catch {
-      // Without a name an answer would be nobody's.
+      // Without an `id` the client can't match an answer.
       return close(.malformed)
     }
     let slot = firstSlot + slots.count
     slots.append(Slot(id: id))
     defer { if slots.count >= Bound.open { socket.pause() } }
-    guard mayAsk() else { return refuse(slot, .rateLimited(Bound.commands.burst, seconds: 1)) }
+    guard spendCommandToken() else { return refuse(slot, .rateLimited(Bound.commands.burst, seconds: 1)) }
     do throws(JSONError) {
       let command = try RealtimeCommand(&object)
-      guard barrier == nil, held.isEmpty, outbox.isEmpty else { return held.append((slot, command)) }
+      guard barrier == nil, queuedCommands.isEmpty, outbox.isEmpty else {
+        return queuedCommands.append((slot, command))
+      }
       begin(slot, command, loop)
     } catch {
       refuse(slot, Problem(error))
     }
   }
 
-  private func mayAsk() -> Bool {
+  private func spendCommandToken() -> Bool {
     let each = 86_400_000 / Int64(Bound.commands.perDay)
     let now = max(live.now, openedAt)
     let kept = max(bucket, now)
@@ -430,7 +433,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     case .hello(let token, let cursor, let topics): hello(slot, token, cursor, topics)
     case .subscribe(let topics): subscribe(topics, slot: slot)
     case .unsubscribe(let topics):
-      perform(following.unsubscribe(topics))
+      perform(subscriptionState.unsubscribe(topics))
       reply(slot) { _ in }
     case .ping: reply(slot) { json in json.field("now", Timestamp(live.now)) }
     case .typing(let conversation):
@@ -443,7 +446,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
         try count(.signalling)
         let user = try caller.requireUser()
         guard try live.view.showsPresence(user) else { return }
-        try note(state, of: user)
+        try updatePresence(state, of: user)
       }
     case .publish(let app, let data):
       attempt(slot) {
@@ -466,7 +469,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
   }
 
-  /// What changes something: begun now, answered when it is on the disk.
+  /// Starts a change now and answers after the commit is durable.
   private func start(_ slot: Int, _ command: RealtimeCommand, _ loop: isolated any Actor) {
     do throws(Problem) {
       try count(command.work)
@@ -484,20 +487,20 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
         self.refuse(slot, Problem(error))
       }
       if self.barrier == slot { self.barrier = nil }
-      self.beginHeld(loop)
+      self.beginQueuedCommands(loop)
       self.live.startReading(isolation: loop)
     }
   }
 
-  /// More than one connection may ask: a user is counted wherever they are.
+  /// Counts against the user's rate limit, which all connections share.
   private func count(_ work: Work) throws(Problem) {
     try api.limiter.count(work, by: caller, at: origin.address, now: live.now)
   }
 
-  /// Goes on with what a long one has held up, or answers that nobody took.
-  private func beginHeld(_ loop: isolated any Actor) {
-    while barrier == nil, outbox.isEmpty, !held.isEmpty, !isOver {
-      let (slot, command) = held.removeFirst()
+  /// Starts queued commands after a blocking command has finished or the outbox is empty.
+  private func beginQueuedCommands(_ loop: isolated any Actor) {
+    while barrier == nil, outbox.isEmpty, !queuedCommands.isEmpty, !isClosed {
+      let (slot, command) = queuedCommands.removeFirst()
       begin(slot, command, loop)
     }
   }
@@ -533,7 +536,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     }
   }
 
-  /// Says who they are, once.
+  /// Authenticates the client, once.
   private func hello(_ slot: Int, _ token: String?, _ cursor: String?, _ topics: [LiveTopic]) {
     if let token {
       do throws(Refusal) {
@@ -542,14 +545,14 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
         let isNew = caller.user == nil
         caller = known
         if isNew {
-          // What was followed as nobody is followed by somebody else now, and what is not followed yet will not be.
-          forgetSubscriptions()
-          perform(following.unsubscribe(following.topics))
+          // Drops the visitor's subscriptions, including pending ones.
+          cancelSubscriptions()
+          perform(subscriptionState.unsubscribe(subscriptionState.topics))
           for audience in audiences { live.board.unsubscribe(audience, self) }
-          (audiences, untold) = ([], [])
-          following = SubscriptionState(user: known.user)
+          (audiences, unsentPresence) = ([], [])
+          subscriptionState = SubscriptionState(user: known.user)
           generation += 1
-          wanted = nil
+          pendingRead = nil
           identified()
         }
       } catch {
@@ -560,7 +563,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     subscribe(topics.map { ($0, cursor) }, slot: slot)
   }
 
-  private func forgetSubscriptions() {
+  private func cancelSubscriptions() {
     let slots = Set(slotOfTicket.values)
     (slotOfTicket, subscriptions) = ([:], [:])
     for slot in slots where slot >= 0 { refuse(slot, Problem(Refusal.conflict)) }
@@ -570,15 +573,15 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
     guard let user = caller.user else { return }
     do throws(Refusal) {
       guard try live.view.showsPresence(user) else { return }
-      try note(.online, of: user)
+      try updatePresence(.online, of: user)
     } catch {
-      // Where it can't be read what they want, nothing is told.
+      // Sends no presence if the user's setting can't be read.
     }
   }
 
-  private func note(_ presence: Signal.Presence, of user: ID<User>) throws(Refusal) {
+  private func updatePresence(_ presence: Signal.Presence, of user: ID<User>) throws(Refusal) {
     community.hub.update(ObjectIdentifier(self), of: user, presence, now: live.now)
-    // Who hid meanwhile was not there to be hidden.
+    // Hides the presence if the user has disabled it meanwhile: that change did not find this connection.
     guard try live.view.showsPresence(user) else { return community.hub.hide(user) }
   }
 
@@ -599,7 +602,7 @@ final class RealtimeSocket: WebSocketHandler, Subscriber {
 
   private func answer(_ slot: Int, _ members: (inout JSONWriter) -> Void) {
     let index = slot - firstSlot
-    guard slots.indices.contains(index), !isOver else { return }
+    guard slots.indices.contains(index), !isClosed else { return }
     var json = JSONWriter()
     json.object { json in
       json.field("re", slots[index].id)
@@ -619,7 +622,10 @@ extension RealtimeCommand {
   fileprivate var work: Work {
     switch self {
     case .send: .sending
-    default: .writing
+    case .edit, .delete, .setAction, .removeAction, .read, .hello, .subscribe, .unsubscribe, .typing, .presence,
+      .publish,
+      .ping:
+      .writing
     }
   }
 }

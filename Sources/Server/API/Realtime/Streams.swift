@@ -9,7 +9,8 @@ extension API {
     let (offset, limit) = try context.query { query in
       (try query.int("after_offset", in: 0...Int.max), try query.limit())
     }
-    let page = try await context.community.listStreamEvents(in: stream, after: offset ?? 0, limit: limit, for: context.caller)
+    let page = try await context.community.listStreamEvents(
+      in: stream, after: offset ?? 0, limit: limit, for: context.caller)
     return .object { json in
       json.field("data", page.events)
       json.field("more", page.hasMore)

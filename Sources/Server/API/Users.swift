@@ -82,17 +82,19 @@ extension API {
   }
 
   @Sendable static func useLink(_ context: RequestContext) async throws -> Response {
-    let (use, wantsCookie) = try await context.body { body in (try LinkUse(&body), try body.optional("cookie") ?? false) }
+    let (use, wantsCookie) = try await context.body { body in (try LinkUse(&body), try body.optional("cookie") ?? false)
+    }
     let opened = try await context.community.useLink(try context.code(), use)
     return context.signedIn(opened, wantsCookie: wantsCookie)
   }
 }
 
 extension User {
-  /// Another for what another viewer sees, and when somebody whom the bio mentions has another name.
+  /// The entity tag. Includes the viewer's access and the names of mentioned users in the bio, since both change the
+  /// response.
   fileprivate var tag: String {
-    let sight = own != nil ? "own" : standing != nil ? "known" : "seen"
+    let access = own != nil ? "own" : standing != nil ? "known" : "seen"
     let mentions = UInt(bitPattern: summary.bioEntities?.bytes.hashValue ?? 0)
-    return "\(summary.revision)-\(sight)-\(standing?.lastSeenAt ?? 0)-\(mentions)"
+    return "\(summary.revision)-\(access)-\(standing?.lastSeenAt ?? 0)-\(mentions)"
   }
 }

@@ -5,7 +5,7 @@ import ParleyWire
 import Web
 
 extension API {
-  /// A client's configuration, meant to be asked once a day.
+  /// Returns the client configuration. Clients request it about once a day.
   @Sendable static func getServer(_ context: RequestContext) async throws -> Response {
     let facts = try context.view.getServer()
     let release = context.api.release
@@ -42,7 +42,7 @@ extension API {
 }
 
 extension Bounds {
-  /// What a client should know before it sends.
+  /// Writes the limits that clients check before they send.
   fileprivate func write(to json: inout JSONWriter) {
     json.field("message_scalars", messageScalars)
     json.field("annotation_bytes", annotationBytes)
@@ -59,12 +59,12 @@ extension Bounds {
     json.field("preview_bytes", previewBytes)
     json.field("preview_side", previewSide)
     json.field("picture_bytes", pictureBytes)
-    json.field("page", Query.largestPage)
+    json.field("page", Query.maxPageSize)
   }
 }
 
 extension RequestContext {
-  /// The thing after a PATCH; where the PATCH came too late, a conflict that says what is there now.
+  /// Returns the object after a PATCH. A stale `if_revision` returns a conflict with the stored object in `current`.
   func changed<Thing: JSONWritable>(
     _ change: () async throws -> Thing, now current: () throws -> Thing
   ) async throws -> Response {

@@ -4,15 +4,15 @@ import ParleyModel
 import ParleyWire
 import Web
 
-/// One request, with who asks and what they ask of.
+/// One request with its authenticated caller, the community and this loop's view of it.
 struct RequestContext {
   let request: Request
   let server: Context
   let api: API
-  /// The community as this loop reads it.
+  /// The loop's read view of the community.
   let view: CommunityView
   let caller: Caller
-  /// Whether the endpoint has looked at the query, where there is one.
+  /// Records whether the endpoint has read the query; nil without a query.
   private let queryUse: QueryUse?
 
   private final class QueryUse { var isRead = false }
@@ -25,7 +25,7 @@ struct RequestContext {
     self.api = api
     view = server.locals.object(CommunityView.self) { api.community.view() }
     queryUse = request.head.target.query == nil ? nil : QueryUse()
-    if endpoint.access == .host {
+    if endpoint.access == .controlSocket {
       caller = try view.operatorCaller()
       return
     }
@@ -34,34 +34,34 @@ struct RequestContext {
     if let work = endpoint.work { try api.limiter.count(work, by: caller, at: server.client, now: server.now) }
   }
 
-  /// What stands in the path.
+  /// An id in the path.
   func id<Thing>(_ name: String = "id") throws(Refusal) -> ID<Thing> {
     guard let id = request.parameters[name].flatMap({ ID<Thing>($0) }) else { throw .notFound }
     return id
   }
 
-  /// Whom the path means: an id, `@name` or `me`, which is who asks where the path names nobody.
+  /// The user in the path: an id, `@name` or `me`. The caller, if the path has no user.
   func userID(_ name: String = "id") throws(Refusal) -> ID<User> {
     try view.userID(try reference(name), for: caller)
   }
 
-  /// The same, to be looked up by a rule.
+  /// The user in the path, unresolved, for rules that resolve it in their transaction.
   func reference(_ name: String = "id") throws(Refusal) -> UserReference {
     guard let text = request.parameters[name] else { return .me }
     guard let reference = UserReference(parsing: text) else { throw .notFound }
     return reference
   }
 
-  /// A secret in the path.
+  /// The secret code in the path.
   func code() throws(Refusal) -> String {
     guard let code = request.parameters["code"] else { throw .notFound }
     return code
   }
 
-  /// Where a body may be left out: whether it was not.
+  /// Whether the request has a body, for endpoints with an optional one.
   var hasBody: Bool { request.head.framing != .none && request.head.framing != .length(0) }
 
-  /// Reads the body by its fields' names; what was not read is refused.
+  /// Reads the members of the JSON body by name. Members that were not read are refused as `unknown_field`.
   func body<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
     if let type = request.fields["content-type"], !Self.isJSON(type) { throw Problem.unsupportedMediaType }
     let bytes = try await request.body.collect()
@@ -71,19 +71,19 @@ struct RequestContext {
     return value
   }
 
-  /// What curl says of a body when it is told nothing is let pass too.
+  /// Whether the body may be JSON. Accepts curl's default type, `application/x-www-form-urlencoded`, too.
   private static func isJSON(_ type: String) -> Bool {
     guard let media = MediaType(type) else { return false }
     return media.isJSON || media.essence == "application/x-www-form-urlencoded"
   }
 
-  /// Refuses a query at which nobody has looked: what a GET changes nothing with may be asked afterwards.
+  /// Refuses a query that the endpoint has not read.
   func requireNoStrayQuery() throws(Refusal) {
     guard let queryUse, !queryUse.isRead else { return }
     try Query(request.head.target.query).finish()
   }
 
-  /// Reads the query by its names; what was not read is refused.
+  /// Reads the query's parameters by name. Parameters that were not read are refused as `unknown_field`.
   func query<Value>(_ read: (inout Query) throws -> Value) throws -> Value {
     queryUse?.isRead = true
     var query = try Query(request.head.target.query)

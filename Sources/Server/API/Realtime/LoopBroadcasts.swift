@@ -1,27 +1,28 @@
-// Those who follow along on one event loop. The mailbox's bell wakes one task, which passes on what is there; whatever has
-// to be read for somebody is started by this too, since only what runs on the loop can start something there.
+// The subscribers of one event loop. A wake-up of the mailbox resumes one task, which delivers its publications and
+// starts the pending catch-up reads, since only code on the loop can start tasks on it.
 
 import Community
 import ParleyModel
 import PubSub
 import Web
 
-final class LiveLoop {
+final class LoopBroadcasts {
   let board: LoopSubscribers
   let view: CommunityView
   private let mailbox: Mailbox
   private var isStarted = false
-  /// Nothing will be told any more: the server is stopping.
+  /// The hub was closed: the server is stopping.
   private(set) var isClosed = false
-  /// In milliseconds, as of the last look at the clock.
+  /// The time of the last tick in milliseconds.
   private(set) var now: Int64
-  private var readers: [RealtimeSocket] = []
+  private var pendingReaders: [RealtimeSocket] = []
   private(set) var readingCount = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var firstWaiting = 0
 
-  /// How many clients of a loop read on at the same time. When all come back at once, the others wait for their turn.
-  private static let maxReading = 16
+  /// The maximum number of concurrent catch-up reads per loop. After a mass reconnect the other clients wait in a
+  /// queue.
+  private static let maxReads = 16
 
   init(_ community: Community, _ view: CommunityView, now: Int64) {
     mailbox = community.hub.open()
@@ -30,10 +31,10 @@ final class LiveLoop {
     self.now = now
   }
 
-  /// The one of the loop of this call.
-  static func of(_ context: RequestContext) -> LiveLoop {
+  /// The instance of the request's loop.
+  static func of(_ context: RequestContext) -> LoopBroadcasts {
     let (community, view, now) = (context.community, context.view, context.server.now)
-    return context.server.locals.object(LiveLoop.self) { LiveLoop(community, view, now: now) }
+    return context.server.locals.object(LoopBroadcasts.self) { LoopBroadcasts(community, view, now: now) }
   }
 
   func start(isolation: isolated (any Actor)? = #isolation) {
@@ -42,13 +43,13 @@ final class LiveLoop {
     Task {
       _ = isolation
       for await _ in self.mailbox.wakeUps {
-        await self.passOn(isolation: isolation)
+        await self.deliver(isolation: isolation)
         if self.isClosed { break }
       }
     }
   }
 
-  private func passOn(isolation: isolated (any Actor)?) async {
+  private func deliver(isolation: isolated (any Actor)?) async {
     while true {
       let rest = board.deliver()
       startReading(isolation: isolation)
@@ -62,17 +63,17 @@ final class LiveLoop {
     }
   }
 
-  /// What all followers are told, too; before them.
+  /// Advances the clock. Called before the ticks of subscribers use it.
   func note(_ now: Int64) { self.now = max(self.now, now) }
 
-  // MARK: Reading on
+  // MARK: Catch-up reads
 
-  /// To be read for as soon as the loop comes to it.
-  func enqueue(_ socket: RealtimeSocket) { readers.append(socket) }
+  /// Queues a catch-up read of the socket.
+  func enqueue(_ socket: RealtimeSocket) { pendingReaders.append(socket) }
 
   func startReading(isolation: isolated (any Actor)?) {
-    let sockets = readers
-    readers = []
+    let sockets = pendingReaders
+    pendingReaders = []
     for socket in sockets { socket.startReading(isolation: isolation) }
   }
 
@@ -80,21 +81,21 @@ final class LiveLoop {
     _ topics: [LiveTopic], from startPoint: StartPoint, _ bounds: PageBounds, for caller: Caller,
     cache: CatchUpCache? = nil
   ) async throws(Refusal) -> CatchUp {
-    await enter()
-    defer { leave() }
+    await acquireReadSlot()
+    defer { releaseReadSlot() }
     return try await view.community.catchUp(topics, from: startPoint, bounds, for: caller, cache: cache)
   }
 
-  private func enter() async {
-    guard readingCount >= Self.maxReading else {
+  private func acquireReadSlot() async {
+    guard readingCount >= Self.maxReads else {
       readingCount += 1
       return
     }
     await withCheckedContinuation { waiting.append($0) }
   }
 
-  /// Passes the turn on.
-  private func leave() {
+  /// Hands the slot to the first waiting read.
+  private func releaseReadSlot() {
     guard firstWaiting < waiting.count else {
       waiting = []
       firstWaiting = 0
@@ -103,7 +104,7 @@ final class LiveLoop {
     }
     let next = waiting[firstWaiting]
     firstWaiting += 1
-    // Where somebody waits all the time the list would never be empty.
+    // Compacts the list, which never becomes empty under permanent load.
     if firstWaiting >= 1_024, firstWaiting * 2 >= waiting.count {
       waiting.removeFirst(firstWaiting)
       firstWaiting = 0

@@ -2,70 +2,71 @@ import Community
 import ParleyModel
 import PubSub
 
-/// Waits until something happens in what somebody follows, for who reads the log then.
-final class Watcher: Subscriber {
-  private let live: LiveLoop
+/// Wakes an event stream or a long poll, which then reads the event log.
+final class LongPollSubscriber: Subscriber {
+  private let live: LoopBroadcasts
   let caller: Caller
-  /// In milliseconds.
+  /// The end of the current wait, in milliseconds.
   var deadline: Int64?
-  private let bell: AsyncStream<Void>
-  private let ring: AsyncStream<Void>.Continuation
+  private let wakeUps: AsyncStream<Void>
+  private let wakeUp: AsyncStream<Void>.Continuation
   private var audiences: Set<Signal.Audience> = []
   private var signals: [[UInt8]] = []
-  /// Whether what passes in streams may be heard: not from a change of rights until it is known what is followed then.
-  private var mayHear = false
-  /// Rights have changed since the last page was asked for.
+  /// Whether signals of streams are accepted. False from a permission change until the next page has the readable
+  /// streams.
+  private var acceptsStreamSignals = false
+  /// Permissions have changed since the last page was requested.
   private var isStale = false
   private var hasEnded = false
   private let mayExpire: Bool
 
-  /// Signals that wait; what is more is left out.
+  /// The maximum number of queued signals. Further ones are dropped.
   private static let maxSignals = 64
 
-  init(_ live: LiveLoop, _ caller: Caller, until deadline: Int64?) {
+  init(_ live: LoopBroadcasts, _ caller: Caller, until deadline: Int64?) {
     self.live = live
     self.caller = caller
     self.deadline = deadline
     mayExpire = deadline != nil
-    (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     live.board.add(self)
     if live.isClosed { hubClosed() }
   }
 
   var session: ID<Session>? { caller.session }
 
-  var isLate: Bool { deadline.map { live.now >= $0 } ?? false }
+  var isPastDeadline: Bool { deadline.map { live.now >= $0 } ?? false }
 
-  /// Whether there is nothing to wait for any longer.
-  var isDone: Bool { hasEnded || Task.isCancelled || mayExpire && isLate }
+  /// Whether the wait is over for good.
+  var isDone: Bool { hasEnded || Task.isCancelled || mayExpire && isPastDeadline }
 
-  // MARK: What is followed
+  // MARK: Subscriptions
 
-  /// A page is asked for now: it knows all that has happened.
-  func reads() { isStale = false }
+  /// Called when a page is requested: it reflects all earlier permission changes.
+  func pageRequested() { isStale = false }
 
   func subscribe(_ streams: [EventStream: SubscribedStream]) {
-    mayHear = !isStale
+    acceptsStreamSignals = !isStale
     for stream in streams.keys { _ = subscribe(.stream(stream)) }
     for case .stream(let stream) in audiences where streams[stream] == nil {
       audiences.remove(.stream(stream))
       live.board.unsubscribe(.stream(stream), self)
-      // What waits may be of it.
+      // Queued signals may be of this stream.
       signals = []
     }
   }
 
-  /// Whether it is to be told now who is here.
-  func followSignals(of topics: [LiveTopic], except lost: [LiveTopic]) -> Bool {
-    var isNews = false
+  /// Subscribes to the signals of the topics. Returns whether presence is new and its current state must be sent.
+  func subscribeSignals(of topics: [LiveTopic], except lost: [LiveTopic]) -> Bool {
+    var isPresenceNew = false
     for topic in topics {
       switch topic {
       case .me, .conversation, .forum: break
-      case .presence: isNews = subscribe(.presence, unless: lost.contains(topic))
+      case .presence: isPresenceNew = subscribe(.presence, unless: lost.contains(topic))
       case .app(let name): _ = subscribe(.app(name), unless: lost.contains(topic))
       }
     }
-    return isNews
+    return isPresenceNew
   }
 
   private func subscribe(_ audience: Signal.Audience, unless isLost: Bool = false) -> Bool {
@@ -90,9 +91,9 @@ final class Watcher: Subscriber {
 
   // MARK: Waiting
 
-  /// Until something has happened since the last time; ends at once for who has gone.
+  /// Waits for a wake-up since the last wait. Returns at once after a disconnect.
   func wait() async {
-    var iterator = bell.makeAsyncIterator()
+    var iterator = wakeUps.makeAsyncIterator()
     _ = await iterator.next(isolation: #isolation)
   }
 
@@ -101,36 +102,36 @@ final class Watcher: Subscriber {
     return signals
   }
 
-  // MARK: What is told
+  // MARK: Subscriber
 
-  func receive(_ publication: Publication) { ring.yield() }
+  func receive(_ publication: Publication) { wakeUp.yield() }
 
   func receive(_ signal: Signal, _ frame: Frame) {
     guard signal.sender == nil || signal.sender != caller.user, signals.count < Self.maxSignals else { return }
-    if case .stream = signal.audience, !mayHear { return }
+    if case .stream = signal.audience, !acceptsStreamSignals { return }
     signals.append(frame.text)
-    ring.yield()
+    wakeUp.yield()
   }
 
   func accessChanged(_ change: AccessChange) { eventsLost() }
 
   func eventsLost() {
-    (mayHear, isStale) = (false, true)
-    ring.yield()
+    (acceptsStreamSignals, isStale) = (false, true)
+    wakeUp.yield()
   }
 
   func sessionEnded() {
     hasEnded = true
-    ring.yield()
+    wakeUp.yield()
   }
 
   func tick(_ now: Int64) {
     live.note(now)
-    if isLate { ring.yield() }
+    if isPastDeadline { wakeUp.yield() }
   }
 
   func hubClosed() {
     hasEnded = true
-    ring.finish()
+    wakeUp.finish()
   }
 }

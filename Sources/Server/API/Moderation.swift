@@ -1,4 +1,4 @@
-// Keeping order: what is done to users, and who did it.
+// Moderation: warnings, silences, bans, removals and the audit log.
 
 import Community
 import ParleyJSON
@@ -16,7 +16,7 @@ extension API {
 
   @Sendable static func silenceUser(_ context: RequestContext) async throws -> Response {
     let reference = try context.reference()
-    let draft = try await context.bodyOrNothing { body in try SilenceDraft(&body) }
+    let draft = try await context.optionalBody { body in try SilenceDraft(&body) }
     return .one(try await context.community.silenceUser(reference, draft, by: context.caller))
   }
 
@@ -29,7 +29,7 @@ extension API {
 
   @Sendable static func banUser(_ context: RequestContext) async throws -> Response {
     let reference = try context.reference()
-    let draft = try await context.bodyOrNothing { body in try BanDraft(&body) }
+    let draft = try await context.optionalBody { body in try BanDraft(&body) }
     return .one(try await context.community.banUser(reference, draft, by: context.caller))
   }
 
@@ -41,7 +41,8 @@ extension API {
 
   @Sendable static func listSanctions(_ context: RequestContext) async throws -> Response {
     let (limit, next): (Int, ID<Sanction>?) = try context.query { query in (try query.limit(), try query.id("next")) }
-    let found = try context.view.listSanctions(of: try context.reference(), before: next, limit: limit, for: context.caller)
+    let found = try context.view.listSanctions(
+      of: try context.reference(), before: next, limit: limit, for: context.caller)
     return .page(found, limit: limit) { $0.id.description }
   }
 
@@ -71,22 +72,22 @@ extension API {
       let next: ID<AuditEntry>? = try query.id("next")
       return (try query.reference("actor"), filter, try query.limit(), next)
     }
-    var wanted = filter
-    wanted.actor = try context.userID(actor, "actor")
-    let found = try await context.community.listAuditEntries(wanted, before: next, limit: limit, for: context.caller)
+    var resolved = filter
+    resolved.actor = try context.userID(actor, "actor")
+    let found = try await context.community.listAuditEntries(resolved, before: next, limit: limit, for: context.caller)
     return .page(found, limit: limit) { $0.id.description }
   }
 }
 
 extension RequestContext {
-  /// Where a body may be left out: what an empty one says.
-  func bodyOrNothing<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
+  /// Reads an optional body. A missing one reads as `{}`.
+  func optionalBody<Value>(_ read: (inout JSONObject) throws -> Value) async throws -> Value {
     if hasBody { return try await body(read) }
-    var nothing = try JSONValue(parsing: Array("{}".utf8)).object()
-    return try read(&nothing)
+    var empty = try JSONValue(parsing: Array("{}".utf8)).object()
+    return try read(&empty)
   }
 
-  /// Whom a parameter of the query names.
+  /// The id of the user in a query parameter.
   func userID(_ reference: UserReference?, _ field: String) throws(Refusal) -> ID<User>? {
     guard let reference else { return nil }
     do throws(Refusal) {
@@ -98,7 +99,7 @@ extension RequestContext {
 }
 
 extension Query {
-  /// A user: an id, `@name` or `me`.
+  /// A user parameter: an id, `@name` or `me`.
   mutating func reference(_ name: String) throws(Refusal) -> UserReference? {
     guard let text = try text(name) else { return nil }
     guard let reference = UserReference(parsing: text) else { throw .invalid(name, .invalid) }
